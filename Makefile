@@ -1,0 +1,130 @@
+# Each target sets up what it needs, in virtual environments here, and is a quick no-op afterwards.
+# All that the machine must have is make, a C library and Python 3.11 or newer (PYTHON=... to choose).
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+VENV := .venv
+BIN := $(VENV)/bin
+WHEELS := build/wheels
+WORKERS ?= 2
+
+# The environment of the tests is the repository's alone.
+export PYTHONPATH :=
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+PIP := $(BIN)/python -m pip --quiet
+PROJECTS := pyproject.toml core/pyproject.toml
+NO_PYTHON := echo 'Dovetail needs Python 3.11 or newer with venv and ensurepip: install one, or name it with PYTHON=...' >&2; exit 1
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- the environment ------------------------------------------------------------------------------
+
+# Pins changed: start afresh, so that nothing unpinned lingers.
+$(VENV)/.base: constraints.txt tools/find_python.sh
+	@python=$$(sh tools/find_python.sh) || { $(NO_PYTHON); }; \
+	echo "$(VENV): $$("$$python" --version) ($$python)"; \
+	"$$python" -m venv --clear $(VENV)
+	@$(PIP) install -c constraints.txt pip hatchling editables
+	@touch $@
+
+# $(VENV)/.with-viz: the two distributions, editable, with the extra viz; a hyphen joins extras.
+comma := ,
+$(VENV)/.with-%: $(VENV)/.base $(PROJECTS)
+	@echo "$(VENV): dovetail[$(subst -,$(comma),$*)], editable"
+	@$(PIP) install -c constraints.txt --no-build-isolation -e core -e '.[$(subst -,$(comma),$*)]'
+	@touch $@
+
+DEMO := $(VENV)/.with-viz
+TEST := $(VENV)/.with-test-viz
+LINT := $(VENV)/.with-lint-test-viz
+DOCS := $(VENV)/.with-docs
+
+# $(call fresh,DIRECTORY,PYTHON): an empty environment; $(call into,DIRECTORY): install there.
+fresh = "$(2)" -m venv --clear --without-pip $(1)
+into = $(PIP) --python $(1)/bin/python install -c constraints.txt
+
+# --- what a person runs ---------------------------------------------------------------------------
+
+.PHONY: demo
+demo: $(DEMO) ## train a classifier of handwritten digits and draw what it learnt
+	$(BIN)/python examples/digits/train.py
+
+.PHONY: test
+test: test-all test-core test-interval test-smoke ## run every test that CI runs, a sample of each product
+
+.PHONY: test-full
+test-full: export DOVETAIL_TEST_FULL := 1
+test-full: test ## the same with the products of the matrix in full
+
+.PHONY: lint
+lint: $(LINT) ## check style, types and who imports whom
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_manifests.py
+	$(BIN)/python tools/check_facade.py
+
+# Installed from wheels in an environment of its own, as a user has it and as its peer is installed.
+.PHONY: bench
+bench: wheels ## measure against JAX, both in turn (BENCH=--write renews benchmarks/RESULTS.md)
+	@$(call fresh,.venv-bench,$(BIN)/python)
+	@$(call into,.venv-bench) $(WHEELS)/*.whl
+	.venv-bench/bin/python benchmarks/run.py $(BENCH)
+
+.PHONY: docs
+docs: $(DOCS) ## build the documentation into build/docs
+	$(BIN)/python -m sphinx --quiet docs build/docs
+	@echo 'build/docs/index.html'
+
+.PHONY: clean
+clean: ## remove the environments and all that was built
+	rm -rf .venv .venv-core .venv-interval .venv-smoke .venv-bench .venv-peer build dist
+	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- the parts of `make test` ---------------------------------------------------------------------
+
+.PHONY: test-all
+test-all: $(TEST)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# What the other parts and `make bench` install: wheels, as a user gets them.
+.PHONY: wheels
+wheels: $(VENV)/.base
+	@rm -rf $(WHEELS)
+	@$(PIP) wheel --no-deps --no-build-isolation -w $(WHEELS) ./core .
+
+# The kernel runs its own tests where nothing but the kernel is installed.
+.PHONY: test-core
+test-core: wheels
+	@echo '.venv-core: dovetail-core alone'
+	@$(call fresh,.venv-core,$(BIN)/python)
+	@$(call into,.venv-core) "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
+	.venv-core/bin/pytest core/tests
+
+# A plugin that is somebody else's: installed beside Dovetail as pip does it, tested by its own tests.
+.PHONY: test-interval
+test-interval: wheels
+	@echo '.venv-interval: dovetail and examples/interval'
+	@$(call fresh,.venv-interval,$(BIN)/python)
+	@$(call into,.venv-interval) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
+	@$(call into,.venv-interval) ./examples/interval
+	.venv-interval/bin/pytest examples/interval/tests
+
+# The newest supported jaxlib needs Python 3.12, which a machine may or may not have.
+.PHONY: test-smoke
+test-smoke: wheels
+	@python=$$(sh tools/find_python.sh 3.12) || \
+		{ echo 'tests/smoke: not run, this machine has no Python 3.12'; exit 0; }; \
+	echo ".venv-smoke: dovetail on $$("$$python" --version)"; \
+	$(call fresh,.venv-smoke,$$python) && \
+	$(call into,.venv-smoke) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]" && \
+	.venv-smoke/bin/pytest tests/smoke

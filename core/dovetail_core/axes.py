@@ -1,0 +1,48 @@
+"""Named axes that are in scope: which names exist, and how long their axes are."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from contextvars import ContextVar
+
+_sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default={})
+
+
+class bound_axis:  # lower case: used as a function
+    """Context manager in which a mapped axis's name is in scope."""
+
+    __slots__ = ("name", "size", "_token")
+
+    def __init__(self, name: Hashable, size: int) -> None:
+        self.name = name
+        self.size = size
+
+    def __enter__(self) -> None:
+        sizes = _sizes.get()
+        if self.name is not None:
+            sizes = {**sizes, self.name: self.size}
+        self._token = _sizes.set(sizes)
+
+    def __exit__(self, *exc: object) -> None:
+        _sizes.reset(self._token)
+
+
+def axis_env() -> tuple[tuple[Hashable, int], ...]:
+    """The names in scope with their sizes: part of the key of programs traced under them."""
+    return tuple(_sizes.get().items())
+
+
+def axis_size_of(name: Hashable) -> int:
+    """The length of the axis ``name``.
+
+    Raises:
+        NameError: no such axis is in scope; names those that are.
+    """
+    sizes = _sizes.get()
+    if name not in sizes:
+        known = ", ".join(map(repr, sizes)) or "none"
+        raise NameError(
+            f"axis name {name!r} is not bound here (in scope: {known}). Call the function under "
+            f"vmap(..., axis_name={name!r})."
+        )
+    return sizes[name]

@@ -1,0 +1,68 @@
+"""Dead-code elimination over the table ``dce``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .ir import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from .tables import RuleTable
+
+
+class DceRule(Protocol):
+    """Which inputs an equation needs when only some results are used.
+
+    ``rule(used_outputs, eqn)`` returns a bool per input and the reduced equation (None: drop it).
+    """
+
+    def __call__(self, used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]: ...
+
+
+dce_rules: RuleTable[DceRule] = RuleTable(
+    "dce", signature=DceRule, law="dce", empty="kept whole where a result is used, else dropped"
+)
+
+
+def default_rule(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+    """Keep an equation whole if any result is used or it has an effect, else drop it."""
+    keep = any(used) or bool(eqn.effects)
+    return [keep] * len(eqn.invars), eqn if keep else None
+
+
+def dce_jaxpr(
+    jaxpr: Jaxpr, used_outputs: Sequence[bool], keep_inputs: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[bool]]:
+    """Remove what ``used_outputs`` do not need.
+
+    Returns the reduced program, with unused outputs and inputs removed (inputs are kept where
+    ``keep_inputs`` says so; unused constants stay as they are), and which inputs are left.
+    """
+    rules = dce_rules.rules
+    dce_rules.fill()
+    live: set[Var] = set()
+    outvars = [v for v, u in zip(jaxpr.outvars, used_outputs) if u]
+    live.update(v for v in outvars if not isinstance(v, Literal))
+    kept: list[Eqn] = []
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in live for v in eqn.outvars]
+        needs, reduced = rules.get(eqn.primitive, default_rule)(used, eqn)
+        if reduced is not None:
+            kept.append(reduced)
+            live.update(
+                v for v, n in zip(eqn.invars, needs) if n and not isinstance(v, Literal)
+            )
+    keep = [keep_inputs] * len(jaxpr.invars) if isinstance(keep_inputs, bool) else keep_inputs
+    left = [v in live or k for v, k in zip(jaxpr.invars, keep)]
+    invars = [v for v, u in zip(jaxpr.invars, left) if u]
+    return jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1]), left
+
+
+def dce_closed(
+    closed: ClosedJaxpr, used_outputs: Sequence[bool], keep_inputs: bool | Sequence[bool] = False
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """:func:`dce_jaxpr` for a closed program; constants that nothing uses are dropped too."""
+    jaxpr, left = dce_jaxpr(closed.jaxpr, used_outputs, keep_inputs)
+    live = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
+    pairs = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts) if v in live]
+    jaxpr = jaxpr.replace(constvars=[v for v, _ in pairs])
+    return ClosedJaxpr(jaxpr, [c for _, c in pairs]), left

@@ -1,0 +1,51 @@
+"""Every error that the kernel raises on purpose; each message names the thing, the place and the remedy."""
+
+from __future__ import annotations
+
+
+class DovetailError(Exception):
+    """Base of the errors that belong to Dovetail alone."""
+
+
+class RegistryError(DovetailError):
+    """Something is wrong with what plugins declare: names, versions, contents."""
+
+
+class PluginError(RegistryError):
+    """A plugin cannot be loaded, or a name is asked for that only an absent plugin provides."""
+
+
+class RuleConflict(RegistryError):
+    """Two distributions fill the same cell."""
+
+
+class MissingRule(RegistryError, NotImplementedError):
+    """A transformation met a primitive for which it has no rule and can derive none."""
+
+
+class IRError(DovetailError):
+    """A program breaks a rule of the IR (found by the checker or the parser)."""
+
+
+class ConcretizationTypeError(TypeError):
+    """A value that is not known while tracing is needed as a Python value."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced value is used as the condition of Python's ``if``, ``while``, ``and`` or ``or``."""
+
+
+class TracerIntegerConversionError(ConcretizationTypeError):
+    """A traced value is used where Python needs an integer."""
+
+
+class TracerArrayConversionError(ConcretizationTypeError):
+    """A traced value is handed to NumPy."""
+
+
+class NonConcreteBooleanIndexError(IndexError):
+    """A traced boolean array is used as an index, so the result's shape is unknown."""
+
+
+class UnexpectedTracerError(DovetailError):
+    """A tracer outlived the transformation that made it."""

@@ -1,0 +1,63 @@
+"""Passes that plugins run between the stages from function to executable, in declared order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Literal
+
+from .errors import RegistryError
+from .plugins import load_object, registry
+
+Stage = Literal["hi", "ir", "module"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A rewriting of programs at one stage.
+
+    Attributes:
+        name: unique name.
+        stage: ``hi`` (before high types are lowered), ``ir`` (before lowering; both take and
+            return a ``ClosedJaxpr``), or ``module`` (StableHLO text to StableHLO text).
+        run: the function.
+        before, after: names of passes of the same stage that it must precede or follow.
+    """
+
+    name: str
+    stage: Stage
+    run: Callable[[Any], Any]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def ordered(passes: list[Pass]) -> list[Pass]:
+    """Passes in an order that respects ``before`` and ``after``, by name where free.
+
+    Raises:
+        RegistryError: the constraints contradict each other; names the passes of the cycle.
+    """
+    by_name = {p.name: p for p in sorted(passes, key=lambda p: p.name)}
+    needs = {n: {a for a in p.after if a in by_name} for n, p in by_name.items()}
+    for n, p in by_name.items():
+        for b in p.before:
+            if b in needs:
+                needs[b].add(n)
+    try:
+        return [by_name[n] for n in TopologicalSorter(needs).static_order()]
+    except CycleError as e:
+        raise RegistryError(f"passes contradict each other's order: {' -> '.join(e.args[1])}") from e
+
+
+_by_stage: dict[Stage, list[Pass]] = {}
+
+
+def run_passes(stage: Stage, program: Any) -> Any:
+    """Apply every registered pass of ``stage`` in order."""
+    if stage not in _by_stage:
+        found = [load_object(t) for t in registry().entries("passes").values()]
+        _by_stage[stage] = ordered([p for p in found if p.stage == stage])
+    for p in _by_stage[stage]:
+        program = p.run(program)
+    return program

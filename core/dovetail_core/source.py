@@ -1,0 +1,114 @@
+"""Source locations: the user's own line behind an operation, found cheaply and resolved late."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextvars import ContextVar
+from itertools import islice
+from types import CodeType, FrameType
+
+_hidden_roots: list[str] = [os.path.dirname(os.path.abspath(__file__)) + os.sep]
+# By file name: a string keeps its hash, a code object is hashed anew at every look-up.
+_is_hidden: dict[str, bool] = {}
+
+
+def hide_frames(root: str) -> None:
+    """Treat code under the directory ``root`` as framework code: errors point past it."""
+    _hidden_roots.append(os.path.abspath(root) + os.sep)
+    _is_hidden.clear()
+
+
+class Source:
+    """A place in the user's code: a code object and an instruction, resolved when printed."""
+
+    __slots__ = ("code", "lasti", "scope")
+
+    def __init__(self, code: CodeType, lasti: int, scope: str) -> None:
+        self.code = code
+        self.lasti = lasti
+        self.scope = scope
+
+    @property
+    def filename(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def line(self) -> int:
+        # One entry per two-byte instruction: (line, end line, column, end column).
+        at = next(islice(self.code.co_positions(), self.lasti // 2, None), None)
+        return (at and at[0]) or self.code.co_firstlineno
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line} ({self.code.co_qualname})"
+
+
+_override: ContextVar[Source | None] = ContextVar("dovetail_source", default=None)
+_scope: ContextVar[str] = ContextVar("dovetail_scope", default="")
+get_override = _override.get
+set_override = _override.set
+reset_override = _override.reset
+
+
+def current_source() -> Source | None:
+    """The place of the operation being traced: the program's own when one is being interpreted."""
+    found = get_override()
+    return found if found is not None else user_source(2)
+
+
+def user_source(depth: int = 1) -> Source | None:
+    """The innermost frame, at least ``depth`` up, that is not the framework's."""
+    frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        code = frame.f_code
+        hidden = _is_hidden.get(code.co_filename)
+        if hidden is None:
+            hidden = any(map(code.co_filename.startswith, _hidden_roots))
+            _is_hidden[code.co_filename] = hidden
+        if not hidden:
+            return Source(code, frame.f_lasti, _scope.get())
+        frame = frame.f_back
+    return None
+
+
+def registering_place() -> tuple[str, int]:
+    """The module and line of the code that registers something with the kernel.
+
+    That is the statement of the module being imported, whatever helpers stand between; outside of
+    an import it is the innermost frame that is not the kernel's.
+    """
+    innermost: tuple[str, int] | None = None
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        name: str = frame.f_globals.get("__name__", "?")
+        if name != "typing" and name.partition(".")[0] != "dovetail_core":
+            innermost = innermost or (name, frame.f_lineno)
+        outer = frame.f_back
+        if frame.f_code.co_name == "<module>" and outer is not None:
+            if outer.f_code.co_filename == "<frozen importlib._bootstrap>":
+                return name, frame.f_lineno
+        frame = outer
+    return innermost or ("?", 0)
+
+
+def describe(source: Source | None) -> str:
+    """`` at FILE:LINE (FUNCTION)`` for messages; nothing if the place is unknown."""
+    return f" at {source}" if source is not None else ""
+
+
+class named_scope:  # lower case: used as a function
+    """Context manager that prefixes the names of operations in printed and compiled programs."""
+
+    __slots__ = ("name", "_token")
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"named_scope takes a string, got {name!r}")
+        self.name = name
+
+    def __enter__(self) -> None:
+        outer = _scope.get()
+        self._token = _scope.set(f"{outer}/{self.name}" if outer else self.name)
+
+    def __exit__(self, *exc: object) -> None:
+        _scope.reset(self._token)

@@ -1,0 +1,154 @@
+"""The staging trace: records operations as a program instead of computing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from .source import Source, current_source, describe
+from .trace import Trace, Tracer, check_alive, get_trace, reset_trace, set_trace
+from .types import AbstractValue, typeof
+from .xla.config import tracing_state
+
+if TYPE_CHECKING:
+    from .primitive import Primitive
+
+
+class StagedTracer(Tracer["StagingTrace"]):
+    """A variable of the program that is being recorded."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, trace: StagingTrace, var: Var) -> None:
+        self._trace = trace
+        self.aval = var.aval
+        self.var = var
+
+    def origin(self) -> Source | None:
+        for eqn in reversed(self._trace.eqns):
+            if self.var in eqn.outvars:
+                return eqn.source
+        return None
+
+
+_literal_types = {bool, int, float, complex}
+
+
+class StagingTrace(Trace):
+    """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
+
+    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name")
+
+    def __init__(self, parent: Trace, name: str = "") -> None:
+        super().__init__(parent)
+        self.eqns: list[Eqn] = []
+        self.constants: list[tuple[Var, Any]] = []
+        self._const_of: dict[int, Var] = {}
+        self.is_high = False
+        self.name = name
+
+    @property
+    def what(self) -> str:  # type: ignore[override]
+        return f"the trace of {self.name!r}" if self.name else "a trace"
+
+    def new_input(self, aval: AbstractValue) -> StagedTracer:
+        """A fresh input of the program."""
+        self.is_high = self.is_high or aval.is_high
+        return StagedTracer(self, Var(aval))
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        invars: list[Any] = [
+            a.var if a.__class__ is StagedTracer and a._trace is self else self.atom(a)
+            for a in args
+        ]
+        out = primitive.infer(tuple([v.aval for v in invars]), params)
+        outvars = [Var(a) for a in out.avals]
+        self.eqns.append(Eqn(primitive, invars, outvars, params, out.effects, current_source()))
+        if out.is_high:
+            self.is_high = True
+        if primitive.multiple_results:
+            return [StagedTracer(self, v) for v in outvars]
+        return StagedTracer(self, outvars[0])
+
+    def atom(self, x: Any) -> Atom:
+        """The variable or literal that stands for ``x`` in this program."""
+        if isinstance(x, StagedTracer) and x._trace is self:
+            return x.var
+        if x.__class__ in _literal_types or isinstance(x, np.generic):
+            return Literal(x, typeof(x))
+        known = self._const_of.get(id(x))
+        if known is None:
+            if isinstance(x, Tracer):
+                check_alive(x)
+            known = self._const_of[id(x)] = Var(typeof(x))
+            self.is_high = self.is_high or known.aval.is_high
+            self.constants.append((known, x))  # keeps x alive, so that its id stays its own
+        return known
+
+    def finish(
+        self, inputs: Sequence[StagedTracer], outputs: Sequence[Any]
+    ) -> tuple[Jaxpr, list[Any]]:
+        """The recorded program, its constants as ``constvars``, and their values."""
+        outvars = [self.atom(x) for x in outputs]
+        self.ended = True
+        jaxpr = Jaxpr(
+            [v for v, _ in self.constants],
+            [t.var for t in inputs],
+            outvars,
+            self.eqns,
+            is_high=self.is_high,
+            name=self.name,
+        )
+        return jaxpr, [c for _, c in self.constants]
+
+
+def stage(
+    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
+) -> tuple[Jaxpr, list[Any]]:
+    """Record ``f``, which takes one value per type in ``in_avals`` and returns a sequence.
+
+    Returns the program and the values of its constants (which may be tracers of an outer trace:
+    close over them with :func:`close`, or pass them as operands of the equation that is being
+    built).
+    """
+    trace = StagingTrace(get_trace(), name)
+    inputs = [trace.new_input(a) for a in in_avals]
+    token, outer = set_trace(trace), tracing_state.swap_local(True)
+    try:
+        outputs = f(*inputs)
+        return trace.finish(inputs, outputs)
+    finally:
+        trace.ended = True
+        reset_trace(token)
+        tracing_state.set_local(outer)
+
+
+def stage_closed(
+    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
+) -> ClosedJaxpr:
+    """Record ``f`` where it can close over concrete values only.
+
+    Raises:
+        UnexpectedTracerError: ``f`` closes over a tracer.
+    """
+    jaxpr, consts = stage(f, in_avals, name)
+    for c in consts:
+        if isinstance(c, Tracer):
+            from .errors import UnexpectedTracerError
+
+            raise UnexpectedTracerError(
+                f"{name or 'a rule'} closes over a traced value of type {c.aval.str_short()}"
+                f"{describe(c.origin())}. Pass it as an argument instead."
+            )
+    return ClosedJaxpr(jaxpr, consts)
+
+
+def consts_to_inputs(jaxpr: Jaxpr) -> ClosedJaxpr:
+    """The program with its constants as leading inputs, so that callers pass them as operands."""
+    if not jaxpr.constvars:
+        return ClosedJaxpr(jaxpr)
+    moved = jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars])
+    return ClosedJaxpr(moved)

@@ -1,0 +1,171 @@
+"""Columns of the matrix: one rule table per transformation or backend, a plain dict when hot."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .errors import MissingRule, RuleConflict
+from .primitive import Primitive
+from .source import registering_place
+from .xla.config import Config
+
+RuleT = TypeVar("RuleT", bound=Callable[..., Any])
+
+generation = Config("dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True)
+"""Grows when a cell is replaced or added after its table was filled; part of every cache key."""
+
+_filling = threading.RLock()  # a second thread waits for a table that the first one is filling
+
+
+class Origin(NamedTuple):
+    """Where a cell came from: the module and line that registered it, and how it got there."""
+
+    module: str
+    line: int
+    kind: str  # "declared", "override" or "derived"
+    replaced: Origin | None = None
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}" if self.line else f"{self.module} ({self.kind})"
+
+
+class RuleTable(Generic[RuleT]):
+    """The column ``name``: how each primitive behaves under one interpretation.
+
+    Args:
+        name: ``"<plugin>.<column>"``.
+        signature: what a rule looks like (a ``Protocol`` whose docstring explains it).
+        derive: makes a cell for a primitive that has none, or returns None.
+        law: name of the law that every cell obeys (the function is named in the manifest).
+        empty: what happens where there is no cell and none can be derived, if that is not an error.
+
+    ``rules`` is all that an interpreter touches per operation: ``table.rules.get(primitive)``, and
+    on None ``table.miss(primitive)``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        signature: type | None = None,
+        derive: Callable[[Primitive], RuleT | None] | None = None,
+        law: str = "",
+        empty: str = "",
+    ) -> None:
+        self.name = name
+        self.signature = signature
+        self.law = law
+        self.empty = empty
+        self.module: str = registering_place()[0]
+        self.rules: dict[Primitive, RuleT] = {}
+        self.origins: dict[Primitive, Origin] = {}
+        self._derive = derive
+        self._filled = False
+        self._filling = False
+
+    def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
+        """Decorator that fills the cell of ``primitive``.
+
+        Raises:
+            RuleConflict: another place filled it and ``override`` is not set, or two plugins
+                that fill the table both override it.
+        """
+
+        def fill(rule: RuleT) -> RuleT:
+            self.set(primitive, rule, override=override)
+            return rule
+
+        return fill
+
+    def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
+        """Fill the cell of ``primitive`` with ``rule`` (see :meth:`register`)."""
+        new = Origin(*registering_place(), "override" if override else "declared")
+        old = self.origins.get(primitive)
+        if old is not None and old.kind != "derived" and old[:2] != new[:2]:
+            if old.kind == "override" and not override:
+                # An override that was registered first (import order is not priority) stays.
+                self.origins[primitive] = old._replace(replaced=new)
+                return
+            if not override or (old.kind == "override" and self._filling):
+                raise RuleConflict(self._conflict(primitive, old, new))
+            new = new._replace(replaced=old)
+        self.rules[primitive] = rule
+        self.origins[primitive] = new
+        if self._filled and not primitive.anonymous:
+            generation.set_global(generation.value + 1)
+
+    def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
+        from .plugins import distribution_of
+
+        both = new.kind == "override"
+        remedy = "" if both else ", or register with override=True to replace it on purpose"
+        return (
+            f"table {self.name!r} already has {'an override' if both else 'a rule'} for "
+            f"{primitive.name!r}: {distribution_of(old.module)} at {old}; "
+            f"{distribution_of(new.module)} registers another at {new}. Uninstall or disable one "
+            f"of them{remedy}."
+        )
+
+    def fill(self) -> None:
+        """Import every module that plugins named as contributor to this table, once."""
+        if self._filled:
+            return
+        from .plugins import registry
+
+        with _filling:
+            if self._filled or self._filling:
+                return
+            self._filling = True
+            try:
+                for module in registry().contributors(self.name):
+                    import_module(module)
+                self._filled = True
+            finally:
+                self._filling = False
+
+    def miss(self, primitive: Primitive) -> RuleT:
+        """The slow path of a lookup: fill the table, else derive a cell and keep it, else raise.
+
+        Raises:
+            MissingRule: names the primitive, the table, who owns them, and how to fill the cell.
+        """
+        self.fill()
+        rule = self.rules.get(primitive)
+        if rule is None and self._derive is not None:
+            rule = self._derive(primitive)
+            if rule is not None and not primitive.anonymous:
+                self.rules[primitive] = rule
+                self.origins[primitive] = Origin(self.module, 0, "derived")
+        if rule is None:
+            raise MissingRule(self._missing(primitive))
+        return rule
+
+    def _missing(self, primitive: Primitive) -> str:
+        from .plugins import distribution_of
+        from .source import current_source, describe
+
+        return (
+            f"table {self.name!r} has no rule for primitive {primitive.name!r}"
+            f"{describe(current_source())}. The primitive comes from "
+            f"{distribution_of(primitive.module)}, the table from {distribution_of(self.module)}. "
+            f"Fill the cell with @dovetail_core.registry().table({self.name!r})"
+            f".register({primitive.name.rpartition('.')[2]}_p), or give the primitive a "
+            "decomposition (Primitive.def_decomposition)."
+        )
+
+    def get(self, primitive: Primitive) -> RuleT | None:
+        """The rule of ``primitive``, filling and deriving as needed, or None."""
+        try:
+            return self.rules.get(primitive) or self.miss(primitive)
+        except MissingRule:
+            return None
+
+    def __getitem__(self, primitive: Primitive) -> RuleT:
+        rule = self.rules.get(primitive)
+        return rule if rule is not None else self.miss(primitive)
+
+    def __repr__(self) -> str:
+        return f"<RuleTable {self.name}: {len(self.rules)} cells>"

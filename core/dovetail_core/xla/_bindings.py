@@ -1,0 +1,81 @@
+"""Every name of jaxlib's C++ extension that the adapter uses; `_bindings.pyi` says their types."""
+# pyright: basic
+
+from jaxlib._jax import (
+    Array,
+    ArrayCopySemantics,
+    ArrayImpl,
+    Client,
+    CompileOptions,
+    Device,
+    DeviceAssignment,
+    DeviceList,
+    DistributedRuntimeClient,
+    DistributedRuntimeService,
+    Executable,
+    ExecuteResults,
+    Frame,
+    GSPMDSharding,
+    HostBufferSemantics,
+    JaxRuntimeError,
+    LoadedExecutable,
+    Memory,
+    NamedSharding,
+    PjitFunction,
+    PjitFunctionCache,
+    ResultHandler,
+    ShardedToken,
+    Sharding,
+    SingleDeviceSharding,
+    Traceback,
+    array_result_handler,
+    batched_block_until_ready,
+    batched_copy_array_to_devices_with_sharding,
+    batched_device_put,
+    buffer_to_dlpack_managed_tensor,
+    collect_garbage,
+    custom_call_targets,
+    dlpack_managed_tensor_to_buffer,
+    get_distributed_runtime_client,
+    get_distributed_runtime_service,
+    make_gloo_tcp_collectives,
+    pjit,
+    pjrt_plugin_initialized,
+    pjrt_plugin_loaded,
+    pprof_profile_to_json,
+    reorder_shards,
+    set_tracebacks_enabled,
+    set_tracer_class,
+)
+
+from ._lazy import load
+
+_jax = load("_jax")
+_hlo = load("_hlo")
+
+HloSharding = _hlo.HloSharding
+OpSharding = _hlo.OpSharding
+
+Config = _jax.config.Config
+unset = _jax.config.unset
+trace_context = _jax.config.trace_context
+set_enable_x64_state = _jax.jax_jit.set_enable_x64_state
+set_disable_jit_state = _jax.jax_jit.set_disable_jit_state
+set_post_hook_state = _jax.jax_jit.set_post_hook_state
+
+PyTreeDef = _jax.pytree.PyTreeDef
+PyTreeRegistry = _jax.pytree.PyTreeRegistry
+treedef_tuple = _jax.pytree.treedef_tuple
+all_leaves = _jax.pytree.all_leaves
+SequenceKey = _jax.pytree.SequenceKey
+DictKey = _jax.pytree.DictKey
+GetAttrKey = _jax.pytree.GetAttrKey
+FlattenedIndexKey = _jax.pytree.FlattenedIndexKey
+
+serialize_portable_artifact = _jax.mlir.serialize_portable_artifact
+deserialize_portable_artifact = _jax.mlir.deserialize_portable_artifact
+refine_polymorphic_shapes = _jax.mlir.refine_polymorphic_shapes
+
+# Present from jaxlib 0.12 on.
+shard_args = getattr(_jax, "shard_args", None)
+batched_copy_to_host_async = getattr(_jax, "batched_copy_to_host_async", None)

@@ -1,0 +1,193 @@
+"""Device arrays: made from host values, copied between devices, read back, exchanged by DLPack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _bindings as _b
+from ._bindings import (
+    Array as Array,
+    ArrayCopySemantics as ArrayCopySemantics,
+    ArrayImpl as ArrayImpl,
+    Device,
+    DeviceList,
+    Sharding,
+    SingleDeviceSharding as SingleDeviceSharding,
+)
+from .shardings import shard_indices, single_device_sharding
+
+XlaRuntimeError = _b.JaxRuntimeError
+"""Raised by the runtime; asynchronous failures surface at `block_until_ready` and at reading."""
+
+# The default semantics alias 64-byte aligned NumPy memory: later writes would show in the array.
+_COPY_NOW = _b.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+
+
+def put(
+    value: Any,
+    aval: Any,
+    device: Device,
+    committed: bool = False,
+    memory_kind: str | None = None,
+) -> ArrayImpl:
+    """A one-device array of type `aval` (`shape`, `dtype`, `weak_type`) from a host value or array.
+
+    Host memory is copied before the call returns; an array of the same device shares its buffer.
+    Python scalars become `aval.dtype`. Raises TypeError when `value` has another shape or dtype.
+    """
+    if isinstance(value, (bool, int, float, complex)):
+        value = np.asarray(value, aval.dtype)
+    elif value.dtype != aval.dtype or value.shape != aval.shape:
+        # C++ takes the buffer as it is and the type as it is told, whether or not they agree.
+        raise TypeError(
+            f"a value of type {value.dtype}{list(value.shape)} cannot be put as "
+            f"{aval.dtype}{list(aval.shape)}: convert or reshape it first"
+        )
+    sharding = single_device_sharding(device, memory_kind)
+    # enable_x64=True: dtypes are decided by the caller, nothing is narrowed on the way.
+    return _b.batched_device_put(
+        aval, sharding, [value], [device], committed, False, _COPY_NOW, True
+    )
+
+
+def put_sharded(
+    shards: Sequence[Any],
+    aval: Any,
+    sharding: Sharding,
+    devices: Sequence[Device],
+    committed: bool = True,
+) -> ArrayImpl:
+    """An array of global type `aval` from one host value or array per addressable device.
+
+    An uncommitted array on several devices never takes the C++ call path.
+    """
+    if len(shards) != len(devices):
+        raise ValueError(f"{len(shards)} shards for {len(devices)} devices: give one for each")
+    for shard in shards:
+        if shard.dtype != aval.dtype:
+            raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {aval.dtype}")
+    return _b.batched_device_put(
+        aval, sharding, list(shards), list(devices), committed, False, _COPY_NOW, True
+    )
+
+
+def put_global(
+    value: np.ndarray[Any, Any], aval: Any, sharding: Any, devices: Sequence[Device]
+) -> ArrayImpl:
+    """A committed array from the whole host value, cut up as `sharding` says."""
+    hlo_sharding = sharding._to_xla_hlo_sharding(len(aval.shape))
+    indices = shard_indices(hlo_sharding, aval.shape, len(devices))
+    return put_sharded([value[index] for index in indices], aval, sharding, devices)
+
+
+def assemble(
+    aval: Any, sharding: Sharding, arrays: Sequence[ArrayImpl], committed: bool = True
+) -> ArrayImpl:
+    """One array from its single-device parts, in the order of the sharding's devices; no copy."""
+    return ArrayImpl(aval, sharding, list(arrays), committed, _skip_checks=True)
+
+
+def shards_of(array: ArrayImpl) -> list[ArrayImpl]:
+    """The addressable single-device parts of an array, in device order."""
+    return array._arrays
+
+
+def copy_to_device(array: ArrayImpl, device: Device, committed: bool = True) -> ArrayImpl:
+    """The one-device array on another device; on the same device it shares the buffer."""
+    sharding = single_device_sharding(device)
+    return _b.batched_device_put(array.aval, sharding, [array], [device], committed)
+
+
+def copy_arrays(
+    arrays: Sequence[ArrayImpl],
+    devices: Sequence[DeviceList],
+    shardings: Sequence[Sharding],
+    semantics: ArrayCopySemantics = ArrayCopySemantics.REUSE_INPUT,
+) -> list[ArrayImpl]:
+    """Moves many arrays, each shard to the device at its position; the partition stays the same."""
+    return _b.batched_copy_array_to_devices_with_sharding(
+        list(arrays), list(devices), list(shardings), [semantics] * len(arrays)
+    )
+
+
+def to_numpy(array: ArrayImpl) -> np.ndarray[Any, Any]:
+    """The value as a read-only NumPy array, without a copy where the memory can be shared.
+
+    Waits for the value. Works for every dtype, and for arrays on several devices of this process.
+    Raises XlaRuntimeError for a deleted array or a failed computation.
+    """
+    try:
+        return np.asarray(memoryview(array))
+    except BufferError:
+        return _to_numpy_slowly(array)
+
+
+def _to_numpy_slowly(array: ArrayImpl) -> np.ndarray[Any, Any]:
+    # The buffer protocol refuses extended dtypes, other platforms, several shards, deleted arrays.
+    if array.is_deleted():
+        raise RuntimeError("the array was deleted or donated, so its value cannot be read")
+    parts = array._arrays
+    if len(parts) == 1:
+        # On a sharded array this call would return the first shard, without an error.
+        return array._single_device_array_to_np_array_did_copy()[0]
+    sharding = array._sharding
+    hlo_sharding = sharding._to_xla_hlo_sharding(len(array.aval.shape))
+    devices = sharding._internal_device_list
+    if hlo_sharding.is_replicated():
+        return to_numpy(parts[0])
+    if len(parts) != len(devices):
+        raise RuntimeError(
+            f"the array has {len(devices)} parts but this process holds {len(parts)} of them: "
+            "gather it, or read its addressable shards"
+        )
+    out = np.empty(array.aval.shape, array.aval.dtype)
+    for part, index in zip(parts, shard_indices(hlo_sharding, out.shape, len(devices))):
+        out[index] = to_numpy(part)
+    out.flags.writeable = False
+    return out
+
+
+def copy_to_host_async(array: ArrayImpl) -> None:
+    """Starts the transfer to host memory that a later `to_numpy` will need."""
+    for part in array._arrays:
+        part._copy_single_device_array_to_host_async()
+
+
+def to_dlpack(array: ArrayImpl, stream: int | None = None) -> Any:
+    """A DLPack capsule that shares the array's memory; its consumer must not write to it."""
+    return _b.buffer_to_dlpack_managed_tensor(array, stream)
+
+
+def from_dlpack(
+    capsule: Any, device: Device, stream: int | None = None, copy: bool | None = None
+) -> ArrayImpl:
+    """An array from a DLPack capsule; shares 64-byte aligned memory unless `copy` is True.
+
+    With `copy=False`, memory that cannot be shared is an error (XlaRuntimeError).
+    """
+    array = _b.dlpack_managed_tensor_to_buffer(capsule, device, stream, copy)
+    if not copy:
+        return array
+    # C++ shares aligned memory even when asked for a copy.
+    sharding = array._sharding
+    devices = sharding._internal_device_list
+    (copied,) = copy_arrays([array], [devices], [sharding], ArrayCopySemantics.ALWAYS_COPY)
+    return copied.block_until_ready()
+
+
+def block_until_ready(arrays: Iterable[ArrayImpl]) -> None:
+    """Waits for all of them in one call; raises XlaRuntimeError if a computation failed."""
+    _b.batched_block_until_ready(list(arrays))
+
+
+def install(name: str, attribute: Any) -> None:
+    """Sets a method, property or operator on the array class, for the whole process."""
+    setattr(ArrayImpl, name, attribute)
+
+
+def install_tracer_class(tracer_class: type) -> None:
+    """Makes `isinstance(t, Array)` ask `t._is_traced_array()` for instances of `tracer_class`."""
+    _b.set_tracer_class(tracer_class)

@@ -1,0 +1,105 @@
+"""Compiled callables: jaxlib's C++ dispatch, which enters Python only on a cache miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ._bindings import (
+    LoadedExecutable,
+    PjitFunction as PjitFunction,
+    PjitFunctionCache as PjitFunctionCache,
+    PyTreeDef,
+    PyTreeRegistry,
+    pjit as _pjit,
+)
+
+
+class FastPath(NamedTuple):
+    """What C++ needs to repeat a call without Python; one entry per kept argument or result."""
+
+    xla_executable: LoadedExecutable
+    out_pytree_def: PyTreeDef
+    in_shardings: Sequence[Any]
+    """Per kept argument."""
+    out_shardings: Sequence[Any]
+    """Attached to the results by reference."""
+    out_avals: Sequence[Any]
+    """Attached to the results by reference."""
+    out_committed: Sequence[bool]
+    kept_var_bitvec: Sequence[bool]
+    """Per constant and then per flat argument: whether the executable takes it."""
+    in_device_local_layouts: Sequence[Any]
+    """Per kept argument; None is the default layout."""
+    const_args: Sequence[Any] = ()
+    """Arrays passed ahead of the caller's arguments."""
+
+
+MissResult = tuple[Any, FastPath | None, bool]
+CacheMiss = Callable[..., MissResult]
+"""(*args, **kwargs) -> (result, fast path or None, whether to drop the entry)."""
+
+
+def make_call(
+    name: str,
+    fun: Callable[..., Any] | None,
+    cache_miss: CacheMiss,
+    *,
+    static_argnums: Sequence[int] = (),
+    static_argnames: Sequence[str] = (),
+    key: Hashable,
+    registry: PyTreeRegistry,
+    shard_arg_fallback: Callable[[Any, Any, Any], Any],
+    cache: PjitFunctionCache | None = None,
+    on_error: Literal["clear", "keep"] = "clear",
+) -> PjitFunction:
+    """A callable that dispatches in C++ and calls `cache_miss` for calls it has not seen.
+
+    Calls are told apart by structure, types, shardings, static values and jit-key configs. Two
+    callables with one `fun` object and equal `key` share entries; `fun=None` keeps them private.
+    A leaf of an unknown type (a tracer) goes to `cache_miss` every time, uncached.
+    `shard_arg_fallback(arg, sharding, layout)` must return an array laid out as told; it serves
+    host values on several devices and arrays on the wrong number of devices.
+    An exception in `cache_miss` passes on and clears the callable's entries, so that its next call
+    starts afresh; with `on_error="keep"` the entry of the failed call stays in Python for ever.
+    Raises TypeError for a key of None or an unhashable one.
+    """
+    if key is None:
+        raise TypeError("key must be a hashable value other than None: use () for a single variant")
+    hash(key)
+    call: PjitFunction
+
+    def clearing_miss(*args: Any, **kwargs: Any) -> MissResult:
+        try:
+            return cache_miss(*args, **kwargs)
+        except BaseException:
+            # C++ would send this signature to Python for ever, even after a passing failure.
+            call._clear_cache()
+            raise
+
+    miss = clearing_miss if on_error == "clear" else cache_miss
+    call = _pjit(
+        name, fun, miss, list(static_argnums), list(static_argnames), key, registry,
+        shard_arg_fallback, cache,
+    )  # fmt: skip
+    return call
+
+
+def call_cache(capacity: int = 4096) -> PjitFunctionCache:
+    """A bounded cache that many callables can share; entries die with their `fun`."""
+    return PjitFunctionCache(capacity)
+
+
+def clear_cache(call: PjitFunction) -> None:
+    """Forgets the entries of one callable."""
+    call._clear_cache()
+
+
+def cache_size(call: PjitFunction) -> int:
+    """How many entries the callable's cache holds."""
+    return call._cache_size()
+
+
+def clear_all_caches() -> None:
+    """Forgets every entry of every callable in the process."""
+    PjitFunctionCache.clear_all()

@@ -1,0 +1,88 @@
+"""Clients: the connection to the devices of a platform, built in (CPU) or from a PJRT plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import _bindings as _b, startup
+from ._bindings import Client as Client, Device as Device, DeviceList as DeviceList
+from ._lazy import xla_client
+
+
+def make_cpu_client(
+    num_devices: int = 1,
+    *,
+    asynchronous: bool = True,
+    distributed_client: Any = None,
+    node_id: int = 0,
+    num_nodes: int = 1,
+    collectives: Any = None,
+) -> Client:
+    """A client of the host with `num_devices` devices; 3-6 ms.
+
+    Several may exist; arrays and executables of one do not work with another. The last four
+    arguments join it to other processes (see `distributed`).
+    """
+    client: Client = xla_client().make_cpu_client(
+        asynchronous=asynchronous,
+        num_devices=num_devices,
+        distributed_client=distributed_client,
+        node_id=node_id,
+        num_nodes=num_nodes,
+        collectives=collectives,
+    )
+    startup.ensure_primed(client.local_devices()[0])
+    return client
+
+
+def device_list(devices: Any) -> DeviceList:
+    """A DeviceList (compared and hashed by value) from any iterable of devices."""
+    return DeviceList(tuple(devices))
+
+
+def load_plugin(name: str, path: str | Path) -> Any:
+    """Loads and initialises the PJRT plugin library at `path`; returns its C API capsule.
+
+    A second call for the same name returns the capsule of the first. The Python package around a
+    plugin is never imported, since it may import `jax`. Raises ValueError when the library is
+    missing, cannot be opened (a library that it needs is not installed) or refuses to start.
+    """
+    if name in _plugins:
+        return _plugins[name]
+    if not Path(path).is_file():
+        raise ValueError(f"the PJRT plugin {name!r} has no library at {path}")
+    try:
+        capsule = xla_client().load_pjrt_plugin_dynamically(name, str(path))
+        if not _b.pjrt_plugin_initialized(name):
+            xla_client().initialize_pjrt_plugin(name)
+    except _b.JaxRuntimeError as error:
+        raise ValueError(f"the PJRT plugin {name!r} at {path} did not load: {error}") from error
+    _plugins[name] = capsule
+    return capsule
+
+
+_plugins: dict[str, Any] = {}
+
+
+def make_plugin_client(
+    name: str, options: Mapping[str, Any] | None = None, distributed_client: Any = None
+) -> Client:
+    """A client of a plugin that is loaded; XlaRuntimeError without its hardware or driver."""
+    if not _b.pjrt_plugin_loaded(name):
+        raise ValueError(f"the PJRT plugin {name!r} is not loaded: call load_plugin first")
+    if not startup.is_primed():
+        make_cpu_client()
+    return xla_client().make_c_api_client(name, dict(options or {}), distributed_client)
+
+
+def gpu_plugin_options() -> dict[str, Any]:
+    """Options of a GPU plugin's client from the XLA_PYTHON_CLIENT_* environment variables."""
+    return dict(xla_client().generate_pjrt_gpu_plugin_options())
+
+
+def compile_only_devices(capsule: Any, topology_name: str, **options: Any) -> list[Device]:
+    """Devices of a described machine that is not there; their `client` compiles but cannot run."""
+    topology = xla_client().make_c_api_device_topology(capsule, topology_name, **options)
+    return topology._make_compile_only_devices()

@@ -1,0 +1,163 @@
+"""Executables: compiled, saved and loaded, run on arrays, and inspected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _bindings as _b
+from ._bindings import (
+    ArrayImpl,
+    Client,
+    CompileOptions,
+    DeviceList,
+    Executable as Executable,
+    LoadedExecutable as LoadedExecutable,
+    ResultHandler,
+)
+from .options import as_user_error
+from .version import JAXLIB_VERSION
+
+
+def compile(
+    client: Client,
+    module: Any,
+    devices: DeviceList,
+    options: CompileOptions,
+    host_callbacks: Sequence[Callable[..., Any]] = (),
+) -> LoadedExecutable:
+    """Compiles a module with a public function `main`, ready to run.
+
+    `module` is StableHLO text, MLIR bytecode, a portable artifact or an `ir.Module`. Custom calls
+    to `xla_ffi_python_cpu_callback` with `index = k` call `host_callbacks[k]`.
+    Raises ValueError for an unknown or ill-typed compiler option, XlaRuntimeError otherwise.
+    """
+    try:
+        if not host_callbacks:
+            return client.compile_and_load(module, devices, options)
+        if isinstance(module, (str, bytes)):
+            from . import mlir
+
+            module = mlir.parse(module)
+        return client.compile_and_load(
+            module, devices, options, host_callbacks=list(host_callbacks)
+        )
+    except _b.JaxRuntimeError as error:
+        user_error = as_user_error(error)
+        if user_error is None:
+            raise
+        raise user_error from error
+
+
+def compile_without_device(
+    client: Client, module: Any, devices: DeviceList, options: CompileOptions
+) -> Executable:
+    """Compiles for devices that need not be there; `module` may be text, bytes or `ir.Module`."""
+    if isinstance(module, (str, bytes)):
+        from . import mlir
+
+        module = mlir.parse(module)
+    return client.compile(module, devices, options)
+
+
+def serialize(client: Client, executable: LoadedExecutable) -> bytes:
+    """The compiled program as bytes, for the same jaxlib version, platform and machine kind."""
+    return bytes(client.serialize_executable(executable))
+
+
+def deserialize(
+    client: Client,
+    blob: bytes,
+    devices: DeviceList,
+    options: CompileOptions | None = None,
+    host_callbacks: Sequence[Callable[..., Any]] = (),
+) -> LoadedExecutable:
+    """Loads what `serialize` made; it is code, so load only blobs from a trusted place.
+
+    Raises XlaRuntimeError for a damaged or foreign blob.
+    """
+    if host_callbacks:
+        return client.deserialize_executable(blob, devices, options, list(host_callbacks))
+    return client.deserialize_executable(blob, devices, options)
+
+
+# jaxlib 0.10 checks device order in Python unless told to skip it; 0.12 dropped the argument.
+_SKIP_CHECKS: tuple[bool, ...] = (True,) if JAXLIB_VERSION < (0, 11) else ()
+
+
+def result_handler(aval: Any, sharding: Any, committed: bool) -> ResultHandler:
+    """How one result becomes an array of type `aval`; may be kept and used for many runs."""
+    return _b.array_result_handler(aval, sharding, committed, *_SKIP_CHECKS)
+
+
+def result_handlers(
+    avals: Sequence[Any], shardings: Sequence[Any], committed: Sequence[bool] | bool
+) -> list[ResultHandler]:
+    """One handler per result, to give to `run`."""
+    flags = [committed] * len(avals) if isinstance(committed, bool) else committed
+    return [
+        result_handler(aval, sharding, flag)
+        for aval, sharding, flag in zip(avals, shardings, flags, strict=True)
+    ]
+
+
+def run(
+    executable: LoadedExecutable, arrays: Sequence[ArrayImpl], handlers: Sequence[ResultHandler]
+) -> list[ArrayImpl]:
+    """Runs on arrays already laid out as compiled; about 4 us; returns before results are ready.
+
+    C++ checks the number of arguments, their sizes in bytes and their devices, but not their
+    dtypes: that is the caller's duty. TypeError for a host value, XlaRuntimeError otherwise.
+    """
+    return executable.execute_sharded(arrays).consume_with_handlers(handlers)
+
+
+def execute(
+    executable: LoadedExecutable,
+    arrays: Sequence[ArrayImpl],
+    avals: Sequence[Any],
+    shardings: Sequence[Any],
+    committed: Sequence[bool] | bool,
+) -> list[ArrayImpl]:
+    """`run` for a program that is run once: makes the handlers on the spot."""
+    return run(executable, arrays, result_handlers(avals, shardings, committed))
+
+
+def run_with_token(
+    executable: LoadedExecutable, arrays: Sequence[ArrayImpl], handlers: Sequence[ResultHandler]
+) -> tuple[list[ArrayImpl], Any]:
+    """`run`, and a token whose `block_until_ready()` waits for the program's side effects."""
+    results = executable.execute_sharded(arrays, with_tokens=True)
+    token = results.consume_token()
+    return results.consume_with_handlers(handlers), token
+
+
+def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]:
+    """XLA's estimate: `flops`, `transcendentals`, `bytes accessed` and per-operand details."""
+    return dict(executable.cost_analysis())
+
+
+_MEMORY_USES = ("argument", "output", "alias", "temp", "generated_code")
+
+
+def memory_stats(executable: LoadedExecutable | Executable) -> dict[str, int]:
+    """Bytes that a run needs, by use: argument, output, alias, temp, generated_code."""
+    stats = executable.get_compiled_memory_stats()
+    return {use: int(getattr(stats, f"{use}_size_in_bytes")) for use in _MEMORY_USES}
+
+
+def hlo_text(executable: LoadedExecutable | Executable) -> str:
+    """The optimised HLO, module after module."""
+    return "\n\n".join(module.to_string() for module in executable.hlo_modules())
+
+
+def output_shardings(executable: LoadedExecutable | Executable) -> list[Any] | None:
+    """The partitioner's sharding of each result as an HloSharding; None for one device."""
+    protos = executable.get_output_shardings()
+    return None if protos is None else [_b.HloSharding.from_proto(p) for p in protos]
+
+
+def parameter_shardings(executable: LoadedExecutable | Executable) -> list[Any] | None:
+    """The partitioner's sharding of each argument as an HloSharding; None for one device."""
+    protos = executable.get_parameter_shardings()
+    return None if protos is None else [_b.HloSharding.from_proto(p) for p in protos]

@@ -1,0 +1,46 @@
+"""LAPACK on the CPU: targets registered when first needed, because that imports SciPy."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from . import ffi
+from ._lazy import load
+
+_lock = threading.Lock()
+_targets: set[str] = set()
+
+
+def register() -> None:
+    """Registers the LAPACK and sparse targets of the CPU; the second call does nothing."""
+    with _lock:
+        if _targets:
+            return
+        for platform, targets in load("lapack").registrations().items():
+            for name, handler, api_version in targets:
+                ffi.register_target(name, handler, platform, api_version)
+                _targets.add(name)
+        for name, handler in load("cpu._sparse").registrations().items():
+            ffi.register_target(name, handler)
+
+
+def target_name(base: str, dtype: Any) -> str:
+    """The custom-call target of a routine: ("getrf", float32) -> "lapack_sgetrf_ffi".
+
+    Raises TypeError for a dtype other than float32, float64, complex64, complex128, and ValueError
+    for a routine that jaxlib does not have for that dtype (real and complex names differ).
+    """
+    register()
+    try:
+        name: str = load("lapack").prepare_lapack_call(f"{base}_ffi", np.dtype(dtype))
+    except NotImplementedError:
+        raise TypeError(
+            f"LAPACK's {base} takes float32, float64, complex64 or complex128, not "
+            f"{np.dtype(dtype)}: convert the matrix first"
+        ) from None
+    if name not in _targets:
+        raise ValueError(f"jaxlib has no LAPACK routine {base!r} for {np.dtype(dtype)} ({name})")
+    return name

@@ -1,0 +1,133 @@
+"""StableHLO modules: parsed, checked, transformed, printed, saved; MLIR loads when first used."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _bindings as _b
+from ._lazy import load
+
+_thread = threading.local()
+_lock = threading.Lock()
+_dialects: Any = None
+
+
+def context() -> Any:
+    """This thread's MLIR context, with every dialect that jaxlib has."""
+    found = getattr(_thread, "context", None)
+    if found is None:
+        found = _thread.context = _new_context()
+    return found
+
+
+def _new_context() -> Any:
+    global _dialects
+    ir = load("mlir.ir")
+    stablehlo = load("mlir.dialects.stablehlo")
+    with _lock:
+        if _dialects is None:
+            _dialects = ir.DialectRegistry()
+            # func, arith and others are not there otherwise.
+            load("mlir._mlir_libs._jax_mlir_ext").register_dialects(_dialects)
+            stablehlo.register_stablehlo_passes()
+            load("mlir._mlir_libs._mlirHlo").register_mhlo_passes()
+    made = ir.Context()
+    made.append_dialect_registry(_dialects)
+    made.enable_multithreading(False)  # else each context starts a pool of threads
+    for dialect in (stablehlo, load("mlir.dialects.chlo"), load("mlir.dialects.sdy")):
+        dialect.register_dialect(made)
+    made.load_all_available_dialects()
+    return made
+
+
+def parse(source: str | bytes) -> Any:
+    """An `ir.Module` from text or bytecode. Raises ValueError with the position of the error."""
+    ir = load("mlir.ir")
+    with context():
+        try:
+            return ir.Module.parse(source)
+        except ir.MLIRError as error:
+            raise ValueError(f"not a valid module: {error}") from error
+
+
+def _module(module: Any) -> Any:
+    return parse(module) if isinstance(module, (str, bytes)) else module
+
+
+def pretty(module: Any, locations: bool = False) -> str:
+    """The module (object, text or bytecode) as readable StableHLO text."""
+    return _module(module).operation.get_asm(enable_debug_info=locations)
+
+
+def verify(module: Any) -> None:
+    """Raises ValueError with all diagnostics if the module is malformed."""
+    ir = load("mlir.ir")
+    try:
+        _module(module).operation.verify()
+    except ir.MLIRError as error:
+        raise ValueError(f"the module is malformed: {error}") from error
+
+
+def run_passes(module: Any, pipeline: str) -> Any:
+    """The module after passes such as "canonicalize,cse"; changed in place if it is an object.
+
+    Raises ValueError for an unknown pass and for a pass that fails.
+    """
+    ir, passmanager = load("mlir.ir"), load("mlir.passmanager")
+    module = _module(module)
+    text = pipeline if pipeline.startswith("builtin.module(") else f"builtin.module({pipeline})"
+    with module.context:
+        try:
+            manager = passmanager.PassManager.parse(text)
+        except ValueError as error:
+            raise ValueError(f"bad pass pipeline {pipeline!r}: {error}") from error
+        try:
+            manager.run(module.operation)
+        except ir.MLIRError as error:
+            raise ValueError(f"the pass pipeline {pipeline!r} failed: {error}") from error
+    return module
+
+
+def bytecode(module: Any) -> bytes:
+    """MLIR bytecode of a module, for the same jaxlib version; see `portable_artifact`."""
+    buffer = io.BytesIO()
+    _module(module).operation.write_bytecode(file=buffer)
+    return buffer.getvalue()
+
+
+def portable_artifact(module: Any, version: str | None = None) -> bytes:
+    """StableHLO's compatible form, readable by other versions; `version` is the oldest reader.
+
+    Without `version`, consumers built up to 12 weeks before this jaxlib can read it. The module
+    is not changed (the function of the same name in jaxlib's dialect would turn it into VHLO).
+    """
+    if version is None:
+        stablehlo = load("mlir.dialects.stablehlo")
+        requirement = stablehlo.StablehloCompatibilityRequirement.WEEK_12
+        version = str(stablehlo.get_version_from_compatibility_requirement(requirement))
+    return _b.serialize_portable_artifact(_module(module), version)
+
+
+def from_portable_artifact(artifact: bytes) -> Any:
+    """The `ir.Module` of a portable artifact. Raises ValueError if it cannot be read."""
+    ir = load("mlir.ir")
+    made = context()
+    try:
+        found = _b.deserialize_portable_artifact(artifact, made)
+    except (ir.MLIRError, ValueError, RuntimeError) as error:
+        raise ValueError(f"not a readable StableHLO artifact: {error}") from error
+    return parse(found) if isinstance(found, (str, bytes)) else found
+
+
+def evaluate(module: Any, arguments: Sequence[Any]) -> list[Any]:
+    """The results of `main` by StableHLO's own interpreter: slow, and independent of XLA."""
+    ir, stablehlo = load("mlir.ir"), load("mlir.dialects.stablehlo")
+    module = _module(module)
+    with module.context:
+        values = [ir.DenseElementsAttr.get(np.ascontiguousarray(a)) for a in arguments]
+        return [np.array(result) for result in stablehlo.eval_module(module, values)]

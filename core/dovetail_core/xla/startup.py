@@ -1,0 +1,170 @@
+"""Starting jaxlib's C++ runtime without the package `jax`, and keeping `jax` out of the process."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import types
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+AvalFactory = Callable[[tuple[int, ...], Any, bool], Any]
+"""(shape, dtype, weak_type) -> aval, for arrays that C++ makes by itself."""
+
+_ADVICE = (
+    "Both drive one C++ runtime per process (array class, call cache keys, x64 state), so they "
+    "cannot share a process. Run them in separate processes and exchange data as NumPy files, "
+    "shared memory or DLPack-aware libraries."
+)
+# Looked up by C++ for every single-device array it makes; None in sys.modules answers at once
+# (and makes C++ use its own SingleDeviceSharding) where a real look-up costs 40-50 us.
+_LOOKED_UP_EVERY_TIME = "jax._src.sharding_impls"
+
+
+class JaxRefused(ModuleNotFoundError):
+    """`jax` and dovetail were both wanted in one process; a kind of ImportError."""
+
+
+def refuse_jax() -> None:
+    """Raises if `jax` is already imported; otherwise makes a later `import jax` raise."""
+    if sys.modules.get("jax") is not None:
+        raise JaxRefused(
+            f"dovetail cannot be imported: the package `jax` is already imported. {_ADVICE}",
+            name="dovetail_core",
+        )
+    if not any(isinstance(finder, _JaxFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _JaxFinder())
+
+
+def quiet_logs() -> None:
+    """Keeps C++ from printing informational lines, unless the user asked for a log level."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+
+
+class _JaxFinder:
+    """Answers for `jax` when it is installed, so that neither users nor C++ import it here.
+
+    `importlib.util.find_spec("jax")` still tells the truth: optional-dependency checks in other
+    packages see it installed, and their guarded `import jax` fails in the way they expect.
+    """
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        if name != "jax":
+            return None
+        for finder in sys.meta_path:
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            found = find(name, path, target) if find is not None else None
+            if found is not None:
+                return ModuleSpec(name, _RefusingLoader(), origin=found.origin)
+        return None
+
+
+class _RefusingLoader(Loader):
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType | None:
+        raise JaxRefused(
+            f"`jax` cannot be imported: this process already uses dovetail. {_ADVICE}", name="jax"
+        )
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        raise AssertionError("create_module always raises")
+
+
+_aval_factory: AvalFactory | None = None
+_pspec_check: Callable[[Any, Any], None] | None = None
+_primed = False
+_lock = threading.Lock()
+
+
+def prime(aval_factory: AvalFactory, check_pspec: Callable[[Any, Any], None] | None = None) -> None:
+    """Says how C++ is to make avals, and how it is to check (mesh, spec) of a NamedSharding.
+
+    To be called before the first client is made: C++ remembers the aval of each shape and dtype
+    that it has asked for, so a later call counts only for those that are new.
+    """
+    global _aval_factory, _pspec_check
+    _aval_factory, _pspec_check = aval_factory, check_pspec
+
+
+def _make_aval(shape: Sequence[int], dtype: Any, weak_type: bool = False) -> Any:
+    if _aval_factory is None:
+        return types.SimpleNamespace(shape=tuple(shape), dtype=dtype, weak_type=weak_type)
+    return _aval_factory(tuple(shape), dtype, weak_type)
+
+
+def _check_pspec(mesh: Any, spec: Any) -> None:
+    if _pspec_check is not None:
+        _pspec_check(mesh, spec)
+
+
+def ensure_primed(cpu_device: Any) -> None:
+    """Makes C++ do its once-per-process look-ups of `jax.*` names now, against stand-ins.
+
+    C++ asks for four modules the first time it makes certain objects, and keeps what it got. The
+    stand-ins are in sys.modules only for that moment, so no one else ever sees a fake `jax`.
+    """
+    global _primed
+    if _primed:
+        return
+    with _lock:
+        if _primed:
+            return
+        stubs = {
+            "jax": {},  # the C API import of "jax.core" resolves the top name too
+            "jax.core": {"ShapedArray": _make_aval},
+            "jax._src.named_sharding": {"check_pspec": _check_pspec},
+            "jax._src.literals": {"TypedNdArray": type("TypedNdArray", (), {})},
+        }
+        sys.modules[_LOOKED_UP_EVERY_TIME] = None  # type: ignore[assignment]
+        try:
+            for name, attributes in stubs.items():
+                sys.modules[name] = module = types.ModuleType(name)
+                module.__dict__.update(attributes)
+            _touch_every_lookup(cpu_device)
+        finally:
+            for name in stubs:
+                sys.modules.pop(name, None)
+        _primed = True
+
+
+class _OneDeviceMesh:
+    """The least that C++ asks of a mesh."""
+
+    size = 1
+
+    def __init__(self, devices: Any) -> None:
+        self._internal_device_list = devices
+
+
+def _touch_every_lookup(device: Any) -> None:
+    import numpy as np
+
+    from . import _bindings as b
+
+    one = np.zeros(_Placeholder.shape, np.uint8)
+    sharding = b.SingleDeviceSharding(device)
+    array = b.batched_device_put(_Placeholder(one.dtype), sharding, [one], [device], False)
+    b.dlpack_managed_tensor_to_buffer(b.buffer_to_dlpack_managed_tensor(array), device, None)
+    b.NamedSharding(_OneDeviceMesh(b.DeviceList((device,))), ())
+    if b.shard_args is not None:
+        keep = b.ArrayCopySemantics.REUSE_INPUT
+        b.shard_args([sharding], [None], [keep], [one], None)
+
+
+class _Placeholder:
+    """The aval of the one array that priming needs, of a shape that no program has."""
+
+    shape = (1,) * 31
+    weak_type = False
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+
+def is_primed() -> bool:
+    """Whether C++ has already made its look-ups."""
+    return _primed

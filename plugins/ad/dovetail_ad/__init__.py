@@ -1,0 +1,30 @@
+"""Differentiation: forward and reverse mode, of any order."""
+
+from .forward import jvp_values as jvp_values
+from .linear import LinearTrace as LinearTrace, is_linear as is_linear
+from .split import Split as Split, split_program as split_program
+from .tables import (
+    JvpRule as JvpRule,
+    PartialEvalRule as PartialEvalRule,
+    TransposeRule as TransposeRule,
+    jvp_rules as jvp_rules,
+    partial_eval_rules as partial_eval_rules,
+    transpose_rules as transpose_rules,
+)
+from .transposition import (
+    backward_pass as backward_pass,
+    transpose_program as transpose_program,
+)
+from .functions import (
+    jvp as jvp,
+    linear_transpose as linear_transpose,
+    linearize as linearize,
+    vjp as vjp,
+)
+from .gradient import grad as grad, value_and_grad as value_and_grad
+from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+
+__all__ = [
+    "grad", "hessian", "jacfwd", "jacrev", "jvp", "linear_transpose", "linearize", "value_and_grad",
+    "vjp",
+]  # fmt: skip

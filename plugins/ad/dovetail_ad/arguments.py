@@ -1,0 +1,156 @@
+"""Checking and taking apart the arguments of derivative functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import Tracer, float0, is_inexact, typeof
+from dovetail_core.tree_util import (
+    keystr,
+    tree_differences,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_structure,
+    tree_unflatten,
+)
+
+
+def function_name(f: Any) -> str:
+    """A function's name for messages and programs."""
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def check_callable(f: Any, what: str) -> None:
+    """Raise TypeError unless ``f`` can be called."""
+    if not callable(f):
+        raise TypeError(f"{what} takes a function, got {f!r} of type {type(f).__name__}")
+
+
+def flat_function(
+    f: Callable[..., Any], in_tree: Any, kwargs: dict[str, Any]
+) -> tuple[Callable[..., list[Any]], list[Any]]:
+    """``f`` on flat arguments, and a list that receives its output's structure."""
+    out_tree: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        out = f(*tree_unflatten(in_tree, leaves), **kwargs)
+        found, tree = tree_flatten(out)
+        out_tree[:] = [tree]
+        for x in found:
+            check_output(x, f)
+        return found
+
+    return flat, out_tree
+
+
+def check_output(x: Any, f: Any) -> None:
+    """Raise unless a function's result is made of arrays."""
+    try:
+        typeof(x)
+    except TypeError as e:
+        raise TypeError(f"{function_name(f)} returned a value that cannot be differentiated: {e}") from None
+
+
+def check_tangents(primals: Any, tangents: Any, what: str) -> None:
+    """Raise unless tangents have their primals' structure, shapes and tangent dtypes."""
+    if tree_structure(primals) != tree_structure(tangents):
+        raise TypeError(
+            f"{what}: primals and tangents have different structures: "
+            f"{'; '.join(tree_differences(primals, tangents))}. Give one tangent per primal."
+        )
+    paths = [p for p, _ in tree_flatten_with_path(primals)[0]]
+    for path, p, t in zip(paths, tree_flatten(primals)[0], tree_flatten(tangents)[0]):
+        want: Any = typeof(p).tangent_type()
+        got: Any = typeof(t) if not _is_float0(t) else want.update(dtype=float0)
+        if want.shape != got.shape or want.dtype != got.dtype:
+            raise TypeError(
+                f"{what}: the tangent at {keystr(path) or 'the argument'} has type "
+                f"{got.str_short()}, but its primal of type {typeof(p).str_short()} takes tangents "
+                f"of type {want.str_short()}. Convert it, for example with .astype()."
+            )
+
+
+def _is_float0(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == float0
+
+
+def live_tangent(x: Any) -> Any:
+    """A user's tangent as the engine takes it: None where it is of type float0."""
+    return None if _is_float0(x) else x
+
+
+def user_tangent(tangent: Any, primal_aval: Any) -> Any:
+    """The engine's tangent as users see it: zeros in place of None, float0 for integers."""
+    from dovetail_core.algebra import zeros
+
+    if tangent is not None:
+        return tangent
+    want = primal_aval.tangent_type()
+    return np.zeros(want.shape, float0) if want.dtype == float0 else zeros(want)
+
+
+def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
+    """Positions as non-negative integers.
+
+    Raises:
+        TypeError: not integers. ValueError: out of range; names the number of arguments.
+    """
+    given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
+    if not all(hasattr(n, "__index__") for n in given):
+        raise TypeError(f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}")
+    for n in given:
+        if not -count <= n < count:
+            raise ValueError(
+                f"{what}: argnums={argnums!r} names argument {n}, but the function was called with "
+                f"{count} positional argument{'s' if count != 1 else ''}. Arguments to "
+                "differentiate must be passed by position."
+            )
+    return tuple(int(n) % count for n in given)
+
+
+def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:
+    """Raise TypeError for inputs that ``grad`` and its like do not differentiate."""
+    for path, x in tree_flatten_with_path(tree)[0]:
+        aval: Any = typeof(x)
+        dtype = aval.dtype
+        place = keystr(path)
+        if holomorphic:
+            if dtype.kind != "c":
+                raise TypeError(
+                    f"{what} with holomorphic=True takes complex inputs, but the input{place and ' at ' + place} "
+                    f"has dtype {dtype.name}."
+                )
+        elif not is_inexact(dtype) and not allow_int:
+            raise TypeError(
+                f"{what} takes floating-point or complex inputs, but the input"
+                f"{place and ' at ' + place} has dtype {dtype.name}. Convert it with .astype(float), "
+                "choose other arguments with argnums, or pass allow_int=True for float0 gradients."
+            )
+        elif dtype.kind == "c" and what not in ("grad", "value_and_grad", "vjp"):
+            raise TypeError(
+                f"{what} takes real inputs, but the input{place and ' at ' + place} has dtype "
+                f"{dtype.name}. For a holomorphic function pass holomorphic=True; otherwise use vjp "
+                "or jvp."
+            )
+
+
+def split_args(args: tuple[Any, ...], argnums: tuple[int, ...]) -> Callable[..., tuple[Any, ...]]:
+    """A function that puts new values of the arguments ``argnums`` in place."""
+
+    def join(new: Sequence[Any]) -> tuple[Any, ...]:
+        out = list(args)
+        for n, x in zip(argnums, new):
+            out[n] = x
+        return tuple(out)
+
+    return join
+
+
+def as_primal(x: Any) -> Any:
+    """A user's argument as a primal; NumPy and Python values keep their type."""
+    if not isinstance(x, Tracer):
+        typeof(x)  # raises for what is not an array
+    return x

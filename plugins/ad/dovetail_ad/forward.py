@@ -1,0 +1,134 @@
+"""Forward mode: pairs of primal and tangent carried through a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
+from dovetail_core.algebra import zeros
+from dovetail_core.trace import reset_trace, set_trace
+
+from .tables import JvpRule, jvp_rules
+
+Dual = tuple[Any, Any]
+"""A primal and its tangent; the tangent is None where it is symbolically zero."""
+
+
+class DualCarrier:
+    """Lifted values are pairs; their structure is whether the tangent is nonzero."""
+
+    key = "jvp"
+
+    def trace(self, parent: Trace) -> JvpTrace:
+        return JvpTrace(parent)
+
+    def pure(self, x: Any) -> Dual:
+        return x, None
+
+    def aval(self, value: Dual) -> AbstractValue:
+        return typeof(value[0])
+
+    def structure(self, value: Dual, depth: int) -> bool:
+        return value[1] is not None
+
+    def join(self, a: bool, b: bool) -> bool:
+        return a or b
+
+    def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
+        return (aval, aval.tangent_type()) if structure else (aval,)
+
+    def arrays(self, value: Dual, structure: bool, depth: int) -> tuple[Any, ...]:
+        primal, tangent = value
+        if not structure:
+            return (primal,)
+        return primal, zeros(typeof(primal).tangent_type()) if tangent is None else tangent
+
+    def value(self, arrays: Sequence[Any], structure: bool, depth: int) -> Dual:
+        return (arrays[0], arrays[1]) if structure else (arrays[0], None)
+
+    def known(self, value: Dual) -> Any:
+        # Predicates and indices have no tangents; choosing by their primal is exact.
+        primal, tangent = value
+        return primal if tangent is None else None
+
+    def may(self, predicate: Dual) -> Any:
+        raise AssertionError("a predicate has no tangent")
+
+    def choose(self, index: Dual, cases: Sequence[Dual]) -> Dual:
+        raise AssertionError("an index has no tangent")
+
+
+CARRIER = DualCarrier()
+
+
+class JvpTrace(LiftTrace[Dual]):
+    """Runs operations on duals by the cells of ``ad.jvp``."""
+
+    __slots__ = ()
+    what = "differentiation (jvp, linearize or grad)"
+
+    def __init__(self, parent: Trace) -> None:
+        super().__init__(parent, CARRIER, jvp_rules)
+
+    def plain(self, value: Dual) -> Any:
+        return value[0]  # Python control flow may look at primals
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        primals: list[Any] = []
+        tangents: list[Any] = []
+        lifted = False
+        for x in args:
+            if x.__class__ is LiftTracer and x._trace is self:
+                primal, tangent = x.value
+                primals.append(primal)
+                tangents.append(tangent)
+                lifted = True
+            else:
+                primals.append(x)
+                tangents.append(None)
+        if not lifted:
+            return self.parent.process(primitive, args, params)
+        rule = jvp_rules.rules.get(primitive) or jvp_rules.miss(primitive)
+        token = set_trace(self.parent)
+        try:
+            out, tangent = rule(primals, tangents, **params)
+        finally:
+            reset_trace(token)
+        if primitive.multiple_results:
+            return [self.dual(p, t) for p, t in zip(out, tangent)]
+        return out if tangent is None else LiftTracer(self, typeof(out), (out, tangent))
+
+    def dual(self, primal: Any, tangent: Any) -> Any:
+        """The tracer of a pair, or the primal alone where the tangent is zero."""
+        return primal if tangent is None else LiftTracer(self, typeof(primal), (primal, tangent))
+
+
+def derive_jvp(primitive: Primitive) -> JvpRule | None:
+    """The cell that follows from a primitive's form or decomposition."""
+    lifted = derive(primitive)
+    if lifted is None:
+        return None
+
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        out = lifted(CARRIER, list(zip(primals, tangents)), params)
+        if primitive.multiple_results:
+            return [p for p, _ in out], [t for _, t in out]
+        return out
+
+    return rule
+
+
+def jvp_values(
+    f: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Values and tangents of ``f`` (flat arguments, a sequence of results); None is a zero."""
+    from dovetail_core import get_trace, run_under
+
+    trace = JvpTrace(get_trace())
+    try:
+        outs = run_under(trace, f, *[trace.dual(p, t) for p, t in zip(primals, tangents)])
+        duals = [trace.lower(x) for x in outs]
+    finally:
+        trace.ended = True
+    return [p for p, _ in duals], [t for _, t in duals]

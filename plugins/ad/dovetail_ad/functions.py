@@ -1,0 +1,257 @@
+"""``jvp``, ``vjp``, ``linearize`` and ``linear_transpose``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from dovetail_core import ClosedJaxpr, eval_jaxpr, get_trace, is_inexact, run_under, typeof
+from dovetail_core.tree_util import (
+    Partial,
+    register_pytree_node,
+    tree_differences,
+    tree_flatten,
+    tree_structure,
+    tree_unflatten,
+)
+
+from .arguments import (
+    check_callable,
+    check_tangents,
+    flat_function,
+    function_name,
+    live_tangent,
+    user_tangent,
+)
+from .forward import JvpTrace, jvp_values
+from .linear import LinearTrace, to_program
+from .transposition import backward_pass
+
+
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> tuple[Any, ...]:
+    """The value of ``fun`` at ``primals`` and its directional derivative along ``tangents``.
+
+    Args:
+        primals: the positional arguments, as a tuple or list; ``tangents``: the same structure,
+            shapes and dtypes (``float0`` for integers).
+        has_aux: ``fun`` returns a pair whose second part is passed through.
+
+    Returns: ``(value, tangent)``, or ``(value, tangent, aux)``.
+
+    Raises:
+        TypeError: primals and tangents do not match; names the leaf.
+    """
+    check_callable(fun, "jvp")
+    if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            "jvp takes primals and tangents as tuples or lists of arguments, got "
+            f"{type(primals).__name__} and {type(tangents).__name__}: write jvp(f, (x,), (t,))"
+        )
+    primals, tangents = tuple(primals), tuple(tangents)
+    check_tangents(primals, tangents, "jvp")
+    leaves, in_tree = tree_flatten(primals)
+    flat, out_tree = flat_function(fun, in_tree, {})
+    ts = [live_tangent(t) for t in tree_flatten(tangents)[0]]
+    outs, out_ts = jvp_values(flat, leaves, ts)
+    shown = [user_tangent(t, typeof(p)) for p, t in zip(outs, out_ts)]
+    value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
+    if has_aux:
+        (value, aux), (tangent, _) = value, tangent
+        return value, tangent, aux
+    return value, tangent
+
+
+class Linearized:
+    """A linear map made of recorded operations: a pytree of its residuals.
+
+    It evaluates forward (``apply``) and backward (``transpose``).
+    """
+
+    def __init__(self, program: ClosedJaxpr, residuals: Sequence[Any], live: tuple[Any, ...]):
+        self.program = program
+        self.residuals = list(residuals)
+        self.live = live  # per output whether the program computes it, per input whether it takes it
+
+    def apply(self, tangents: Sequence[Any]) -> list[Any]:
+        """Output tangents (None for zeros) of input tangents."""
+        out_live, in_live = self.live
+        given = [t for t, l in zip(tangents, in_live) if l]
+        found = iter(eval_jaxpr(self.program.jaxpr, self.program.consts, *self.residuals, *given))
+        return [next(found) if l else None for l in out_live]
+
+    def transpose(self, cotangents: Sequence[Any]) -> list[Any]:
+        """Input cotangents (None for zeros) of output cotangents."""
+        out_live, in_live = self.live
+        trace = LinearTrace(get_trace())
+        avals = self.program.in_avals[len(self.residuals) :]
+        unknown = [trace.unknown(a) for a in avals]
+        outs = run_under(
+            trace, eval_jaxpr, self.program.jaxpr, self.program.consts, *self.residuals, *unknown
+        )
+        cts = [ct for ct, l in zip(cotangents, out_live) if l]
+        found = iter(backward_pass(trace, unknown, outs, cts))
+        return [next(found) if l else None for l in in_live]
+
+
+register_pytree_node(
+    Linearized,
+    lambda m: (m.residuals, (m.program, m.live)),
+    lambda aux, residuals: Linearized(aux[0], residuals, aux[1]),
+)
+
+
+def linearize_flat(
+    f: Callable[..., Sequence[Any]], primals: Sequence[Any]
+) -> tuple[list[Any], Linearized]:
+    """Values of ``f`` (flat) and its linearization at ``primals``, in one pass."""
+    trace = LinearTrace(get_trace())
+    jvp_trace = JvpTrace(trace)
+    unknown: list[Any] = []
+    for x in primals:
+        aval = typeof(x)
+        live = aval.is_high or is_inexact(getattr(aval, "dtype", None))
+        unknown.append(trace.unknown(aval.tangent_type()) if live else None)
+    try:
+        outs = run_under(jvp_trace, f, *map(jvp_trace.dual, primals, unknown))
+        duals = [jvp_trace.lower(x) for x in outs]
+    finally:
+        jvp_trace.ended = trace.ended = True
+    tangents = [t if trace.owns(t) else None for _, t in duals]
+    inputs = [t for t in unknown if t is not None]
+    program, residuals = to_program(trace, inputs, [t for t in tangents if t is not None])
+    live_map = (tuple(t is not None for t in tangents), tuple(t is not None for t in unknown))
+    return [p for p, _ in duals], Linearized(program, residuals, live_map)
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The value of ``fun`` and the linear map that is its derivative at ``primals``.
+
+    Returns: ``(value, f_jvp)`` (``(value, f_jvp, aux)`` with ``has_aux``). ``f_jvp`` takes tangents
+    like ``primals`` and returns the output's tangent, without computing ``fun`` again; it is
+    a pytree of the residuals.
+    """
+    check_callable(fun, "linearize")
+    leaves, in_tree = tree_flatten(primals)
+    flat, out_tree = flat_function(fun, in_tree, {})
+    outs, linear = linearize_flat(flat, leaves)
+    value = tree_unflatten(out_tree[0], outs)
+    avals = tuple(typeof(x) for x in outs)
+    in_avals = tuple(typeof(x) for x in leaves)
+    f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)
+    return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
+
+
+def _apply(
+    in_tree: Any, out_tree: Any, in_avals: Any, avals: Any, has_aux: bool, linear: Linearized, *tangents: Any
+) -> Any:
+    given, tree = tree_flatten(tangents)
+    primal_like = tree_unflatten(in_tree, list(range(in_tree.num_leaves)))
+    if tree != in_tree:
+        raise TypeError(
+            "the linearized function takes tangents of the structure of its primals: "
+            f"{'; '.join(tree_differences(primal_like, tangents))}"
+        )
+    _check_types("the linearized function: the tangent", given, [a.tangent_type() for a in in_avals])
+    found = linear.apply([live_tangent(t) for t in given])
+    out = tree_unflatten(out_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
+    return out[0] if has_aux else out
+
+
+def _check_types(what: str, values: Sequence[Any], wanted: Sequence[Any]) -> None:
+    for i, (x, want) in enumerate(zip(values, wanted)):
+        got: Any = want if live_tangent(x) is None else typeof(x)
+        if got.shape != want.shape or got.dtype != want.dtype:
+            raise TypeError(
+                f"{what} number {i} has type {got.str_short()}, expected {want.str_short()}"
+            )
+
+
+def vjp(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
+) -> tuple[Any, ...]:
+    """The value of ``fun`` and the function that pulls cotangents back to its arguments.
+
+    Returns: ``(value, f_vjp)`` (``(value, f_vjp, aux)`` with ``has_aux``). ``f_vjp`` takes a
+    cotangent of the structure, shapes and dtypes of the value and returns a tuple with one
+    cotangent per argument; it is a pytree of the residuals.
+    """
+    check_callable(fun, "vjp")
+    leaves, in_tree = tree_flatten(primals)
+    flat, out_tree = flat_function(fun, in_tree, {})
+    outs, linear = linearize_flat(flat, leaves)
+    value = tree_unflatten(out_tree[0], outs)
+    avals = [typeof(x) for x in outs]
+    in_avals = tuple(typeof(x) for x in leaves)
+    tree, aux = out_tree[0], None
+    if has_aux:
+        value, aux = value
+        n = tree_structure(value).num_leaves
+        tree, avals = tree_structure(value), avals[:n]
+    pull = partial(_pull_back, function_name(fun), in_tree, tree, in_avals, tuple(avals))
+    f_vjp = Partial(pull, linear)
+    return (value, f_vjp, aux) if has_aux else (value, f_vjp)
+
+
+def _pull_back(
+    name: str, in_tree: Any, out_tree: Any, in_avals: Any, avals: Any, linear: Linearized, cotangent: Any
+) -> Any:
+    given, tree = tree_flatten(cotangent)
+    if tree != out_tree:
+        raise TypeError(
+            f"the vjp function of {name} takes a cotangent of the structure of its output {out_tree}, "
+            f"got {tree}"
+        )
+    _check_types(f"vjp of {name}: the cotangent", given, [a.cotangent_type() for a in avals])
+    cts = [live_tangent(t) for t in given]
+    cts += [None] * (len(linear.live[0]) - len(cts))  # auxiliary outputs
+    found = linear.transpose(cts)
+    return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, in_avals)])
+
+
+def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()) -> Any:
+    """The transpose of a linear function.
+
+    Args:
+        primals: example arguments; only their structure, shapes and dtypes are used.
+
+    Returns: a function from a cotangent of ``fun``'s output to a tuple of cotangents.
+
+    Raises:
+        TypeError: integer arguments. MissingRule (when called): ``fun`` is not linear.
+    """
+    check_callable(fun, "linear_transpose")
+    leaves, in_tree = tree_flatten(primals)
+    avals = [_shape_type(x) for x in leaves]
+    for a in avals:
+        if not is_inexact(a.dtype):
+            raise TypeError(
+                f"linear_transpose takes floating-point or complex arguments, got {a.str_short()}"
+            )
+
+    def transposed(cotangent: Any) -> Any:
+        trace = LinearTrace(get_trace())
+        unknown = [trace.unknown(a) for a in avals]
+        out = run_under(trace, fun, *tree_unflatten(in_tree, unknown))
+        outs, out_tree = tree_flatten(out)
+        cts, tree = tree_flatten(cotangent)
+        if tree != out_tree:
+            raise TypeError(
+                f"the transpose of {function_name(fun)} takes a cotangent of the structure of its "
+                f"output {out_tree}, got {tree}"
+            )
+        _check_types("linear_transpose: the cotangent", cts, [typeof(x) for x in outs])
+        found = backward_pass(trace, unknown, outs, cts)
+        return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
+
+    return transposed
+
+
+def _shape_type(x: Any) -> Any:
+    from dovetail_core import ShapedArray
+
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(x.shape, x.dtype)
+    return typeof(x)

@@ -1,0 +1,174 @@
+"""``grad`` and ``value_and_grad``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from dovetail_core import is_inexact, run_under, get_trace, typeof
+from dovetail_core.algebra import algebra
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+
+from .arguments import (
+    as_primal,
+    canonical_argnums,
+    check_callable,
+    check_input_dtypes,
+    function_name,
+    user_tangent,
+)
+from .forward import JvpTrace
+from .linear import LinearTrace
+from .transposition import backward_pass
+
+
+def value_and_grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Sequence[Any] = (),
+) -> Callable[..., tuple[Any, Any]]:
+    """A function that returns ``fun``'s value and its gradient, computed together.
+
+    Args:
+        fun: returns a scalar (or, with ``has_aux``, a pair of a scalar and any further values).
+        argnums: which positional arguments to differentiate; a sequence gives a tuple of gradients.
+        has_aux: whether ``fun`` returns a pair whose second part is passed through.
+        holomorphic: ``fun`` is holomorphic: inputs and output are complex.
+        allow_int: integer inputs are allowed; their gradients have dtype ``float0``.
+        reduce_axes: accepted for compatibility; must be empty.
+
+    Returns: a function of the same arguments that returns ``(value, gradient)``; the gradient has
+    the structure, shapes and dtypes of the arguments. For complex inputs it is the conjugate
+    of the direction of steepest ascent (``df = Re(grad * dz)``).
+
+    Raises (when called):
+        TypeError: inputs that are not differentiable, or an output that is not a scalar.
+    """
+    check_callable(fun, "value_and_grad")
+    if reduce_axes:
+        raise NotImplementedError("reduce_axes must be empty: sum over named axes with psum instead")
+
+    @wraps(fun)
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        nums = canonical_argnums(argnums, len(args), "value_and_grad")
+        chosen = tuple(args[n] for n in nums)
+        check_input_dtypes(chosen, "grad", holomorphic, allow_int)
+        leaves, in_tree = tree_flatten(chosen)
+        full = list(args)
+
+        def on_leaves(*xs: Any) -> Any:
+            for n, x in zip(nums, tree_unflatten(in_tree, xs)):
+                full[n] = x
+            return fun(*full, **kwargs)
+
+        value, aux, gradients = _value_and_gradients(fun, on_leaves, leaves, has_aux, holomorphic)
+        found = tree_unflatten(in_tree, gradients)
+        gradient = found if isinstance(argnums, (tuple, list)) else found[0]
+        return ((value, aux) if has_aux else value), gradient
+
+    return differentiated
+
+
+def _value_and_gradients(
+    fun: Any, on_leaves: Callable[..., Any], leaves: list[Any], has_aux: bool, holomorphic: bool
+) -> tuple[Any, Any, list[Any]]:
+    trace = LinearTrace(get_trace())
+    jvp = JvpTrace(trace)
+    inputs: list[Any] = []
+    duals: list[Any] = []
+    for x in map(as_primal, leaves):
+        aval = typeof(x)
+        inexact = is_inexact(getattr(aval, "dtype", None)) or aval.is_high
+        inputs.append(trace.unknown(aval.tangent_type()) if inexact else None)
+        duals.append(jvp.dual(x, inputs[-1]))
+    try:
+        out = run_under(jvp, on_leaves, *duals)
+        result, aux = _split_aux(fun, out, has_aux)
+        value, tangent = jvp.lower(result)
+        _check_scalar(fun, value, holomorphic)
+        aux = _primal_tree(jvp, aux) if has_aux else None
+    finally:
+        jvp.ended = trace.ended = True
+    live = [t for t in inputs if t is not None]
+    found: Any = iter(())
+    if tangent is not None:
+        one = algebra().full(typeof(value).cotangent_type(), 1)
+        found = iter(backward_pass(trace, live, [tangent], [one]))
+    cts = [None if t is None else next(found, None) for t in inputs]
+    return value, aux, [user_tangent(ct, typeof(x)) for ct, x in zip(cts, leaves)]
+
+
+def _split_aux(fun: Any, out: Any, has_aux: bool) -> tuple[Any, Any]:
+    if not has_aux:
+        return out, None
+    if not (isinstance(out, tuple) and len(out) == 2):  # type: ignore[arg-type]
+        raise TypeError(
+            f"with has_aux=True {function_name(fun)} must return a pair (value, aux), got "
+            f"{type(out).__name__}"
+        )
+    return out  # type: ignore[return-value]
+
+
+def _primal_tree(jvp: JvpTrace, tree: Any) -> Any:
+    leaves, treedef = tree_flatten(tree)
+    return tree_unflatten(treedef, [jvp.lower(x)[0] for x in leaves])
+
+
+def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
+    name = function_name(fun)
+    try:
+        aval: Any = typeof(value)
+    except TypeError:
+        _, tree = tree_flatten(value)
+        raise TypeError(
+            f"grad takes functions that return a scalar, but {name} returned {tree}. Return one "
+            "scalar; further values go through has_aux=True."
+        ) from None
+    if aval.shape != ():
+        raise TypeError(
+            f"grad takes functions that return a scalar, but {name} returned an array of type "
+            f"{aval.str_short()}. Reduce it (for example with .sum()), or use jacrev or jacfwd."
+        )
+    if holomorphic and aval.dtype.kind != "c":
+        raise TypeError(
+            f"grad with holomorphic=True takes functions with complex output, but {name} returned "
+            f"{aval.str_short()}."
+        )
+    if not holomorphic and (aval.dtype.kind == "c" or not is_inexact(aval.dtype)):
+        remedy = (
+            "Take the real part, or pass holomorphic=True for a holomorphic function."
+            if aval.dtype.kind == "c"
+            else "Convert the output with .astype(float)."
+        )
+        raise TypeError(
+            f"grad takes functions with real floating-point output, but {name} returned "
+            f"{aval.str_short()}. {remedy}"
+        )
+
+
+def grad(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Sequence[Any] = (),
+) -> Callable[..., Any]:
+    """A function that returns ``fun``'s gradient; see :func:`value_and_grad` for the arguments.
+
+    Returns: a function of the same arguments that returns the gradient, or ``(gradient, aux)`` with
+    ``has_aux``.
+    """
+    check_callable(fun, "grad")
+    both = value_and_grad(fun, argnums, has_aux, holomorphic, allow_int, reduce_axes)
+
+    @wraps(fun)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return differentiated

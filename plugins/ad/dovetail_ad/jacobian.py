@@ -1,0 +1,153 @@
+"""``jacfwd``, ``jacrev`` and ``hessian``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import typeof
+from dovetail_core.algebra import algebra
+from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
+
+from .arguments import canonical_argnums, check_callable, check_input_dtypes
+from .functions import jvp, vjp
+
+
+def jacfwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian of ``fun`` column by column, in forward mode (good for few inputs).
+
+    Returns: a function with the arguments of ``fun`` whose result has ``fun``'s output structure;
+    each leaf is a tree like the differentiated arguments, of shape output shape + input shape.
+    """
+    check_callable(fun, "jacfwd")
+
+    @wraps(fun)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        from dovetail_batching import vmap
+
+        partial_fun, chosen, single = _restrict(fun, args, kwargs, argnums, "jacfwd", holomorphic)
+
+        def push(tangent: Any) -> Any:
+            found = jvp(partial_fun, chosen, tangent, has_aux)
+            return (found[1], (found[0], found[2])) if has_aux else (found[1], found[0])
+
+        columns, value = vmap(push, out_axes=(-1, None))(_basis(chosen))
+        jac = tree_map(lambda y: _split(y, chosen, -1, single), columns)
+        return (jac, value[1]) if has_aux else jac
+
+    return jacobian
+
+
+def jacrev(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian of ``fun`` row by row, in reverse mode (good for few outputs).
+
+    Returns: as :func:`jacfwd`.
+    """
+    check_callable(fun, "jacrev")
+
+    @wraps(fun)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        from dovetail_batching import vmap
+
+        partial_fun, chosen, single = _restrict(
+            fun, args, kwargs, argnums, "jacrev", holomorphic, allow_int
+        )
+        value, pull, *aux = vjp(partial_fun, *chosen, has_aux=has_aux)
+        _check_outputs(value, holomorphic)
+        rows = vmap(pull)(_basis(value))
+        rows = rows[0] if single else rows
+        leaves, in_tree = tree_flatten(rows)
+        split = [_split(r, value, 0, False) for r in leaves]
+        jac = tree_map(lambda *parts: tree_unflatten(in_tree, parts), *split) if split else rows
+        return (jac, aux[0]) if has_aux else jac
+
+    return jacobian
+
+
+def hessian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+) -> Callable[..., Any]:
+    """The Hessian of ``fun``: forward over reverse.
+
+    Returns: as :func:`jacfwd` of :func:`jacrev`.
+    """
+    inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic)
+
+
+def _restrict(
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    argnums: int | Sequence[int],
+    what: str,
+    holomorphic: bool,
+    allow_int: bool = False,
+) -> tuple[Callable[..., Any], tuple[Any, ...], bool]:
+    nums = canonical_argnums(argnums, len(args), what)
+    chosen = tuple(args[n] for n in nums)
+    check_input_dtypes(chosen, what, holomorphic, allow_int)
+    full = list(args)
+
+    def partial_fun(*xs: Any) -> Any:
+        for n, x in zip(nums, xs):
+            full[n] = x
+        return fun(*full, **kwargs)
+
+    return partial_fun, chosen, not isinstance(argnums, (tuple, list))
+
+
+def _check_outputs(value: Any, holomorphic: bool) -> None:
+    for x in tree_flatten(value)[0]:
+        dtype = typeof(x).dtype  # type: ignore[attr-defined]
+        if dtype.kind == "c" and not holomorphic:
+            raise TypeError(
+                f"jacrev takes functions with real outputs, got dtype {dtype.name}. For a holomorphic "
+                "function pass holomorphic=True; otherwise use vjp or jvp."
+            )
+
+
+def _basis(tree: Any) -> Any:
+    """The standard basis of the space of ``tree``'s values, along a new leading axis."""
+    leaves, treedef = tree_flatten(tree)
+    avals: list[Any] = [typeof(x) for x in leaves]
+    n = sum(a.size for a in avals)
+    made: list[Any] = []
+    at = 0
+    for a in avals:
+        t = a.tangent_type()
+        block = np.zeros((n, a.size), t.dtype)
+        block[np.arange(at, at + a.size), np.arange(a.size)] = 1 if t.dtype.itemsize else block.dtype.type()
+        made.append(block.reshape(n, *a.shape))
+        at += a.size
+    return tree_unflatten(treedef, made)
+
+
+def _split(y: Any, tree: Any, axis: int, single: bool) -> Any:
+    """Cut the basis axis of ``y`` into the leaves of ``tree``, each in its own shape."""
+    leaves, treedef = tree_flatten(tree)
+    parts: list[Any] = []
+    at = 0
+    for x in leaves:
+        aval: Any = typeof(x)
+        parts.append(algebra().cut(y, axis, at, aval.shape))
+        at += aval.size
+    found = tree_unflatten(treedef, parts)
+    return found[0] if single else found

@@ -1,0 +1,152 @@
+"""Linear programs: recorded while values are computed, so that linearizing takes one pass.
+
+``LinearTrace`` sits under a ``JvpTrace``. Operations on primals pass through to its parent and are
+computed (or staged) there; operations on tangents, which are linear in them, are recorded. Known
+values stand in the record as themselves: they are the residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    Eqn,
+    Jaxpr,
+    Literal,
+    Primitive,
+    Trace,
+    Tracer,
+    Var,
+    current_source,
+    typeof,
+)
+from dovetail_core.trace import reset_trace, set_trace
+
+from .tables import partial_eval_rules
+
+
+class LinearInput(Tracer["LinearTrace"]):
+    """A linear unknown: an input of the linear program or a result in it."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, trace: LinearTrace, aval: AbstractValue, index: int) -> None:
+        self._trace = trace
+        self.aval = aval
+        self.index = index
+
+
+def is_linear(x: Any) -> bool:
+    """Whether an argument of a transposition rule is a linear unknown."""
+    return x.__class__ is LinearInput
+
+
+class LinearEqn(NamedTuple):
+    """One recorded operation; ``args`` mix unknowns and known values."""
+
+    primitive: Primitive
+    args: Sequence[Any]
+    params: dict[str, Any]
+    outs: list[LinearInput]
+    source: Any
+
+
+class LinearTrace(Trace):
+    """Records what depends on linear unknowns; everything else goes to the parent."""
+
+    __slots__ = ("eqns", "count")
+    parent: Trace
+    what = "linearization (linearize, vjp or grad)"
+
+    def __init__(self, parent: Trace) -> None:
+        super().__init__(parent)
+        self.eqns: list[LinearEqn] = []
+        self.count = 0
+        partial_eval_rules.fill()
+
+    def unknown(self, aval: AbstractValue) -> LinearInput:
+        """A new unknown."""
+        self.count += 1
+        return LinearInput(self, aval, self.count - 1)
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        for x in args:
+            if x.__class__ is LinearInput and x._trace is self:
+                break
+        else:
+            return self.parent.process(primitive, args, params)
+        rule = partial_eval_rules.rules.get(primitive)
+        if rule is None:
+            return self.record(primitive, args, params)
+        token = set_trace(self.parent)
+        try:
+            return rule(self, args, params)
+        finally:
+            reset_trace(token)
+
+    def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Record an operation; returns its results as unknowns."""
+        avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
+        n = self.count
+        outs = [LinearInput(self, a, n + i) for i, a in enumerate(avals)]
+        self.count = n + len(outs)
+        self.eqns.append(LinearEqn(primitive, args, params, outs, current_source()))
+        return outs if primitive.multiple_results else outs[0]
+
+    def owns(self, x: Any) -> bool:
+        """Whether ``x`` is an unknown of this trace."""
+        return x.__class__ is LinearInput and x._trace is self
+
+
+class LinearProgram(NamedTuple):
+    """A linear program as IR: inputs are ``residuals`` (in order), then the unknowns."""
+
+    program: ClosedJaxpr
+    residuals: list[Any]
+
+
+def to_program(
+    trace: LinearTrace, inputs: Sequence[LinearInput], outputs: Sequence[LinearInput]
+) -> LinearProgram:
+    """The recorded operations that ``outputs`` need, as a program.
+
+    Known scalars become literals, other known values residuals.
+    """
+    needed = _needed(trace, outputs)
+    variables: dict[int, Var] = {t.index: Var(t.aval) for t in inputs}
+    residuals: dict[int, tuple[Var, Any]] = {}
+
+    def atom(x: Any) -> Any:
+        if trace.owns(x):
+            return variables[x.index]
+        if x.__class__ in (bool, int, float, complex) or isinstance(x, np.generic):
+            return Literal(x, typeof(x))
+        return residuals.setdefault(id(x), (Var(typeof(x)), x))[0]
+
+    eqns: list[Eqn] = []
+    for primitive, args, params, outs, source in needed:
+        invars = [atom(x) for x in args]
+        outvars = [Var(t.aval) for t in outs]
+        variables.update((t.index, v) for t, v in zip(outs, outvars))
+        effects = primitive.infer(tuple([v.aval for v in invars]), params).effects
+        eqns.append(Eqn(primitive, invars, outvars, params, effects, source))
+    outvars_ = [atom(x) for x in outputs]
+    invars_ = [v for v, _ in residuals.values()] + [variables[t.index] for t in inputs]
+    return LinearProgram(
+        ClosedJaxpr(Jaxpr([], invars_, outvars_, eqns)), [x for _, x in residuals.values()]
+    )
+
+
+def _needed(trace: LinearTrace, outputs: Sequence[Any]) -> list[LinearEqn]:
+    live = {x.index for x in outputs if trace.owns(x)}
+    kept: list[LinearEqn] = []
+    for eqn in reversed(trace.eqns):
+        if any(t.index in live for t in eqn.outs):
+            kept.append(eqn)
+            live.update(x.index for x in eqn.args if trace.owns(x))
+    return kept[::-1]

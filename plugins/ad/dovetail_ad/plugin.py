@@ -1,0 +1,21 @@
+"""Manifest of the plugin ``ad``: differentiation."""
+
+from dovetail_core.manifest import Manifest
+
+_NAMES = (
+    "jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev hessian"
+).split()
+
+MANIFEST = Manifest(
+    "ad",
+    names={n: f"dovetail_ad:{n}" for n in _NAMES},
+    tables={
+        "ad.jvp": "dovetail_ad.tables:jvp_rules",
+        "ad.transpose": "dovetail_ad.tables:transpose_rules",
+        "ad.partial_eval": "dovetail_ad.tables:partial_eval_rules",
+    },
+    laws={
+        "ad.jvp": "dovetail_ad.laws:jvp_law",
+        "ad.transpose": "dovetail_ad.laws:transpose_law",
+    },
+)

@@ -1,0 +1,92 @@
+"""Splitting a program with linear unknowns into what can be computed now and a linear rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dovetail_core import (
+    ClosedJaxpr,
+    StagedTracer,
+    eval_jaxpr,
+    generation,
+    get_trace,
+    run_under,
+    stage_closed,
+)
+
+from .linear import LinearTrace, to_program
+
+
+class Split(NamedTuple):
+    """A program in two.
+
+    Attributes:
+        known: takes the known inputs; returns the known outputs, then residuals.
+        linear: takes all residuals, then the unknown inputs; returns the unknown outputs.
+        out_unknown: per output of the program, whether it is unknown.
+        residuals: where each residual of ``linear`` comes from: ``(True, i)`` is the i-th known
+            input as it is, ``(False, j)`` the j-th residual that ``known`` returns.
+    """
+
+    known: ClosedJaxpr
+    linear: ClosedJaxpr
+    out_unknown: tuple[bool, ...]
+    residuals: tuple[tuple[bool, int], ...]
+
+    @property
+    def num_known_outputs(self) -> int:
+        return len(self.out_unknown) - sum(self.out_unknown)
+
+    def residual_values(self, known_inputs: Sequence[Any], returned: Sequence[Any]) -> list[Any]:
+        """The residuals' values, given the known inputs and the residuals that were returned."""
+        return [known_inputs[i] if direct else returned[i] for direct, i in self.residuals]
+
+    def merge(self, known: Sequence[Any], unknown: Sequence[Any]) -> list[Any]:
+        """All outputs in order."""
+        k, u = iter(known), iter(unknown)
+        return [next(u) if is_unknown else next(k) for is_unknown in self.out_unknown]
+
+
+def split_program(program: ClosedJaxpr, unknown: tuple[bool, ...]) -> Split:
+    """Split ``program`` at linear unknowns (marked in ``unknown``); remembered with the program."""
+    key = ("split", unknown, generation.value)
+    found = program.cache.get(key)
+    if found is None:
+        found = program.cache[key] = _split(program, unknown)
+    return found
+
+
+def _split(program: ClosedJaxpr, unknown: tuple[bool, ...]) -> Split:
+    avals = program.in_avals
+    parts: list[Any] = []
+
+    def known_part(*known: Any) -> list[Any]:
+        values = iter(known)
+        trace = LinearTrace(get_trace())
+        ins = [trace.unknown(a) if u else next(values) for a, u in zip(avals, unknown)]
+        outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
+        out_unknown = tuple(trace.owns(x) for x in outs)
+        linear, residuals = to_program(
+            trace, [x for x in ins if trace.owns(x)], [x for x in outs if trace.owns(x)]
+        )
+        position = {id(x): i for i, x in enumerate(known)}
+        returned = [x for x in residuals if id(x) not in position]
+        places = _places(residuals, position)
+        parts[:] = [linear, out_unknown, places]
+        return [x for x, u in zip(outs, out_unknown) if not u] + returned
+
+    known_avals = [a for a, u in zip(avals, unknown) if not u]
+    known = stage_closed(known_part, known_avals, program.jaxpr.name)
+    linear, out_unknown, places = parts
+    return Split(known, linear, out_unknown, places)
+
+
+def _places(residuals: Sequence[Any], position: dict[int, int]) -> tuple[tuple[bool, int], ...]:
+    places: list[tuple[bool, int]] = []
+    returned = 0
+    for x in residuals:
+        direct = id(x) in position and isinstance(x, StagedTracer)
+        places.append((True, position[id(x)]) if direct else (False, returned))
+        returned += not direct
+    return tuple(places)

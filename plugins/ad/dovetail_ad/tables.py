@@ -1,0 +1,70 @@
+"""The tables of differentiation: what a rule of each looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from dovetail_core import Primitive, RuleTable
+
+
+class JvpRule(Protocol):
+    """Value and tangent of one operation.
+
+    ``rule(primals, tangents, **params)`` returns ``(primal_out, tangent_out)``, lists where the
+    primitive has multiple results. A tangent is None where it is symbolically zero (at least one
+    is not), and the rule may return None for a tangent. Tangents have the primal's tangent type.
+    """
+
+    def __call__(
+        self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+    ) -> tuple[Any, Any]: ...
+
+
+class TransposeRule(Protocol):
+    """Transpose of an operation that is linear in some of its operands.
+
+    ``rule(cotangent, *args, **params)`` returns one cotangent per argument, None for those that
+    are not linear or get none. Linear operands come as ``LinearInput`` (``is_linear(x)``; they
+    have a type, ``x.aval``, and no value). ``cotangent`` is one value, or a list with None for
+    zeros where the primitive has multiple results.
+    """
+
+    def __call__(self, cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]: ...
+
+
+class PartialEvalRule(Protocol):
+    """Split an operation some of whose operands are linear unknowns.
+
+    ``rule(trace, args, params)`` computes under the parent trace what is known, and records the
+    rest in ``trace`` (a ``LinearTrace``): see ``dovetail_ad.linear``.
+    """
+
+    def __call__(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any: ...
+
+
+def _derive_jvp(primitive: Primitive) -> JvpRule | None:
+    from .forward import derive_jvp
+
+    return derive_jvp(primitive)
+
+
+def _derive_transpose(primitive: Primitive) -> TransposeRule | None:
+    from .transposition import derive_transpose
+
+    return derive_transpose(primitive)
+
+
+def _no_rule(primitive: Primitive) -> Callable[..., Any] | None:
+    return None
+
+
+jvp_rules: RuleTable[JvpRule] = RuleTable(
+    "ad.jvp", signature=JvpRule, derive=_derive_jvp, law="jvp"
+)
+transpose_rules: RuleTable[TransposeRule] = RuleTable(
+    "ad.transpose", signature=TransposeRule, derive=_derive_transpose, law="transpose"
+)
+partial_eval_rules: RuleTable[PartialEvalRule] = RuleTable(
+    "ad.partial_eval", signature=PartialEvalRule, derive=_no_rule
+)

@@ -1,0 +1,135 @@
+"""Transposition: running a linear program backwards, from cotangents of results to those of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    MissingRule,
+    Primitive,
+    eval_jaxpr,
+    generation,
+    get_trace,
+    reset_source_override,
+    run_under,
+    set_source_override,
+    stage_closed,
+)
+from dovetail_core.algebra import add
+
+from .linear import LinearInput, LinearTrace
+from .tables import TransposeRule, transpose_rules
+
+
+def backward_pass(
+    trace: LinearTrace,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    cotangents: Sequence[Any],
+) -> list[Any]:
+    """Cotangents of ``inputs`` given those of ``outputs``; None stands for zero on both sides."""
+    cts: list[Any] = [None] * trace.count
+    for x, ct in zip(outputs, cotangents):
+        if ct is not None and trace.owns(x):
+            _accumulate(cts, x.index, ct)
+    rules = transpose_rules.rules
+    kept = {x.index for x in inputs}
+    for primitive, args, params, outs, source in reversed(trace.eqns):
+        given: Any = [_take(cts, t.index, kept) for t in outs]
+        if all(ct is None for ct in given):
+            continue
+        token = set_source_override(source)
+        try:
+            rule = rules.get(primitive) or _find(primitive)
+            results = rule(given if primitive.multiple_results else given[0], *args, **params)
+            for x, ct in zip(args, results):
+                if ct is not None and x.__class__ is LinearInput and x._trace is trace:
+                    _accumulate(cts, x.index, ct)
+        finally:
+            reset_source_override(token)
+    return [cts[x.index] for x in inputs]
+
+
+def _take(cts: list[Any], index: int, kept: set[int]) -> Any:
+    ct = cts[index]
+    if index not in kept:
+        cts[index] = None  # an intermediate cotangent is dead once its operation is transposed
+    return ct
+
+
+def _accumulate(cts: list[Any], index: int, ct: Any) -> None:
+    before = cts[index]
+    cts[index] = ct if before is None else add(before, ct)
+
+
+def _find(primitive: Primitive) -> TransposeRule:
+    try:
+        return transpose_rules.miss(primitive)
+    except MissingRule as e:
+        raise MissingRule(
+            f"{e} If {primitive.name!r} is not linear in that operand, the function that is being "
+            "transposed is not linear."
+        ) from None
+
+
+def derive_transpose(primitive: Primitive) -> TransposeRule | None:
+    """Transpose an operation by transposing its decomposition."""
+    decomposition = primitive.decomposition
+    if decomposition is None:
+        return None
+
+    def rule(cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
+        trace = LinearTrace(get_trace())
+        fresh = [trace.unknown(x.aval) if x.__class__ is LinearInput else x for x in args]
+        outs = run_under(trace, decomposition, *fresh, **params)
+        single = not primitive.multiple_results
+        inputs = [x for x in fresh if trace.owns(x)]
+        found = backward_pass(
+            trace, inputs, [outs] if single else outs, [cotangent] if single else cotangent
+        )
+        at = {x.index: ct for x, ct in zip(inputs, found)}
+        return [at[x.index] if trace.owns(x) else None for x in fresh]
+
+    return rule
+
+
+def transpose_program(
+    program: ClosedJaxpr, linear: tuple[bool, ...], given: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, tuple[bool, ...]]:
+    """The transpose of a program that is linear in the inputs marked in ``linear``.
+
+    The transposed program takes the other inputs, then a cotangent for each output marked in
+    ``given``, and returns the nonzero cotangents of the linear inputs; the second result says
+    which linear inputs have one. Remembered with the program.
+    """
+    key = ("transpose", linear, given, generation.value)
+    found = program.cache.get(key)
+    if found is None:
+        found = program.cache[key] = _transpose_program(program, linear, given)
+    return found
+
+
+def _transpose_program(
+    program: ClosedJaxpr, linear: tuple[bool, ...], given: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, tuple[bool, ...]]:
+    avals = program.in_avals
+    known = [a for a, l in zip(avals, linear) if not l]
+    ct_avals = [a.cotangent_type() for a, g in zip(program.out_avals, given) if g]
+    nonzero: list[bool] = []
+
+    def transposed(*args: Any) -> list[Any]:
+        values, cts = iter(args[: len(known)]), iter(args[len(known) :])
+        trace = LinearTrace(get_trace())
+        ins = [trace.unknown(a) if l else next(values) for a, l in zip(avals, linear)]
+        outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
+        unknown = [x for x, l in zip(ins, linear) if l]
+        found = backward_pass(trace, unknown, outs, [next(cts) if g else None for g in given])
+        nonzero[:] = [ct is not None for ct in found]
+        return [ct for ct in found if ct is not None]
+
+    name = f"transpose_{program.jaxpr.name}" if program.jaxpr.name else ""
+    return stage_closed(transposed, [*known, *ct_avals], name), tuple(nonzero)
+
+

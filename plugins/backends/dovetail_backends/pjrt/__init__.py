@@ -1,0 +1,1 @@
+"""What all PJRT backends share: lowering to StableHLO, compiling, arrays, devices."""

@@ -1,0 +1,83 @@
+"""A backend that compiles StableHLO through PJRT: one instance per platform."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dovetail_core import ShapedArray
+from dovetail_core.xla import client as xla_client, execution, options as xla_options, startup
+
+from .module import LoweredModule
+
+startup.prime(lambda shape, dtype, weak_type: ShapedArray(shape, dtype, weak_type))
+
+
+class PjrtBackend:
+    """A platform: its client (made when first needed), devices and compiler.
+
+    Args:
+        platform: public name, such as ``"cpu"``.
+        make_client: starts the runtime; raises RuntimeError with a remedy where it cannot.
+        priority: the available backend of highest priority is the default one.
+    """
+
+    def __init__(
+        self, platform: str, make_client: Callable[[], Any], priority: int, available: Callable[[], str]
+    ) -> None:
+        self.platform = platform
+        self.priority = priority
+        self._available = available
+        self._make_client = make_client
+        self._client: Any = None
+        self._lock = threading.Lock()
+
+    def problem(self) -> str:
+        """Why the backend cannot be used here, or an empty string; does not start it."""
+        return self._available()
+
+    @property
+    def client(self) -> Any:
+        """The PJRT client; starts the runtime at first use."""
+        if self._client is None:
+            with self._lock:
+                if self._client is None:
+                    self._client = self._make_client()
+                    _by_client[id(self._client)] = self
+        return self._client
+
+    @property
+    def started(self) -> bool:
+        return self._client is not None
+
+    def devices(self) -> list[Any]:
+        """All devices of the platform."""
+        return list(self.client.devices())
+
+    def local_devices(self) -> list[Any]:
+        """The devices attached to this process."""
+        return list(self.client.local_devices())
+
+    def compile(
+        self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
+    ) -> Any:
+        """Compile for one device; returns the runtime's executable."""
+        compile_options = xla_options.compile_options(
+            self.client, profile, device_ids=[device.id], compiler_options=dict(options or {})
+        )
+        devices = xla_client.device_list([device])
+        return execution.compile(self.client, module.text, devices, compile_options)
+
+
+_by_client: dict[int, PjrtBackend] = {}
+
+
+def backend_of(device: Any) -> PjrtBackend:
+    """The backend that a device belongs to."""
+    return _by_client[id(device.client)]
+
+
+def devices_of(backends: Sequence[PjrtBackend]) -> list[Any]:
+    """All devices of several backends."""
+    return [d for b in backends for d in b.devices()]

@@ -1,0 +1,92 @@
+"""Spelling types, attributes and constants in MLIR's text form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import AbstractValue, ShapedArray, float0
+
+_ELEMENTS = {
+    "bool": "i1", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+    "complex64": "complex<f32>", "complex128": "complex<f64>",
+    "int2": "i2", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint2": "ui2", "uint4": "ui4", "uint8": "ui8", "uint16": "ui16", "uint32": "ui32",
+    "uint64": "ui64",
+    "float8_e3m4": "f8E3M4", "float8_e4m3": "f8E4M3", "float8_e4m3fn": "f8E4M3FN",
+    "float8_e4m3b11fnuz": "f8E4M3B11FNUZ", "float8_e4m3fnuz": "f8E4M3FNUZ",
+    "float8_e5m2": "f8E5M2", "float8_e5m2fnuz": "f8E5M2FNUZ", "float8_e8m0fnu": "f8E8M0FNU",
+    "float4_e2m1fn": "f4E2M1FN",
+}  # fmt: skip
+
+_types: dict[AbstractValue, str] = {}
+
+
+def element_type(dtype: Any) -> str:
+    """The MLIR name of an element type.
+
+    Raises:
+        TypeError: StableHLO has no such type.
+    """
+    if dtype == float0:
+        return "i1"
+    if dtype.name not in _ELEMENTS:
+        raise TypeError(f"StableHLO has no element type for dtype {dtype.name}")
+    return _ELEMENTS[dtype.name]
+
+
+def tensor_type(aval: AbstractValue) -> str:
+    """The MLIR type of an array type: ``tensor<2x3xf32>``."""
+    found = _types.get(aval)
+    if found is None:
+        assert isinstance(aval, ShapedArray), f"{aval} must be lowered to low types first"
+        dims = "".join(f"{d}x" for d in aval.shape)
+        found = _types[aval] = f"tensor<{dims}{element_type(aval.dtype)}>"
+    return found
+
+
+def i64_array(values: Sequence[int]) -> str:
+    """``array<i64: 0, 1>``."""
+    return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
+
+
+def bool_array(values: Sequence[bool]) -> str:
+    """``array<i1: true, false>``."""
+    return f"array<i1: {', '.join('true' if v else 'false' for v in values)}>"
+
+
+def i64_dense(values: Any) -> str:
+    """``dense<[[0, 1]]> : tensor<1x2xi64>`` for a (nested) sequence of integers."""
+    array = np.asarray(values, np.int64)
+    dims = "".join(f"{d}x" for d in array.shape)
+    return f"dense<{array.tolist() if array.size else ''}> : tensor<{dims}i64>"
+
+
+def dense(value: np.ndarray[Any, Any]) -> str:
+    """``dense<...>`` without its type: a splat where all elements are equal, else raw bytes.
+
+    Elements are written as bits, so that every NaN and every rounding survives.
+    """
+    flat = value.reshape(-1)
+    if flat.size == 0:
+        return "dense<>"
+    first = flat[0]
+    if flat.size == 1 or flat.tobytes() == np.full_like(flat, first).tobytes():
+        return f"dense<{_element(first)}>"
+    return f'dense<"0x{np.ascontiguousarray(flat).tobytes().hex().upper()}">'
+
+
+def _element(x: Any) -> str:
+    kind = x.dtype.kind
+    if kind == "b":
+        return "true" if x else "false"
+    if kind in "iu":
+        return str(int(x))
+    if kind == "c":
+        return f"({_element(x.real)}, {_element(x.imag)})"
+    if x.dtype.name in ("int4", "uint4", "int2", "uint2"):
+        return str(int(x))
+    bits = x.tobytes()[::-1].hex().upper()
+    return f"0x{bits}"

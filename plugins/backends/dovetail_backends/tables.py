@@ -1,0 +1,48 @@
+"""The tables of the backends: lowering to StableHLO, and evaluation with NumPy."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from dovetail_core import Primitive, RuleTable
+
+
+class StablehloRule(Protocol):
+    """Lowers one operation to StableHLO.
+
+    ``rule(b, *operands, **params)`` emits operations through the builder ``b`` and returns the
+    result's ``Val`` (a list of them where the primitive has multiple results). Operands are
+    ``Val``: ``x.name``, ``x.aval``, ``x.type``. ``b.outs`` are the result types of the operation.
+    """
+
+    def __call__(self, b: Any, *operands: Any, **params: Any) -> Any: ...
+
+
+class ReferenceRule(Protocol):
+    """Computes one operation with NumPy: ``rule(*arrays, **params)``, a list if multiple results.
+
+    Arrays are ``numpy.ndarray`` of exactly the operands' types; results must have exactly the
+    result types' shapes and dtypes.
+    """
+
+    def __call__(self, *arrays: Any, **params: Any) -> Any: ...
+
+
+def _derive_stablehlo(primitive: Primitive) -> StablehloRule | None:
+    from .pjrt.builder import derive_lowering
+
+    return derive_lowering(primitive)
+
+
+def _derive_reference(primitive: Primitive) -> ReferenceRule | None:
+    from .reference import derive_reference
+
+    return derive_reference(primitive)
+
+
+stablehlo_rules: RuleTable[StablehloRule] = RuleTable(
+    "backends.stablehlo", signature=StablehloRule, derive=_derive_stablehlo, law="lower"
+)
+reference_rules: RuleTable[ReferenceRule] = RuleTable(
+    "backends.reference", signature=ReferenceRule, derive=_derive_reference, law="reference"
+)

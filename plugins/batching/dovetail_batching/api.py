@@ -1,0 +1,206 @@
+"""``vmap``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import wraps
+from typing import Any
+
+from dovetail_core import typeof
+from dovetail_core.tree_util import (
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_structure,
+    tree_unflatten,
+)
+
+from .trace import Axis, Batched, batch_values
+
+
+def vmap(
+    fun: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_name: Hashable = None,
+    axis_size: int | None = None,
+    spmd_axis_name: Hashable = None,
+) -> Callable[..., Any]:
+    """Map ``fun`` over an axis of its arguments, as one program on whole arrays.
+
+    Args:
+        in_axes: an integer, None, or a sequence with one entry per positional argument; entries
+            are integers, None (not mapped) or pytrees of them that are prefixes of the argument.
+            Keyword arguments are mapped over axis 0.
+        out_axes: where the mapped axis goes in the result: an integer, None, or a prefix pytree.
+        axis_name: a name by which collectives such as ``psum`` refer to the axis.
+        axis_size: the length of the axis; needed only if no argument is mapped.
+        spmd_axis_name: mesh axes that the mapped axis is sharded over, kept with the axis.
+
+    Raises:
+        TypeError, ValueError: ``in_axes`` does not fit the arguments, or mapped axes differ in
+            length; names the arguments.
+    """
+    if not callable(fun):  # pyright: ignore[reportUnnecessaryComparison]
+        raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}")
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)  # type: ignore[arg-type]
+    if not (in_axes is None or isinstance(in_axes, (int, tuple))):
+        raise TypeError(
+            "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
+            f"argument, got {type(in_axes).__name__}"
+        )
+    name = getattr(fun, "__name__", type(fun).__name__)
+
+    @wraps(fun)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, in_tree = tree_flatten((args, kwargs))
+        dims = _input_dims(name, in_axes, args, kwargs, leaves)
+        size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
+        out_tree: list[Any] = []
+
+        def flat(*xs: Any) -> list[Any]:
+            a, k = tree_unflatten(in_tree, xs)
+            found, tree = tree_flatten(fun(*a, **k))
+            out_tree[:] = [tree]
+            return found
+
+        axis = Axis(size, axis_name, spmd_axis_name)
+        results = batch_values(flat, axis, leaves, dims)
+        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree_unflatten(out_tree[0], results))
+        outs = [_place(name, axis, v, d) for v, d in zip(results, out_dims)]
+        return tree_unflatten(out_tree[0], outs)
+
+    return mapped
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
+
+
+def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
+    """``axes``, an integer, None or a prefix of ``tree``, spread over the leaves of ``tree``."""
+    spread: list[int | None] = []
+
+    def walk(prefix: Any, subtree: Any, path: str) -> None:
+        if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
+            spread.extend([prefix] * _num_leaves(subtree))
+            return
+        heads, prefix_def = tree_flatten(prefix, is_leaf=lambda x: x is not prefix)
+        if prefix_def.num_leaves == 1 and heads and heads[0] is prefix:
+            raise TypeError(f"{what}{path}: expected an integer or None, got {prefix!r}")
+        subs, sub_def = tree_flatten(subtree, is_leaf=lambda x: x is not subtree)
+        if prefix_def != sub_def:
+            raise ValueError(
+                f"{what}{path} is a {_describe(prefix)}, but the value there is a "
+                f"{_describe(subtree)}. Give an integer, None, or a tree that is a prefix of the "
+                "value's structure."
+            )
+        names = _child_paths(subtree)
+        for p, s, n in zip(heads, subs, names):
+            walk(p, s, path + n)
+
+    walk(axes, tree, "")
+    return spread
+
+
+def _num_leaves(tree: Any) -> int:
+    return tree_structure(tree).num_leaves
+
+
+def _describe(tree: Any) -> str:
+    if isinstance(tree, (tuple, list)):
+        return f"{type(tree).__name__} of length {len(tree)}"  # type: ignore[arg-type]
+    if isinstance(tree, dict):
+        return f"dict with keys {sorted(map(repr, tree))}"  # type: ignore[arg-type]
+    return type(tree).__name__
+
+
+def _child_paths(tree: Any) -> list[str]:
+    found, _ = tree_flatten_with_path(tree, is_leaf=lambda x: x is not tree)
+    return [keystr(p) for p, _ in found]
+
+
+def _input_dims(
+    name: str, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any]
+) -> list[int | None]:
+    if isinstance(in_axes, tuple) and len(in_axes) != len(args):  # type: ignore[arg-type]
+        raise ValueError(
+            f"vmap of {name}: in_axes has {len(in_axes)} entries, but {len(args)} positional "  # type: ignore[arg-type]
+            "arguments were passed. Give one entry per positional argument (keyword arguments are "
+            "mapped over axis 0)."
+        )
+    dims = _prefix(f"vmap of {name}: in_axes", in_axes, args)
+    dims += [0] * _num_leaves(kwargs)
+    out: list[int | None] = []
+    for i, (x, d) in enumerate(zip(leaves, dims)):
+        if d is None:
+            out.append(None)
+            continue
+        ndim = typeof(x).ndim  # type: ignore[attr-defined]
+        if not -ndim <= d < ndim:
+            where = _leaf_names(args, kwargs)[i]
+            raise ValueError(
+                f"vmap of {name}: in_axes asks for axis {d} of {where}, which has type "
+                f"{typeof(x).str_short()} ({ndim} axes). Use None for values that are not mapped."
+            )
+        out.append(d % ndim)
+    return out
+
+
+def _leaf_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+    positional = [f"args{keystr(p)}" for p, _ in tree_flatten_with_path(args)[0]]
+    return positional + [f"kwargs{keystr(p)}" for p, _ in tree_flatten_with_path(kwargs)[0]]
+
+
+def _axis_size(
+    name: str,
+    given: int | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    leaves: list[Any],
+    dims: Sequence[int | None],
+) -> int:
+    sizes = [None if d is None else typeof(x).shape[d] for x, d in zip(leaves, dims)]  # type: ignore[attr-defined]
+    found = {s for s in sizes if s is not None}
+    if given is not None:
+        found.add(given)
+    if len(found) == 1:
+        return found.pop()
+    if not found:
+        raise ValueError(
+            f"vmap of {name}: no argument is mapped (in_axes is None everywhere). Map at least one, "
+            "or pass axis_size."
+        )
+    names = _leaf_names(args, kwargs)
+    lines = [
+        f"  {n} has type {typeof(x).str_short()}, mapped over axis {d}, of length {s}"
+        for n, x, d, s in zip(names, leaves, dims, sizes)
+        if s is not None
+    ]
+    asked = f"\n  axis_size={given} was given" if given is not None else ""
+    raise ValueError(
+        f"vmap of {name}: mapped axes must have one length:\n" + "\n".join(lines) + asked
+    )
+
+
+def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
+    from dovetail_core.algebra import algebra
+
+    x, dim = value
+    ndim = typeof(x).ndim + (dim is None)  # type: ignore[attr-defined]
+    if wanted is None:
+        if dim is not None:
+            raise ValueError(
+                f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
+                f"(its type is {typeof(x).str_short()}). Give the axis a place, or reduce over it."
+            )
+        return x
+    if not -ndim <= wanted < ndim:
+        raise ValueError(
+            f"vmap of {name}: out_axes={wanted} is out of range for a result of {ndim} axes"
+        )
+    wanted %= ndim
+    if dim is None:
+        return algebra().broadcast(x, axis.size, wanted)
+    return x if dim == wanted else algebra().move_axis(x, dim, wanted)

@@ -1,0 +1,33 @@
+"""The table of batching: what a rule looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from dovetail_core import Primitive, RuleTable
+
+
+class BatchRule(Protocol):
+    """One operation on operands of which some have an extra, mapped axis.
+
+    ``rule(axis, args, dims, **params)`` returns ``(out, out_dim)``, lists where the primitive has
+    multiple results. ``dims[i]`` is the position of the mapped axis in ``args[i]`` (never
+    negative), or None where it has none (at least one has one). ``axis.size`` is its length and
+    ``axis.name`` its name or None.
+    """
+
+    def __call__(
+        self, axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+    ) -> tuple[Any, Any]: ...
+
+
+def _derive(primitive: Primitive) -> BatchRule | None:
+    from .trace import derive_batch
+
+    return derive_batch(primitive)
+
+
+batch_rules: RuleTable[BatchRule] = RuleTable(
+    "batching.batch", signature=BatchRule, derive=_derive, law="batch"
+)

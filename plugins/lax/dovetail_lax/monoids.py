@@ -1,0 +1,82 @@
+"""Identity elements of reductions, by kind of reduction and element type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from dovetail_core import is_inexact
+
+
+def is_complex(dtype: Any) -> bool:
+    """Whether ``dtype`` is a complex type."""
+    return dtype.kind == "c"
+
+
+def is_floating(dtype: Any) -> bool:
+    """Whether ``dtype`` is a real floating-point type (ml_dtypes' included)."""
+    return is_inexact(dtype) and dtype.kind != "c"
+
+
+def is_integer(dtype: Any) -> bool:
+    """Whether ``dtype`` is an integer type (ml_dtypes' narrow ones included, not ``bool``)."""
+    return dtype.kind in "iu" or (
+        dtype.kind == "V" and not is_inexact(dtype) and "int" in dtype.name
+    )
+
+
+def lowest(dtype: Any) -> Any:
+    """The identity of maximum: minus infinity, or the least value of a type that lacks it."""
+    return _extreme(dtype, -1)
+
+
+def highest(dtype: Any) -> Any:
+    """The identity of minimum: infinity, or the greatest value of a type that lacks it."""
+    return _extreme(dtype, 1)
+
+
+def _extreme(dtype: Any, sign: int) -> Any:
+    if dtype.kind == "b":
+        return np.bool_(sign > 0)
+    if is_complex(dtype):
+        return dtype.type(complex(sign * np.inf, sign * np.inf))
+    if is_inexact(dtype):
+        infinity = dtype.type(sign * np.inf)
+        if np.isinf(np.float64(infinity)):
+            return infinity
+        info: Any = ml_dtypes.finfo(dtype)
+    else:
+        info = ml_dtypes.iinfo(dtype)
+    return dtype.type(info.max if sign > 0 else info.min)
+
+
+def all_ones(dtype: Any) -> Any:
+    """The identity of bitwise and: true, or all bits set."""
+    if dtype.kind == "b":
+        return np.bool_(True)
+    info = ml_dtypes.iinfo(dtype)
+    return dtype.type(-1 if int(info.min) < 0 else info.max)
+
+
+def zero(dtype: Any) -> Any:
+    """The identity of addition, or, and exclusive or."""
+    return dtype.type(0)
+
+
+def one(dtype: Any) -> Any:
+    """The identity of multiplication."""
+    return dtype.type(1)
+
+
+IDENTITIES = {
+    "sum": zero,
+    "prod": one,
+    "max": lowest,
+    "min": highest,
+    "and": all_ones,
+    "or": zero,
+    "xor": zero,
+}
+"""Per kind of reduction, the function from an element type to its identity."""

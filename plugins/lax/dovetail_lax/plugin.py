@@ -1,0 +1,20 @@
+"""Manifest of the plugin ``lax``: the primitives on arrays and their cells."""
+
+from dovetail_core.manifest import Manifest
+
+MANIFEST = Manifest(
+    "lax",
+    surfaces={"lax": "dovetail_lax"},
+    rows=("dovetail_lax.primitives",),
+    contributes={
+        "ad.jvp": ("dovetail_lax.cells.jvp",),
+        "ad.transpose": ("dovetail_lax.cells.transpose",),
+        "ad.partial_eval": ("dovetail_lax.cells.partial_eval",),
+        "batching.batch": ("dovetail_lax.cells.batch",),
+        "backends.stablehlo": ("dovetail_lax.cells.stablehlo",),
+        "backends.reference": ("dovetail_lax.cells.reference",),
+        "dce": ("dovetail_lax.cells.dce",),
+    },
+    providers={"algebra": "dovetail_lax.algebra:ALGEBRA"},
+    samples=("dovetail_lax.samples",),
+)
