@@ -58,8 +58,16 @@ class Option:
             if state is None
             else state
         )
-        given = os.environ.get(f"DOVETAIL_{name.upper()}")
-        self.state.set_global(default if given is None else check(given))
+        variable = f"DOVETAIL_{name.upper()}"
+        given = os.environ.get(variable)
+        self.state.set_global(default if given is None else self._valid(given, variable))
+
+    def _valid(self, value: Any, place: str = "") -> Any:
+        try:
+            return self._check(value)
+        except (TypeError, ValueError) as e:
+            where = f"environment variable {place}" if place else f"option {self.name!r}"
+            raise type(e)(f"{where}: {e}") from None
 
     @property
     def value(self) -> Any:
@@ -67,10 +75,10 @@ class Option:
 
     def set(self, value: Any) -> None:
         """Set the option for the whole process."""
-        self.state.set_global(self._check(value))
+        self.state.set_global(self._valid(value))
 
     def __call__(self, new_val: Any = True) -> _Setting:
-        return _Setting(self.state, self._check(new_val))
+        return _Setting(self.state, self._valid(new_val))
 
 
 def as_bool(value: Any) -> bool:
@@ -84,7 +92,7 @@ def as_bool(value: Any) -> bool:
     words = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
     if str(value).lower() in words:
         return words[str(value).lower()]
-    raise ValueError(f"expected a boolean, got {value!r}")
+    raise ValueError(f"expected a boolean (or 1, true, on, 0, false, off), got {value!r}")
 
 
 class Configuration:
@@ -137,4 +145,13 @@ disable_jit = config.add(
 check_ir = config.add(
     Option("check_ir", False, "Check every program after it is made.", check=as_bool)
 )
-__all__ = ["Configuration", "Option", "as_bool", "config", "disable_jit", "enable_x64", "unset"]
+__all__ = [
+    "Configuration",
+    "Option",
+    "as_bool",
+    "check_ir",
+    "config",
+    "disable_jit",
+    "enable_x64",
+    "unset",
+]

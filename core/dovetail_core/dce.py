@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from .check import check_jaxpr
+from .context import check_ir
 from .ir import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .tables import RuleTable
+from .types import AbstractValue
 
 
 class DceRule(Protocol):
@@ -54,7 +57,16 @@ def dce_jaxpr(
     keep = [keep_inputs] * len(jaxpr.invars) if isinstance(keep_inputs, bool) else keep_inputs
     left = [v in live or k for v, k in zip(jaxpr.invars, keep)]
     invars = [v for v, u in zip(jaxpr.invars, left) if u]
-    return jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1]), left
+    mut_types = _moved(jaxpr, [True] * len(jaxpr.constvars) + left)
+    reduced = jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1], mut_types=mut_types)
+    if check_ir.value:
+        check_jaxpr(reduced, "dead-code elimination")
+    return reduced, left
+
+
+def _moved(jaxpr: Jaxpr, left: Sequence[bool]) -> dict[int, AbstractValue]:
+    """``mut_types`` at the positions that its inputs have among those that are ``left``."""
+    return {sum(left[:i]): t for i, t in jaxpr.mut_types.items() if left[i]}
 
 
 def dce_closed(
@@ -63,6 +75,8 @@ def dce_closed(
     """:func:`dce_jaxpr` for a closed program; constants that nothing uses are dropped too."""
     jaxpr, left = dce_jaxpr(closed.jaxpr, used_outputs, keep_inputs)
     live = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
-    pairs = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts) if v in live]
-    jaxpr = jaxpr.replace(constvars=[v for v, _ in pairs])
-    return ClosedJaxpr(jaxpr, [c for _, c in pairs]), left
+    used = [v in live for v in jaxpr.constvars]
+    mut_types = _moved(jaxpr, used + [True] * len(jaxpr.invars))
+    constvars = [v for v, u in zip(jaxpr.constvars, used) if u]
+    jaxpr = jaxpr.replace(constvars=constvars, mut_types=mut_types)
+    return ClosedJaxpr(jaxpr, [c for c, u in zip(closed.consts, used) if u]), left

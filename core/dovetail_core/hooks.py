@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
+from .errors import PluginError
 from .plugins import registry
 
 if TYPE_CHECKING:
@@ -55,9 +58,24 @@ def manager() -> pluggy.PluginManager:
     pm.add_hookspecs(Hooks)
     for name, manifest in registry().active.items():
         if manifest.hooks:
-            pm.register(import_module(manifest.hooks), name=name)
-    pm.check_pending()
+            try:
+                pm.register(import_module(manifest.hooks), name=name)
+                pm.check_pending()
+            except Exception as e:  # a plugin's module may fail in any way; the rest must go on
+                pm.set_blocked(name)
+                set_aside_hooks(name, manifest.hooks, e)
     return pm
+
+
+def set_aside_hooks(name: str, module: str, e: Exception) -> None:
+    """Say that the hooks of one plugin do not work (an error with ``DOVETAIL_STRICT=1``)."""
+    text = (
+        f"the hooks of plugin {name!r} ({module}) are set aside: {type(e).__name__}: {e}. Fix the "
+        "module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
+    )
+    if os.environ.get("DOVETAIL_STRICT") == "1":
+        raise PluginError(text) from e
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def has_hooks(name: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .effects import NO_EFFECTS, Effects, program_effects
-from .types import AbstractValue
+from .types import AbstractValue, numpy_dtype, typeof
 
 if TYPE_CHECKING:
     from .primitive import Primitive
@@ -40,11 +40,11 @@ class Literal:
         return f"{self.val}:{self.aval.str_short()}"
 
 
-Atom = Union[Var, Literal]
+Atom = Var | Literal
 
 
 class Eqn:
-    """``outvars = primitive[params](invars)``, with its effects and the user's line it came from."""
+    """``outvars = primitive[params](invars)``, with its effects and the user's line behind it."""
 
     __slots__ = ("primitive", "invars", "outvars", "params", "effects", "source")
 
@@ -77,8 +77,8 @@ class Jaxpr:
 
     ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` tells whether a
     high type or primitive occurs anywhere in it, and ``mut_types`` are the final types of mutable
-    inputs whose type changes inside it, by input position. Programs are immutable after they are
-    built, and compare by structure (names of variables and source lines do not count).
+    inputs whose type changes inside it, by the same positions. Programs are immutable after they
+    are built, and compare by structure (names of variables and source lines do not count).
     """
 
     __slots__ = (
@@ -161,7 +161,7 @@ class Jaxpr:
 
 
 class ClosedJaxpr:
-    """A program together with the values of its constants; ``cache`` keeps what is derived from it."""
+    """A program and the values of its constants; ``cache`` keeps what is derived from it."""
 
     __slots__ = ("jaxpr", "consts", "cache", "__weakref__")
 
@@ -212,20 +212,73 @@ class ClosedJaxpr:
     __repr__ = __str__
 
 
+def open_program(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
+    """The program without the values of its constants."""
+    return program if isinstance(program, Jaxpr) else program.jaxpr
+
+
+def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
+    """The sub-programs in a parameter or a dictionary of them, in order."""
+    if isinstance(value, (Jaxpr, ClosedJaxpr)):
+        yield value
+    elif isinstance(value, dict):
+        yield from programs_in(list(cast("dict[Any, Any]", value).values()))
+    elif isinstance(value, (tuple, list)):
+        for item in cast("Sequence[Any]", value):
+            yield from programs_in(item)
+
+
 def same_constant(a: Any, b: Any) -> bool:
-    """Whether two constants are one object or concrete and equal in type and bits."""
+    """Whether two constants are one object, or arrays that are equal in type and bits."""
     if a is b:
         return True
-    if not (_is_concrete(a) and _is_concrete(b)) or type(a) is not type(b):
-        return False
-    x, y = np.asarray(a), np.asarray(b)
-    return x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes()
-
-
-def _is_concrete(x: Any) -> bool:
     from .trace import Tracer
 
-    return not isinstance(x, Tracer)
+    if isinstance(a, Tracer) or isinstance(b, Tracer):
+        return False
+    aval = typeof(a)
+    dtype = numpy_dtype(aval)
+    return dtype is not None and aval == typeof(b) and _bits(a, dtype) == _bits(b, dtype)
+
+
+def _bits(x: Any, dtype: Any) -> tuple[Any, ...]:
+    y = np.asarray(x, dtype)
+    return y.dtype, y.shape, y.tobytes()
+
+
+def same_literal(a: Literal, b: Literal) -> bool:
+    """Whether two literals are equal in type and, at that type, in bits."""
+    if a.aval != b.aval or a.val is b.val:
+        return a.aval == b.aval
+    if isinstance(a.val, int) and isinstance(b.val, int):
+        return a.val == b.val
+    dtype = numpy_dtype(a.aval)
+    return dtype is not None and _bits(a.val, dtype) == _bits(b.val, dtype)
+
+
+_compared: Any = (int, float, complex, np.generic, np.ndarray, tuple, list, dict)
+
+
+def same_param(a: Any, b: Any) -> bool:
+    """Equality of parameters: as ``==``, but numbers must agree in type and bits.
+
+    So ``nan`` is itself, and ``0.0`` is neither ``-0.0`` nor ``0`` nor ``False``.
+    """
+    if a is b:
+        return True
+    if not isinstance(a, _compared) and not isinstance(b, _compared):
+        return bool(a == b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(map(same_param, a, b))
+    if isinstance(a, dict):
+        return _same_params(cast("dict[str, Any]", a), cast("dict[str, Any]", b))
+    return a == b if isinstance(a, int) else _bits(a, None) == _bits(b, None)
+
+
+def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(same_param(v, b[k]) for k, v in a.items())
 
 
 def _same_program(a: Jaxpr, b: Jaxpr) -> bool:
@@ -233,12 +286,7 @@ def _same_program(a: Jaxpr, b: Jaxpr) -> bool:
 
     def same(x: Atom, y: Atom) -> bool:
         if isinstance(x, Literal) or isinstance(y, Literal):
-            return (
-                isinstance(x, Literal)
-                and isinstance(y, Literal)
-                and x.aval == y.aval
-                and same_constant(x.val, y.val)
-            )
+            return isinstance(x, Literal) and isinstance(y, Literal) and same_literal(x, y)
         return names.get(x) is y
 
     def define(xs: list[Var], ys: list[Var]) -> bool:
@@ -252,7 +300,7 @@ def _same_program(a: Jaxpr, b: Jaxpr) -> bool:
     for p, q in zip(a.eqns, b.eqns):
         if p.primitive is not q.primitive or len(p.invars) != len(q.invars):
             return False
-        if not (all(map(same, p.invars, q.invars)) and p.params == q.params):
+        if not (all(map(same, p.invars, q.invars)) and _same_params(p.params, q.params)):
             return False
         if p.effects != q.effects or not define(p.outvars, q.outvars):
             return False

@@ -8,16 +8,17 @@ follow from the carrier alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from .evaluate import jaxpr_as_fun
 from .ir import ClosedJaxpr
 from .primitive import Primitive
 from .staging import stage_closed
 from .structure import Carrier
-from .tables import RuleTable, generation
+from .tables import RuleTable
 from .trace import Trace, Tracer, get_trace, reset_trace, run_under, set_trace
 from .types import AbstractValue
+from .xla.config import trace_context
 
 V = TypeVar("V")
 
@@ -92,10 +93,13 @@ def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]
     ``f`` takes and returns plain values (or a list of them); lifted ones go in and come out.
     """
     trace = carrier.trace(get_trace())
-    out = run_under(trace, f, *[trace.lift(a) for a in args])
-    lowered = [trace.lower(x) for x in out] if isinstance(out, (list, tuple)) else trace.lower(out)
-    trace.ended = True
-    return lowered
+    try:
+        out: Any = run_under(trace, f, *[trace.lift(a) for a in args])
+        if isinstance(out, (list, tuple)):
+            return [trace.lower(x) for x in cast("Sequence[Any]", out)]
+        return trace.lower(out)
+    finally:
+        trace.ended = True
 
 
 def lift_function(
@@ -138,7 +142,7 @@ def lift_program(
     wanted: tuple[Any, ...] | None = None,
 ) -> tuple[ClosedJaxpr, tuple[Any, ...]]:
     """:func:`lift_function` of a program; remembered with the program."""
-    key = (carrier.key, structures, wanted, generation.value)
+    key = (type(carrier), carrier.key, structures, wanted, trace_context())
     found = program.cache.get(key)
     if found is None:
         f = jaxpr_as_fun(program)

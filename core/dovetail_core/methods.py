@@ -52,19 +52,18 @@ def tracer_attribute(tracer: Tracer[Any], name: str) -> Any:
                 return getattr(tracer, name)
     else:
         method = getattr(type(tracer.aval), name, None)
-        if isinstance(method, property):
-            return method.fget(tracer)  # type: ignore[misc]
         if method is not None:
             return method.__get__(tracer)
-    raise AttributeError(
-        f"{tracer!r} has no attribute {name!r}"
-    )
+    raise AttributeError(f"{tracer!r} has no attribute {name!r}")
 
 
 def _first_use(name: str) -> Any:
     def method(self: Any, *args: Any) -> Any:
         load_methods()
-        return getattr(type(self), name)(self, *args)
+        provided = getattr(type(self), name)
+        if provided is method:
+            raise TypeError(f"{self!r} has no {name}: the plugin of array methods gives none.")
+        return provided(self, *args)
 
     method.__name__ = name
     return method
@@ -77,6 +76,4 @@ def install_first_use(cls: type) -> None:
             setattr(cls, name, _first_use(name))
 
 
-hash_of_tracers = Tracer.__hash__
 install_first_use(Tracer)
-Tracer.__hash__ = hash_of_tracers  # setting __eq__ on a class leaves its hash; keep it explicit

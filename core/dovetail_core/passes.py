@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal
 
+from .check import check_jaxpr
+from .context import check_ir
 from .errors import RegistryError
 from .plugins import load_object, registry
 
@@ -60,4 +62,6 @@ def run_passes(stage: Stage, program: Any) -> Any:
         _by_stage[stage] = ordered([p for p in found if p.stage == stage])
     for p in _by_stage[stage]:
         program = p.run(program)
+        if check_ir.value and stage != "module":
+            check_jaxpr(program, f"the pass {p.name!r}")
     return program

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from .tables import RuleTable
 
 GROUP = "dovetail.plugins"
+KERNEL_TABLES = {
+    "eval": "dovetail_core.evaluate:eval_rules",
+    "dce": "dovetail_core.dce:dce_rules",
+}
+_KERNEL_CLAIMS = {
+    "tables": tuple(KERNEL_TABLES),
+    "options": ("enable_x64", "disable_jit", "check_ir"),
+    "commands": ("plugins", "matrix", "explain", "doctor"),
+}
 _REQUIRED: Any = object()
 
 
@@ -47,7 +56,7 @@ class Registry:
         return {p.name: p.manifest for p in self.plugins.values() if p.manifest and not p.problem}
 
     def contributors(self, table: str) -> list[str]:
-        """Modules that fill cells of ``table``: the rows' own packages first, then the others."""
+        """Modules that fill cells of ``table``, in the order of the plugins' names."""
         return [m for p in self.active.values() for m in p.contributes.get(table, ())]
 
     def provider(self, role: str, default: Any = _REQUIRED) -> Any:
@@ -78,8 +87,7 @@ class Registry:
         Raises:
             PluginError: no active plugin owns such a table.
         """
-        return self._owned("tables", name, {"eval": "dovetail_core.evaluate:eval_rules",
-                                            "dce": "dovetail_core.dce:dce_rules"})
+        return self._owned("tables", name, KERNEL_TABLES)
 
     def backend(self, name: str) -> Any:
         """The backend of a platform (see :meth:`table`)."""
@@ -206,18 +214,21 @@ def _require(found: Registry) -> None:
 
 
 def _check_claims(found: Registry) -> None:
-    claimed: dict[tuple[str, str], str] = {}
+    claimed = {(kind, n): "" for kind, names in _KERNEL_CLAIMS.items() for n in names}
     for plugin_name, manifest in found.active.items():
         for kind in ("names", "surfaces", "tables", "backends", "passes", "options", "commands"):
             for name in getattr(manifest, kind):
                 owner = claimed.setdefault((kind, name), plugin_name)
                 if owner != plugin_name:
-                    a, b = found.plugins[owner], found.plugins[plugin_name]
                     raise RegistryError(
-                        f"{kind} entry {name!r} is claimed by plugin {a.name!r} of "
-                        f"{a.distribution} and by plugin {b.name!r} of {b.distribution}. Disable "
-                        "one of them (DOVETAIL_DISABLE_PLUGINS)."
+                        f"{kind} entry {name!r} is claimed by {_claimant(found, owner)} and by "
+                        f"{_claimant(found, plugin_name)}. Disable one of the plugins "
+                        "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
                     )
+
+
+def _claimant(found: Registry, name: str) -> str:
+    return f"plugin {name!r} of {found.plugins[name].distribution}" if name else "the kernel"
 
 
 def _report(found: Registry) -> None:
@@ -231,14 +242,18 @@ def _report(found: Registry) -> None:
 
 def distribution_of(module: str) -> str:
     """The distribution and version that a module belongs to, for messages."""
-    top = module.partition(".")[0]
-    if top == "dovetail_core":
-        from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
-        return f"dovetail-core {version('dovetail-core')}"
+    top = module.partition(".")[0]
     for p in registry().plugins.values():
         if p.target.partition(":")[0].partition(".")[0] == top:
             return f"{p.distribution} {p.version} (plugin {p.name!r})"
+    names = ["dovetail-core"] if top == "dovetail_core" else packages_distributions().get(top, [])
+    for name in names:
+        try:
+            return f"{name} {version(name)}"
+        except PackageNotFoundError:
+            return name
     return f"module {module}"
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextvars import ContextVar
 from itertools import islice
 from types import CodeType, FrameType
 
-_hidden_roots: list[str] = [os.path.dirname(os.path.abspath(__file__)) + os.sep]
-# By file name: a string keeps its hash, a code object is hashed anew at every look-up.
-_is_hidden: dict[str, bool] = {}
+_hidden_packages: set[str] = {"dovetail"}
+_is_hidden: dict[CodeType, bool] = {}
 
 
-def hide_frames(root: str) -> None:
-    """Treat code under the directory ``root`` as framework code: errors point past it."""
-    _hidden_roots.append(os.path.abspath(root) + os.sep)
+def hide_frames(package: str) -> None:
+    """Treat a package's code as framework code: errors and source locations point past it.
+
+    Packages named ``dovetail_*`` are hidden anyway.
+    """
+    _hidden_packages.add(package)
     _is_hidden.clear()
+
+
+def _hide(frame: FrameType) -> bool:
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return package in _hidden_packages or package.startswith("dovetail_")
 
 
 class Source:
@@ -63,7 +69,7 @@ def user_source(depth: int = 1) -> Source | None:
         code = frame.f_code
         hidden = _is_hidden.get(code.co_filename)
         if hidden is None:
-            hidden = any(map(code.co_filename.startswith, _hidden_roots))
+            hidden = _hide(frame)
             _is_hidden[code.co_filename] = hidden
         if not hidden:
             return Source(code, frame.f_lasti, _scope.get())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .context import check_ir
 from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .source import Source, current_source, describe
 from .trace import Trace, Tracer, check_alive, get_trace, reset_trace, set_trace
@@ -102,6 +103,10 @@ class StagingTrace(Trace):
             is_high=self.is_high,
             name=self.name,
         )
+        if check_ir.value:
+            from .check import check_jaxpr
+
+            check_jaxpr(jaxpr, "tracing")
         return jaxpr, [c for _, c in self.constants]
 
 

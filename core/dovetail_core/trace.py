@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from operator import index
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from . import errors
@@ -149,8 +150,7 @@ class Tracer(Generic[T]):
         return complex(self._known(_number_remedy, errors.ConcretizationTypeError))
 
     def __index__(self) -> int:
-        known: Any = self._known(_index_remedy, errors.TracerIntegerConversionError)
-        return known.__index__()
+        return index(self._known(_index_remedy, errors.TracerIntegerConversionError))
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         self._fail("converted to a NumPy array", _array_remedy, errors.TracerArrayConversionError)
@@ -162,6 +162,7 @@ class Tracer(Generic[T]):
         return known
 
     def _fail(self, use: str, remedy: str, error: type[Exception]) -> NoReturn:
+        check_alive(self)
         raise error(
             f"a value of type {self.aval.str_short()} that is being traced by {self._trace.what} "
             f"is {use}{describe(current_source())}, but it is not known while tracing"

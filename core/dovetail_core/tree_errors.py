@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from .tree_registry import registry
+from .tree_registry import children_with_keys, named_tuple_fields
 from .xla._bindings import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 
 
 @dataclass(slots=True)
 class _Node:
-    """One container of a tree or of a treedef: its type, metadata, and children by key."""
+    """One container of a tree or of a treedef; the keys may be unknown for a treedef."""
 
     type: Any
     aux: Any
-    children: dict[Any, Any]
+    keys: list[Any] | None
+    children: list[Any]
 
 
 def tree_differences(a: Any, b: Any) -> list[str]:
@@ -35,6 +36,14 @@ def prefix_differences(prefix: Any, full: Any) -> list[str]:
     return lines
 
 
+def flatten_all_up_to(function: str, treedef: PyTreeDef, trees: tuple[Any, ...]) -> list[list[Any]]:
+    """`flatten_up_to` for the trees that follow the first one."""
+    try:
+        return [treedef.flatten_up_to(tree) for tree in trees]
+    except (ValueError, TypeError):
+        return [flatten_up_to(function, treedef, tree, at) for at, tree in enumerate(trees, 2)]
+
+
 def flatten_up_to(function: str, treedef: PyTreeDef, tree: Any, position: int) -> list[Any]:
     """The parts of `tree` at the leaves of `treedef`; ValueError with the differences if not so."""
     try:
@@ -45,7 +54,7 @@ def flatten_up_to(function: str, treedef: PyTreeDef, tree: Any, position: int) -
             raise
         where = "\n  ".join(lines)
         raise ValueError(
-            f"{function}: tree {position + 1} does not have the structure of the first tree:\n"
+            f"{function}: tree {position} does not have the structure of the first tree:\n"
             f"  {where}\nGive all trees one structure, or pass is_leaf to treat the node there as "
             "a leaf of the first tree."
         ) from error
@@ -62,14 +71,41 @@ def _compare(a: Any, b: Any, path: tuple[Any, ...], lines: list[str], prefix: bo
     if here is None or there is None or here.type is not there.type:
         lines.append(f"at {place}: {_describe(a, here)} against {_describe(b, there)}")
         return
-    if here.children.keys() != there.children.keys():
-        lines.append(f"at {place}: {_key_difference(here, there)}")
-    elif not _equal(here.aux, there.aux):
-        name = here.type.__name__
-        lines.append(f"at {place}: {name} with metadata {here.aux!r} against {there.aux!r}")
-    for key, child in here.children.items():
-        if key in there.children:
-            _compare(child, there.children[key], (*path, key), lines, prefix)
+    if problem := _problem(here, there):
+        lines.append(f"at {place}: {here.type.__name__} {problem}")
+    for key, child, other in _matched(here, there):
+        _compare(child, other, (*path, key), lines, prefix)
+
+
+def _problem(here: _Node, there: _Node) -> str | None:
+    if here.type is dict:
+        return _key_difference(here.keys or [], there.keys or [])
+    if len(here.children) != len(there.children):
+        return f"of length {len(here.children)} against length {len(there.children)}"
+    if not _equal(here.aux, there.aux):
+        return f"with metadata {here.aux!r} against {there.aux!r}"
+    return None
+
+
+def _key_difference(here: list[Any], there: list[Any]) -> str | None:
+    sides = (
+        ("first", [str(key) for key in here if key not in there]),
+        ("second", [str(key) for key in there if key not in here]),
+    )
+    parts = [f"{', '.join(keys)} only in the {side}" for side, keys in sides if keys]
+    return f"with different entries: {'; '.join(parts)}" if parts else None
+
+
+def _matched(here: _Node, there: _Node) -> list[tuple[Any, Any, Any]]:
+    """(key, child here, child there) of the children that both sides have."""
+    if here.type is dict:
+        others = dict(zip(there.keys or [], there.children, strict=True))
+        pairs = zip(here.keys or [], here.children, strict=True)
+        return [(key, child, others[key]) for key, child in pairs if key in others]
+    if len(here.children) != len(there.children):
+        return []
+    keys = here.keys or there.keys or [FlattenedIndexKey(at) for at in range(len(here.children))]
+    return list(zip(keys, here.children, there.children, strict=True))
 
 
 def _node(tree: Any) -> _Node | None:
@@ -78,41 +114,34 @@ def _node(tree: Any) -> _Node | None:
         if data is None:
             return None
         children = tree.children()
-        keys = _keys(data[0], data[1], len(children))
-        return _Node(data[0], _plain(data[1]), dict(zip(keys, children)))
-    found = registry.flatten_one_level_with_keys(tree)
+        return _Node(data[0], _aux(*data), _keys(tree, *data), children)
+    found = children_with_keys(tree)
     if found is None:
         return None
-    children, aux = found
-    return _Node(type(tree), _plain(aux), dict(children))
+    pairs = list(found[0])
+    kind: Any = type(tree)  # pyright: ignore[reportUnknownVariableType]
+    return _Node(kind, _aux(kind, found[1]), [k for k, _ in pairs], [c for _, c in pairs])
 
 
-def _plain(aux: Any) -> Any:
-    return tuple(cast("list[Any]", aux)) if isinstance(aux, list) else aux
+def _aux(kind: Any, aux: Any) -> Any:
+    # What C++ keeps of its own containers differs between trees and treedefs.
+    return None if kind in (dict, list, type(None)) or issubclass(kind, tuple) else aux
 
 
-def _keys(kind: Any, aux: Any, count: int) -> list[Any]:
-    if kind in (list, tuple):
-        return [SequenceKey(at) for at in range(count)]
+def _keys(treedef: PyTreeDef, kind: Any, aux: Any) -> list[Any] | None:
+    count = len(treedef.children())
     if kind is dict:
         return [DictKey(key) for key in aux]
-    if issubclass(kind, tuple):  # a named tuple
-        return [GetAttrKey(name) for name in kind._fields]
-    return [FlattenedIndexKey(at) for at in range(count)]
-
-
-def _key_difference(here: _Node, there: _Node) -> str:
-    name = here.type.__name__
-    if here.type in (list, tuple):
-        return f"{name} of length {len(here.children)} against length {len(there.children)}"
-    only_here = [str(key) for key in here.children if key not in there.children]
-    only_there = [str(key) for key in there.children if key not in here.children]
-    parts = [
-        f"{', '.join(keys)} only in the {which}"
-        for keys, which in ((only_here, "first"), (only_there, "second"))
-        if keys
-    ]
-    return f"{name} with different entries: {'; '.join(parts)}"
+    if kind in (list, tuple):
+        return [SequenceKey(at) for at in range(count)]
+    if fields := named_tuple_fields(kind):
+        return [GetAttrKey(name) for name in fields]
+    try:
+        found = children_with_keys(treedef.unflatten([None] * treedef.num_leaves))
+    except Exception:  # a container of the user's that refuses such children
+        return None
+    keys = [key for key, _ in found[0]] if found else []
+    return keys if len(keys) == count else None
 
 
 def _describe(tree: Any, node: _Node | None) -> str:
@@ -120,7 +149,8 @@ def _describe(tree: Any, node: _Node | None) -> str:
         return "a leaf" if isinstance(tree, PyTreeDef) else f"a leaf of type {type(tree).__name__}"
     if node.type is type(None):
         return "None"
-    return f"{node.type.__name__} with {len(node.children)} children"
+    count = len(node.children)
+    return f"{node.type.__name__} with {count} {'child' if count == 1 else 'children'}"
 
 
 def _equal(a: Any, b: Any) -> bool:

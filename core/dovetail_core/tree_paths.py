@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
-from .tree_errors import flatten_up_to
+from .tree_errors import flatten_all_up_to
 from .tree_registry import registry
 from .xla._bindings import (
     DictKey as DictKey,
@@ -58,9 +58,7 @@ def tree_map_with_path(
     Raises ValueError, with the path, if another tree does not have the first one's structure.
     """
     keyed, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
-    others = [
-        flatten_up_to("tree_map_with_path", treedef, other, at + 1) for at, other in enumerate(rest)
-    ]
+    others = flatten_all_up_to("tree_map_with_path", treedef, rest)
     paths = [path for path, _ in keyed]
     leaves = [leaf for _, leaf in keyed]
     return treedef.unflatten([f(*xs) for xs in zip(paths, leaves, *others, strict=True)])

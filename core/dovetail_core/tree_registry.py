@@ -7,7 +7,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from .xla._bindings import DictKey, PyTreeRegistry
+from .xla._bindings import DictKey, GetAttrKey, PyTreeRegistry
 
 T = TypeVar("T")
 Class = TypeVar("Class", bound=type)
@@ -19,6 +19,20 @@ registry = PyTreeRegistry()
 # A pickled treedef names its registry by these two, so they must lead back to this object.
 registry.__module__ = "dovetail_core.tree_util"
 registry.__name__ = "registry"
+
+
+def children_with_keys(tree: Any) -> tuple[KeyedChildren, Any] | None:
+    """([(key, child), ...], aux) of a container, None for a leaf."""
+    kind: Any = tree.__class__
+    if fields := named_tuple_fields(kind):
+        # jaxlib 0.10 gives every entry of a named tuple the name of the first.
+        return [(GetAttrKey(f), v) for f, v in zip(fields, tree, strict=True)], kind
+    return registry.flatten_one_level_with_keys(tree)
+
+
+def named_tuple_fields(kind: Any) -> tuple[str, ...]:
+    """The fields of a named tuple type; () for other types."""
+    return getattr(kind, "_fields", ()) if tuple in kind.__mro__ else ()
 
 
 def register_pytree_node(

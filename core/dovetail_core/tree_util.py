@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from .tree_errors import (
+    flatten_all_up_to,
     flatten_up_to,
     prefix_differences as prefix_differences,
     tree_differences as tree_differences,
@@ -24,6 +25,7 @@ from .tree_paths import (
     tree_map_with_path as tree_map_with_path,
 )
 from .tree_registry import (
+    children_with_keys,
     register_dataclass as register_dataclass,
     register_pytree_node as register_pytree_node,
     register_pytree_node_class as register_pytree_node_class,
@@ -73,8 +75,8 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     leaves, treedef = _flatten(tree, is_leaf)
     if not rest:
         return treedef.unflatten([f(leaf) for leaf in leaves])
-    others = [flatten_up_to("tree_map", treedef, other, at + 1) for at, other in enumerate(rest)]
-    return treedef.unflatten([f(*xs) for xs in zip(leaves, *others, strict=True)])
+    others = flatten_all_up_to("tree_map", treedef, rest)
+    return treedef.unflatten([f(*xs) for xs in zip(leaves, *others)])
 
 
 def tree_reduce(
@@ -149,7 +151,7 @@ def tree_transpose(
 
 
 def _first_inner(outer_treedef: PyTreeDef, tree: Any) -> PyTreeDef:
-    inner_trees = flatten_up_to("tree_transpose", outer_treedef, tree, 0)
+    inner_trees = flatten_up_to("tree_transpose", outer_treedef, tree, 2)
     if not inner_trees:
         raise ValueError("tree_transpose: the outer structure has no leaves: pass inner_treedef")
     return tree_structure(inner_trees[0])
@@ -161,7 +163,7 @@ def broadcast_prefix(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -
     Raises ValueError, naming the path and both sides, if the first is not a prefix of the second.
     """
     leaves, treedef = _flatten(prefix_tree, is_leaf)
-    subtrees = flatten_up_to("tree_broadcast", treedef, full_tree, 1)
+    subtrees = flatten_up_to("tree_broadcast", treedef, full_tree, 2)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
@@ -182,7 +184,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     """Whether every item is a leaf by itself."""
     if is_leaf is None:
         return _all_leaves(registry, iterable)
-    return all(is_leaf(item) or not registry.is_node(cast(type, type(item))) for item in iterable)
+    return all(is_leaf(item) or not is_tree_node(type(item)) for item in iterable)
 
 
 def is_tree_node(typ: Any) -> bool:
@@ -197,7 +199,7 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Any]:
 
 def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any]], Any]:
     """([(key, child), ...], aux) of a container; ValueError for a leaf."""
-    return _container(registry.flatten_one_level_with_keys(tree), tree)
+    return _container(children_with_keys(tree), tree)
 
 
 def _container(found: Any, tree: Any) -> Any:

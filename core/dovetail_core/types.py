@@ -68,6 +68,7 @@ class ShapedArray(AbstractValue):
     shape: tuple[int, ...]
     dtype: DType
     weak_type: bool
+    _tangent: ShapedArray | None
 
     def __new__(cls, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> ShapedArray:
         key = (tuple(shape), dtype, weak_type)
@@ -100,7 +101,7 @@ class ShapedArray(AbstractValue):
 
     def update(self, **changes: Any) -> ShapedArray:
         """A copy with some of ``shape``, ``dtype``, ``weak_type`` replaced."""
-        now = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        now: dict[str, Any] = {k: getattr(self, k) for k in ("shape", "dtype", "weak_type")}
         return ShapedArray(**{**now, **changes})
 
     def tangent_type(self) -> ShapedArray:
@@ -139,18 +140,25 @@ def is_inexact(dtype: Any) -> bool:
     """Whether ``dtype`` is a floating-point or complex type (also ml_dtypes' floats)."""
     known = _inexact.get(dtype)
     if known is None:
-        known = not isinstance(dtype, ExtendedDType) and dtype != float0
-        known = known and (np.issubdtype(dtype, np.inexact) or _is_custom_float(dtype))
+        known = not isinstance(dtype, ExtendedDType) and dtype != float0 and _is_float(dtype)
         _inexact[dtype] = known
     return known
 
 
-def _is_custom_float(dtype: DType) -> bool:
+def _is_float(dtype: Any) -> bool:
+    if np.issubdtype(dtype, np.inexact):
+        return True
     try:
         ml_dtypes.finfo(dtype)
     except ValueError:
         return False
     return True
+
+
+def numpy_dtype(aval: AbstractValue) -> DType | None:
+    """The element type of an array of numbers that NumPy can hold; None for every other type."""
+    dtype: Any = aval.dtype if isinstance(aval, ShapedArray) else None
+    return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype
 
 
 _NARROW: dict[DType, DType] = {
@@ -162,10 +170,13 @@ _NARROW: dict[DType, DType] = {
 
 
 def canonical_dtype(dtype: Any) -> DType:
-    """``dtype`` as arrays hold it: 64-bit types narrow to 32 bits unless ``enable_x64`` is on."""
+    """``dtype`` as arrays hold it: in the machine's byte order, and 64-bit types narrowed to 32
+    bits unless ``enable_x64`` is on."""
     if isinstance(dtype, ExtendedDType):
         return dtype  # type: ignore[return-value]
     dt = np.dtype(dtype)
+    if not dt.isnative:
+        dt = dt.newbyteorder("=")
     return dt if enable_x64_state.value else _NARROW.get(dt, dt)
 
 

@@ -37,6 +37,15 @@ def make_cpu_client(
     return client
 
 
+def ensure_primed() -> None:
+    """Does what the first client does to C++, for objects that need no device.
+
+    Without it, a NamedSharding of an abstract mesh cannot be made before a client is there.
+    """
+    if not startup.is_primed():
+        make_cpu_client()
+
+
 def device_list(devices: Any) -> DeviceList:
     """A DeviceList (compared and hashed by value) from any iterable of devices."""
     return DeviceList(tuple(devices))
@@ -72,8 +81,7 @@ def make_plugin_client(
     """A client of a plugin that is loaded; XlaRuntimeError without its hardware or driver."""
     if not _b.pjrt_plugin_loaded(name):
         raise ValueError(f"the PJRT plugin {name!r} is not loaded: call load_plugin first")
-    if not startup.is_primed():
-        make_cpu_client()
+    ensure_primed()
     return xla_client().make_c_api_client(name, dict(options or {}), distributed_client)
 
 

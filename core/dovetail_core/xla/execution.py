@@ -15,8 +15,8 @@ from ._bindings import (
     LoadedExecutable as LoadedExecutable,
     ResultHandler,
 )
-from .options import as_user_error
-from .version import JAXLIB_VERSION
+from .callbacks import require_callbacks
+from .options import option_errors
 
 
 def compile(
@@ -30,34 +30,34 @@ def compile(
 
     `module` is StableHLO text, MLIR bytecode, a portable artifact or an `ir.Module`. Custom calls
     to `xla_ffi_python_cpu_callback` with `index = k` call `host_callbacks[k]`.
-    Raises ValueError for an unknown or ill-typed compiler option, XlaRuntimeError otherwise.
+    Raises ValueError for an unknown or ill-typed compiler option and for missing callbacks,
+    XlaRuntimeError otherwise.
     """
-    try:
+    require_callbacks(module, len(host_callbacks))
+    with option_errors:
         if not host_callbacks:
             return client.compile_and_load(module, devices, options)
-        if isinstance(module, (str, bytes)):
-            from . import mlir
-
-            module = mlir.parse(module)
-        return client.compile_and_load(
-            module, devices, options, host_callbacks=list(host_callbacks)
-        )
-    except _b.JaxRuntimeError as error:
-        user_error = as_user_error(error)
-        if user_error is None:
-            raise
-        raise user_error from error
+        callbacks = list(host_callbacks)
+        return client.compile_and_load(_parsed(module), devices, options, host_callbacks=callbacks)
 
 
 def compile_without_device(
     client: Client, module: Any, devices: DeviceList, options: CompileOptions
 ) -> Executable:
-    """Compiles for devices that need not be there; `module` may be text, bytes or `ir.Module`."""
-    if isinstance(module, (str, bytes)):
-        from . import mlir
+    """Compiles for devices that need not be there; `module` may be text, bytes or `ir.Module`.
 
-        module = mlir.parse(module)
-    return client.compile(module, devices, options)
+    Raises ValueError for an unknown or ill-typed compiler option, XlaRuntimeError otherwise.
+    """
+    with option_errors:
+        return client.compile(_parsed(module), devices, options)
+
+
+def _parsed(module: Any) -> Any:
+    if not isinstance(module, (str, bytes)):
+        return module
+    from . import mlir
+
+    return mlir.parse(module)
 
 
 def serialize(client: Client, executable: LoadedExecutable) -> bytes:
@@ -74,15 +74,16 @@ def deserialize(
 ) -> LoadedExecutable:
     """Loads what `serialize` made; it is code, so load only blobs from a trusted place.
 
-    Raises XlaRuntimeError for a damaged or foreign blob.
+    Raises XlaRuntimeError for a damaged or foreign blob, ValueError for missing callbacks.
     """
+    require_callbacks(blob, len(host_callbacks))
     if host_callbacks:
         return client.deserialize_executable(blob, devices, options, list(host_callbacks))
     return client.deserialize_executable(blob, devices, options)
 
 
 # jaxlib 0.10 checks device order in Python unless told to skip it; 0.12 dropped the argument.
-_SKIP_CHECKS: tuple[bool, ...] = (True,) if JAXLIB_VERSION < (0, 11) else ()
+_SKIP_CHECKS = (True,) if "_skip_checks" in str(_b.array_result_handler.__doc__) else ()
 
 
 def result_handler(aval: Any, sharding: Any, committed: bool) -> ResultHandler:
@@ -133,7 +134,10 @@ def run_with_token(
 
 
 def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]:
-    """XLA's estimate: `flops`, `transcendentals`, `bytes accessed` and per-operand details."""
+    """XLA's estimate: `flops`, `transcendentals`, `bytes accessed` and per-operand details.
+
+    Raises XlaRuntimeError where the platform cannot tell (compile-only GPU clients).
+    """
     return dict(executable.cost_analysis())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,9 @@ from ._lazy import load
 _thread = threading.local()
 _lock = threading.Lock()
 _dialects: Any = None
+
+# Bytecode names its producer; parsed as plain bytecode, an artifact would stay in the VHLO dialect.
+_PORTABLE = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
 
 
 def context() -> Any:
@@ -46,7 +50,12 @@ def _new_context() -> Any:
 
 
 def parse(source: str | bytes) -> Any:
-    """An `ir.Module` from text or bytecode. Raises ValueError with the position of the error."""
+    """An `ir.Module` from text, bytecode or a portable artifact.
+
+    Raises ValueError with the position of the error.
+    """
+    if isinstance(source, bytes) and _PORTABLE.match(source):
+        return from_portable_artifact(source)
     ir = load("mlir.ir")
     with context():
         try:
@@ -121,7 +130,7 @@ def from_portable_artifact(artifact: bytes) -> Any:
         found = _b.deserialize_portable_artifact(artifact, made)
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         raise ValueError(f"not a readable StableHLO artifact: {error}") from error
-    return parse(found) if isinstance(found, (str, bytes)) else found
+    return found
 
 
 def evaluate(module: Any, arguments: Sequence[Any]) -> list[Any]:

@@ -96,14 +96,27 @@ def option_exists(client: Client, name: str) -> bool:
     return _known[key]
 
 
-def as_user_error(error: JaxRuntimeError) -> ValueError | None:
-    """The ValueError for a compile failure that a compiler option caused, else None."""
-    text = str(error)
-    for marker in ("No such compile option: ", "While setting option "):
-        if marker in text:
-            rest = text.split(marker, 1)[1].splitlines()[0]
-            problem = "unknown compiler option " if marker.startswith("No") else "compiler option "
-            return ValueError(
-                f"{problem}{rest}; check `compiler_options` (names are XLA's debug option fields)"
-            )
-    return None
+class _OptionErrors:
+    """A context in which a compile failure that an option caused becomes a ValueError."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> Literal[False]:
+        if isinstance(error, JaxRuntimeError):
+            for marker, problem in _OPTION_PROBLEMS:
+                if marker in str(error):
+                    rest = str(error).split(marker, 1)[1].splitlines()[0].rstrip(".")
+                    raise ValueError(
+                        f"{problem}{rest}; check `compiler_options` "
+                        "(names are XLA's debug option fields)"
+                    ) from error
+        return False
+
+
+_OPTION_PROBLEMS = (
+    ("No such compile option: ", "unknown compiler option "),
+    ("While setting option ", "compiler option "),
+)
+option_errors = _OptionErrors()
+"""`with option_errors: client.compile(...)`."""

@@ -1,4 +1,4 @@
-"""What the adapter's tests share: a small CPU client, a plain aval, modules, and fresh processes."""
+"""What the adapter's tests share: a small CPU client, a plain aval, programs, fresh processes."""
 
 from __future__ import annotations
 

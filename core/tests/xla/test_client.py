@@ -13,7 +13,20 @@ from dovetail_core.xla import arrays, client, execution, shardings
 def test_a_cpu_client_has_the_devices_asked_for(cpu):
     assert cpu.platform == "cpu"
     assert [d.id for d in cpu.devices()] == [0, 1]
-    assert [m.kind for m in cpu.devices()[0].addressable_memories()][0] == "device"
+    assert cpu.devices()[0].default_memory().kind == "device"
+
+
+def test_a_sharding_without_devices_can_be_made_before_any_client(fresh_python):
+    code = """
+from dovetail_core.xla import client, shardings
+class AbstractMesh:
+    size = 8
+    _internal_device_list = None
+client.ensure_primed()
+print(shardings.NamedSharding(AbstractMesh(), ("x",)).spec)
+"""
+    result = fresh_python(code)
+    assert result.stdout == "('x',)\n", result.stderr
 
 
 def test_device_lists_are_compared_by_value(cpu):
@@ -40,13 +53,13 @@ def test_a_missing_plugin_library_is_named(tmp_path):
 def test_a_library_that_is_no_plugin_is_refused(tmp_path):
     damaged = tmp_path / "damaged.so"
     damaged.write_bytes(b"not a library")
-    with pytest.raises(ValueError, match="the PJRT plugin 'damaged' at .*damaged.so did not load"):
+    with pytest.raises(ValueError, match=r"the PJRT plugin 'damaged' at .*damaged.so did not load"):
         client.load_plugin("damaged", damaged)
 
 
 def test_a_shared_library_without_the_plugin_api_is_refused():
     library = importlib.util.find_spec("jaxlib.utils").origin
-    with pytest.raises(ValueError, match="the PJRT plugin 'utils' at .* did not load"):
+    with pytest.raises(ValueError, match=r"the PJRT plugin 'utils' at .* did not load"):
         client.load_plugin("utils", library)
 
 

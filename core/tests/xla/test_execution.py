@@ -91,7 +91,7 @@ def test_wrong_arguments_are_refused(double, aval, device, put):
 
 
 def test_results_and_types_must_be_as_many(aval, device):
-    with pytest.raises(ValueError, match="shorter|longer"):
+    with pytest.raises(ValueError, match=r"shorter|longer"):
         execution.result_handlers([aval((3,))], [], False)
 
 

@@ -35,7 +35,7 @@ def test_an_option_with_a_value_of_the_wrong_kind_is_named(compiled):
     with pytest.raises(ValueError) as raised:
         compiled(SIGNATURE, IDENTITY, compiler_options={"xla_cpu_enable_fast_math": "perhaps"})
     assert str(raised.value).startswith(
-        "compiler option xla_cpu_enable_fast_math, 'perhaps' is not a valid bool value"
+        "compiler option xla_cpu_enable_fast_math, 'perhaps' is not a valid bool value; check"
     )
 
 

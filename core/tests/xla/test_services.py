@@ -12,9 +12,8 @@ import numpy as np
 from dovetail_core.xla import caching, config, profiler
 
 PROCESS = """
-import numpy as np
+import sys
 from dovetail_core.xla import arrays, client, distributed, startup
-from types import SimpleNamespace
 address, me = sys.argv[1], int(sys.argv[2])
 port = address.split(":")[1]
 service = distributed.start_service(f"[::]:{port}", 2) if me == 0 else None

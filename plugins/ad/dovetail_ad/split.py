@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from dovetail_core import (
     ClosedJaxpr,
-    StagedTracer,
     eval_jaxpr,
     generation,
     get_trace,
@@ -48,16 +47,36 @@ class Split(NamedTuple):
         return [next(u) if is_unknown else next(k) for is_unknown in self.out_unknown]
 
 
-def split_program(program: ClosedJaxpr, unknown: tuple[bool, ...]) -> Split:
-    """Split ``program`` at linear unknowns (marked in ``unknown``); remembered with the program."""
-    key = ("split", unknown, generation.value)
+def split_program(
+    program: ClosedJaxpr,
+    unknown: tuple[bool, ...],
+    force: tuple[bool, ...] | None = None,
+    direct: tuple[bool, ...] | None = None,
+) -> Split:
+    """Split ``program`` at linear unknowns; remembered with the program.
+
+    Args:
+        unknown: per input, whether it is a linear unknown.
+        force: per output, whether it must come out of the linear part even if it is known.
+        direct: per input, whether its own value may serve as a residual (by default all may; a
+            loop's carry may not, because it is gone after the iteration).
+    """
+    key = ("split", unknown, force, direct, generation.value)
     found = program.cache.get(key)
     if found is None:
-        found = program.cache[key] = _split(program, unknown)
+        no_force = (False,) * len(program.out_avals)
+        all_direct = (True,) * len(unknown)
+        found = _split(program, unknown, force or no_force, direct or all_direct)
+        program.cache[key] = found
     return found
 
 
-def _split(program: ClosedJaxpr, unknown: tuple[bool, ...]) -> Split:
+def _split(
+    program: ClosedJaxpr,
+    unknown: tuple[bool, ...],
+    force: tuple[bool, ...],
+    direct: tuple[bool, ...],
+) -> Split:
     avals = program.in_avals
     parts: list[Any] = []
 
@@ -66,13 +85,15 @@ def _split(program: ClosedJaxpr, unknown: tuple[bool, ...]) -> Split:
         trace = LinearTrace(get_trace())
         ins = [trace.unknown(a) if u else next(values) for a, u in zip(avals, unknown)]
         outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
-        out_unknown = tuple(trace.owns(x) for x in outs)
+        out_unknown = tuple(trace.owns(x) or f for x, f in zip(outs, force))
         linear, residuals = to_program(
-            trace, [x for x in ins if trace.owns(x)], [x for x in outs if trace.owns(x)]
+            trace,
+            [x for x, u in zip(ins, unknown) if u],
+            [x for x, u in zip(outs, out_unknown) if u],
         )
-        position = {id(x): i for i, x in enumerate(known)}
-        returned = [x for x in residuals if id(x) not in position]
-        places = _places(residuals, position)
+        usable = [d for d, u in zip(direct, unknown) if not u]
+        position = {id(x): i for i, (x, d) in enumerate(zip(known, usable)) if d}
+        places, returned = _places(residuals, position)
         parts[:] = [linear, out_unknown, places]
         return [x for x, u in zip(outs, out_unknown) if not u] + returned
 
@@ -82,11 +103,16 @@ def _split(program: ClosedJaxpr, unknown: tuple[bool, ...]) -> Split:
     return Split(known, linear, out_unknown, places)
 
 
-def _places(residuals: Sequence[Any], position: dict[int, int]) -> tuple[tuple[bool, int], ...]:
+def _places(
+    residuals: Sequence[Any], position: dict[int, int]
+) -> tuple[tuple[tuple[bool, int], ...], list[Any]]:
+    """Where each residual comes from, and those that the known part must return."""
     places: list[tuple[bool, int]] = []
-    returned = 0
+    returned: list[Any] = []
     for x in residuals:
-        direct = id(x) in position and isinstance(x, StagedTracer)
-        places.append((True, position[id(x)]) if direct else (False, returned))
-        returned += not direct
-    return tuple(places)
+        if id(x) in position:
+            places.append((True, position[id(x)]))
+        else:
+            places.append((False, len(returned)))
+            returned.append(x)
+    return tuple(places), returned

@@ -12,13 +12,13 @@ from .pjrt.backend import PjrtBackend
 def _count(value: Any) -> int:
     n = int(value)
     if n < 1:
-        raise ValueError(f"num_cpu_devices must be at least 1, got {n}")
+        raise ValueError(f"expected a number of devices, at least 1, got {n}")
+    if BACKEND.started and n != len(BACKEND.devices()):
+        raise ValueError(
+            f"the CPU is already in use as {len(BACKEND.devices())} device(s): set this before "
+            "the first array is made, or by the environment variable DOVETAIL_NUM_CPU_DEVICES"
+        )
     return n
-
-
-num_cpu_devices = config.add(
-    Option("num_cpu_devices", 1, "Into how many devices the CPU is divided.", check=_count)
-)
 
 
 def _make_client() -> Any:
@@ -28,3 +28,6 @@ def _make_client() -> Any:
 
 
 BACKEND = PjrtBackend("cpu", _make_client, priority=0, available=lambda: "")
+num_cpu_devices = config.add(
+    Option("num_cpu_devices", 1, "Into how many devices the CPU is divided.", check=_count)
+)

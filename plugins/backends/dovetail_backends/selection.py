@@ -2,104 +2,216 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, Protocol
 
 from dovetail_core import Option, config, registry
+from dovetail_core.xla.client import Device
+
+
+class Backend(Protocol):
+    """Where programs run. A plugin names its backends in its manifest (``backends``).
+
+    Attributes:
+        platform: its name, as in the manifest.
+        priority: the usable backend of highest priority is the default; negative ones never are.
+    """
+
+    platform: str
+    priority: int
+
+    def problem(self) -> str:
+        """Why it cannot be used here and the remedy, or an empty string; starts nothing."""
+        ...
+
+    def devices(self) -> list[Any]:
+        """All its devices; starts it. RuntimeError with a remedy where that fails."""
+        ...
+
+    def local_devices(self) -> list[Any]:
+        """The devices attached to this process."""
+        ...
+
+
+def _device_or_platform(value: Any) -> Any:
+    if value is None or isinstance(value, (str, Device)):
+        return value
+    raise ValueError(
+        f"expected a device (dovetail.devices()[0]), a platform's name ('cpu') or None, got {value!r}"
+    )
+
+
+def _platform_names(value: Any) -> str | None:
+    names = [n.strip() for n in (value or "").split(",") if n.strip()]
+    return ",".join(names) or None
+
 
 default_device = config.add(
-    Option("default_device", None, "The device that new arrays and computations go to.", traced=True)
-)
+    Option(
+        "default_device", None, "The device that new arrays and computations go to.",
+        check=_device_or_platform, traced=True,
+    )
+)  # fmt: skip
 platforms = config.add(
-    Option("platforms", None, "Comma-separated names of the backends that may be used, best first.")
-)
+    Option(
+        "platforms", None, "Comma-separated names of the backends that may be used, best first.",
+        check=_platform_names, traced=True,
+    )
+)  # fmt: skip
+
+_FAMILIES = {"gpu": ("cuda", "rocm")}
+_PUBLIC_NAMES = {"cuda": "gpu", "rocm": "gpu"}
+_default: dict[str | None, Backend] = {}
+_first: dict[Backend, Any] = {}
 
 
 def backend(platform: str | None = None) -> Any:
-    """The backend of a platform, or the default one: the best that is available.
+    """The backend of a platform (``"gpu"`` is either kind), or the default one.
 
     Raises:
-        RuntimeError: the platform is unknown or not available; says why and what to install.
+        RuntimeError: the platform is unknown or not usable here; says why and what to install.
     """
     if platform is not None:
-        return _checked(platform)
-    if platforms.value:
-        return _checked(str(platforms.value).split(",")[0].strip())
-    global _default
-    if _default is None:
-        _default = _best()
-    return _default
-
-
-_default: Any = None
-
-
-def _best() -> Any:
-    ranked = sorted(
-        (registry().backend(n) for n in registry().entries("backends")),
-        key=lambda b: -b.priority,
-    )
-    for b in ranked:
-        if b.priority >= 0 and not b.problem():
-            return b
-    raise RuntimeError("no backend is available: the plugin 'backends' provides 'cpu'")
-
-
-def _checked(platform: str) -> Any:
-    known = registry().entries("backends")
-    name = {"gpu": "cuda"}.get(platform, platform)
-    if name not in known:
-        raise RuntimeError(f"unknown backend {platform!r}; known: {', '.join(sorted(known))}")
-    found = registry().backend(name)
-    problem = found.problem()
-    if problem:
-        raise RuntimeError(f"backend {platform!r} is not available: {problem}")
+        return _named(platform)
+    allowed = platforms.value
+    found = _default.get(allowed)
+    if found is None:
+        found = _default[allowed] = _best(allowed)
     return found
+
+
+def _named(platform: str) -> Backend:
+    known = registry().entries("backends")
+    allowed = (platforms.value or "").split(",") if platforms.value else list(known)
+    problems: list[str] = []
+    for name in _FAMILIES.get(platform, (platform,)):
+        if name not in known:
+            names = ", ".join(sorted({*known, *_FAMILIES}))
+            raise RuntimeError(f"there is no backend {platform!r}; there are {names}.")
+        if name not in allowed and platform not in allowed:
+            problems.append(f"the option 'platforms' allows only {platforms.value!r}")
+            continue
+        found = registry().backend(name)
+        problem = found.problem()
+        if not problem:
+            return found
+        problems.append(problem)
+    raise RuntimeError(f"backend {platform!r} is not available: {'; '.join(problems)}")
+
+
+def _best(allowed: str | None) -> Backend:
+    problems: list[str] = []
+    for candidate in _ranked(allowed):
+        problem = candidate.problem() or _starting(candidate)
+        if not problem:
+            return candidate
+        problems.append(f"{candidate.platform}: {problem}")
+        notice = getattr(candidate, "notice", None)
+        if allowed is None and notice is not None and notice():
+            warnings.warn(
+                f"{notice()}. Going on without it (DOVETAIL_PLATFORMS=cpu asks for that silently).",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+    raise RuntimeError(
+        f"no backend is usable{f' among {allowed!r} (option platforms)' if allowed else ''}. "
+        f"{'; '.join(problems) or 'The plugin backends provides cpu: is it disabled?'}"
+    )
+
+
+def _ranked(allowed: str | None) -> list[Backend]:
+    """The candidates for the default backend, best first."""
+    if allowed:
+        names = [n for a in allowed.split(",") for n in _FAMILIES.get(a, (a,))]
+        unknown = [n for n in names if n not in registry().entries("backends")]
+        if unknown:
+            _named(unknown[0])
+        return [registry().backend(n) for n in names]
+    found: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
+    return sorted((b for b in found if b.priority >= 0), key=lambda b: -b.priority)
+
+
+def _starting(candidate: Backend) -> str:
+    """Why a backend that needs more than a processor does not start, or an empty string."""
+    if candidate.priority > 0:
+        try:
+            candidate.devices()
+        except RuntimeError as e:
+            return str(e)
+    return ""
 
 
 def target_device() -> Any:
     """The device for uncommitted work: the option ``default_device``, else the first local one."""
     chosen = default_device.value
-    if chosen is None:
-        return backend().local_devices()[0]
-    return backend(chosen).local_devices()[0] if isinstance(chosen, str) else chosen
+    if chosen is None or isinstance(chosen, str):
+        return _first_device(backend(chosen))
+    return chosen
+
+
+def _first_device(b: Backend) -> Any:
+    found = _first.get(b)
+    if found is None:
+        found = _first[b] = b.local_devices()[0]
+    return found
+
+
+# The parameters named `backend` are JAX's; inside these functions they hide the function above.
+_backend = backend
 
 
 def default_backend() -> str:
-    """The name of the platform that computations run on by default."""
-    return backend().platform
+    """The name of the platform that computations run on by default: ``cpu``, ``gpu``, ``tpu``."""
+    found: Backend = backend()
+    return _PUBLIC_NAMES.get(found.platform, found.platform)
 
 
-def devices(backend_name: str | None = None) -> list[Any]:
-    """The devices of a platform (by default of the default one)."""
-    return backend(backend_name).devices()
+def devices(backend: str | None = None) -> list[Any]:
+    """The devices of a platform (by default of the default one).
+
+    Raises:
+        RuntimeError: the platform is unknown or not usable; says why and what to install.
+    """
+    return _backend(backend).devices()
 
 
 def local_devices(
-    process_index: int | None = None, backend_name: str | None = None, host_id: int | None = None
+    process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Any]:
-    """The devices attached to a process (by default to this one)."""
+    """The devices attached to a process (by default to this one).
+
+    Raises:
+        ValueError: there is no such process.
+    """
     index = process_index if process_index is not None else host_id
-    b = backend(backend_name)
+    found = _backend(backend)
     if index is None:
-        return b.local_devices()
-    return [d for d in b.devices() if d.process_index == index]
+        return found.local_devices()
+    if index not in process_indices(backend):
+        raise ValueError(f"no process has index {index}; there are {process_indices(backend)}")
+    return [d for d in found.devices() if d.process_index == index]
 
 
-def device_count(backend_name: str | None = None) -> int:
+def device_count(backend: str | None = None) -> int:
     """How many devices a platform has."""
-    return len(devices(backend_name))
+    return len(devices(backend))
 
 
-def local_device_count(backend_name: str | None = None) -> int:
+def local_device_count(backend: str | None = None) -> int:
     """How many devices are attached to this process."""
-    return len(local_devices(backend_name=backend_name))
+    return len(local_devices(backend=backend))
 
 
-def process_index(backend_name: str | None = None) -> int:
+def process_index(backend: str | None = None) -> int:
     """The number of this process among those that compute together."""
-    return backend(backend_name).client.process_index()
+    return local_devices(backend=backend)[0].process_index
 
 
-def process_count(backend_name: str | None = None) -> int:
+def process_indices(backend: str | None = None) -> list[int]:
+    """The numbers of all processes that compute together."""
+    return sorted({d.process_index for d in devices(backend)})
+
+
+def process_count(backend: str | None = None) -> int:
     """How many processes compute together."""
-    return 1 + max(d.process_index for d in devices(backend_name))
+    return len(process_indices(backend))

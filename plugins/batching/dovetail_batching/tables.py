@@ -13,12 +13,12 @@ class BatchRule(Protocol):
 
     ``rule(axis, args, dims, **params)`` returns ``(out, out_dim)``, lists where the primitive has
     multiple results. ``dims[i]`` is the position of the mapped axis in ``args[i]`` (never
-    negative), or None where it has none (at least one has one). ``axis.size`` is its length and
+    negative), or None where it has none (at least one has one). The first three are positional. ``axis.size`` is its length and
     ``axis.name`` its name or None.
     """
 
     def __call__(
-        self, axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+        self, axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
     ) -> tuple[Any, Any]: ...
 
 

@@ -143,7 +143,7 @@ def derive_batch(primitive: Primitive) -> BatchRule | None:
         return None
 
     def rule(
-        axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+        axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
     ) -> tuple[Any, Any]:
         out = lifted(carrier_of(axis), list(zip(args, dims)), params)
         if primitive.multiple_results:

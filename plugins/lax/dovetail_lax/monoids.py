@@ -7,24 +7,17 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core import is_inexact
-
-
-def is_complex(dtype: Any) -> bool:
-    """Whether ``dtype`` is a complex type."""
-    return dtype.kind == "c"
+from .dtypes import kind_of
 
 
 def is_floating(dtype: Any) -> bool:
     """Whether ``dtype`` is a real floating-point type (ml_dtypes' included)."""
-    return is_inexact(dtype) and dtype.kind != "c"
+    return kind_of(dtype) == "floating"
 
 
 def is_integer(dtype: Any) -> bool:
-    """Whether ``dtype`` is an integer type (ml_dtypes' narrow ones included, not ``bool``)."""
-    return dtype.kind in "iu" or (
-        dtype.kind == "V" and not is_inexact(dtype) and "int" in dtype.name
-    )
+    """Whether ``dtype`` is an integer type (narrow ones included, not ``bool``)."""
+    return kind_of(dtype) in ("signed", "unsigned")
 
 
 def lowest(dtype: Any) -> Any:
@@ -40,9 +33,9 @@ def highest(dtype: Any) -> Any:
 def _extreme(dtype: Any, sign: int) -> Any:
     if dtype.kind == "b":
         return np.bool_(sign > 0)
-    if is_complex(dtype):
+    if dtype.kind == "c":
         return dtype.type(complex(sign * np.inf, sign * np.inf))
-    if is_inexact(dtype):
+    if is_floating(dtype):
         infinity = dtype.type(sign * np.inf)
         if np.isinf(np.float64(infinity)):
             return infinity

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from .primitives.shape import (
-    broadcast_in_dim_p,
-    concatenate_p,
-    pad_p,
-    reshape_p,
-    rev_p,
-    slice_p,
-    transpose_p,
-)
+from .primitives.joining import concatenate_p, pad_p
+from .primitives.shape import broadcast_in_dim_p, reshape_p, rev_p, transpose_p
+from .primitives.slicing import slice_p
+from .scalars import scalar
 
 
 def transposed(x: Any, permutation: Sequence[int]) -> Any:
@@ -38,7 +31,8 @@ def moved(x: Any, source: int, destination: int) -> Any:
 def reshaped(x: Any, shape: Sequence[int]) -> Any:
     """``x`` in another shape; ``x`` itself where it has that shape."""
     new = tuple(shape)
-    return x if x.shape == new else reshape_p.bind(x, new_sizes=new)
+    have = getattr(x, "shape", ())  # Python scalars have none
+    return x if have == new else reshape_p.bind(x, new_sizes=new)
 
 
 def spread(x: Any, shape: Sequence[int], dims: Sequence[int] = ()) -> Any:
@@ -55,13 +49,11 @@ def repeated(x: Any, size: int, axis: int) -> Any:
 
 def full(shape: Sequence[int], value: Any, dtype: Any) -> Any:
     """An array of one value."""
-    scalar = np.asarray(value, dtype)[()]
-    return scalar if shape == () else spread(scalar, shape)
+    x = scalar(value, dtype)
+    return x if tuple(shape) == () else spread(x, shape)
 
 
-def along(
-    x: Any, axis: int, start: int, stop: int, stride: int = 1
-) -> Any:
+def along(x: Any, axis: int, start: int, stop: int, stride: int = 1) -> Any:
     """``x[start:stop:stride]`` on one axis."""
     shape: tuple[int, ...] = x.shape
     if start == 0 and stop == shape[axis] and stride == 1:
@@ -90,5 +82,4 @@ def padded(x: Any, config: Sequence[tuple[int, int, int]], value: Any = 0) -> An
     """``x`` padded by ``(low, high, interior)`` per axis; ``x`` itself where all are zero."""
     if all(c == (0, 0, 0) for c in config):
         return x
-    scalar = np.asarray(value, x.dtype)[()]
-    return pad_p.bind(x, scalar, padding_config=tuple(config))
+    return pad_p.bind(x, scalar(value, x.dtype), padding_config=tuple(config))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, jaxpr_as_fun
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
-from ..monoids import is_complex, is_integer
-from ..moves import along, full, joined, reshaped, spread, transposed
+from ..monoids import is_integer
+from .arithmetic import mul_p
+from .trees import flattened, fold, mapped, spread_scalar
 
 
 def checked_axes(name: str, x: ShapedArray, axes: Sequence[int]) -> frozenset[int]:
@@ -73,12 +73,8 @@ reduce_xor_p = _reduction("reduce_xor", _is_logical, "boolean or integer")
 def _prod_by_halving(x: Any, *, axes: tuple[int, ...]) -> Any:
     # A tree of products: its derivative needs no division, so that zeros among the factors are
     # no special case, and takes as much work as the product itself.
-    from .arithmetic import mul_p
-
-    def step(xs: list[Any], ys: list[Any]) -> list[Any]:
-        return [mul_p.bind(xs[0], ys[0])]
-
-    return _fold([_flattened(x, axes)], step, [1])[0]
+    step = lambda xs, ys: [mul_p.bind(xs[0], ys[0])]  # noqa: E731
+    return fold([flattened(x, axes)], step, [1])[0]
 
 
 def _argreduction(name: str) -> Primitive:
@@ -89,7 +85,7 @@ def _argreduction(name: str) -> Primitive:
             raise ValueError(f"{name} got axis {axes[0]} for an operand of type {x.str_short()}")
         if not is_integer(index_dtype):
             raise TypeError(f"{name} needs an integer index_dtype, not {index_dtype}")
-        if is_complex(x.dtype):
+        if x.dtype.kind == "c":
             raise TypeError(
                 f"{name} does not take {x.str_short()}: complex numbers have no order. Reduce "
                 "their real parts or magnitudes."
@@ -153,68 +149,11 @@ def _reduce_by_pairs(*args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...]
     # associative but need not be commutative.
     n = len(args) // 2
     step = mapped(jaxpr)
-    folded = _fold(
-        [_flattened(x, dimensions) for x in args[:n]],
+    folded = fold(
+        [flattened(x, dimensions) for x in args[:n]],
         lambda xs, ys: step(*xs, *ys),
         args[n:],
         neighbours=True,
     )
-    inits = [_spread(i, x.shape) for i, x in zip(args[n:], folded)]
+    inits = [spread_scalar(i, x.shape) for i, x in zip(args[n:], folded)]
     return step(*inits, *folded)
-
-
-def mapped(jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """A program on scalars as a function on arrays of one shape, element by element."""
-    from dovetail_batching import vmap
-
-    def run(*args: Any) -> list[Any]:
-        f = jaxpr_as_fun(jaxpr)
-        for _ in args[0].shape:
-            f = vmap(f)
-        return list(f(*args))
-
-    return run
-
-
-def _flattened(x: Any, axes: Sequence[int]) -> Any:
-    """``x`` with ``axes`` merged into one leading axis."""
-    rest = [i for i in range(len(x.shape)) if i not in axes]
-    x = transposed(x, (*axes, *rest))
-    n = len(axes)
-    return reshaped(x, (prod(x.shape[:n]), *x.shape[n:]))
-
-
-def _fold(
-    xs: Sequence[Any],
-    step: Callable[[list[Any], list[Any]], Sequence[Any]],
-    empty: Sequence[Any],
-    neighbours: bool = False,
-) -> list[Any]:
-    """Reduce the leading axis by a tree of ``step``; ``empty`` is the result of no element."""
-    n: int = xs[0].shape[0]
-    if n == 0:
-        return [_filled(e, x) for e, x in zip(empty, xs)]
-    while n > 1:
-        half = n // 2
-        even = 2 * half
-        if neighbours:
-            parts = [(along(x, 0, 0, even, 2), along(x, 0, 1, even, 2)) for x in xs]
-        else:
-            parts = [(along(x, 0, 0, half), along(x, 0, half, even)) for x in xs]
-        found = step([a for a, _ in parts], [b for _, b in parts])
-        if even < n:
-            xs = [joined([y, along(x, 0, even, n)], 0) for x, y in zip(xs, found)]
-        else:
-            xs = found
-        n -= half
-    return [reshaped(x, x.shape[1:]) for x in xs]
-
-
-def _filled(value: Any, x: Any) -> Any:
-    if value.__class__ is int:
-        return full(x.shape[1:], value, x.dtype)
-    return _spread(value, x.shape[1:])
-
-
-def _spread(scalar: Any, shape: tuple[int, ...]) -> Any:
-    return scalar if shape == () else spread(scalar, shape)

@@ -1,0 +1,69 @@
+"""Sample inputs of rows, and finding those that installed plugins bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..ir import ClosedJaxpr, Jaxpr
+from ..primitive import Primitive
+from ..types import AbstractValue, typeof
+
+
+def _no_params() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One application of a primitive: what the law of every column is tried on.
+
+    Attributes:
+        args: NumPy arrays and scalars, Python scalars.
+        params: parameters of the primitive.
+        tags: what is awkward about it, so that laws can pass over it: ``"empty"`` (no elements),
+            ``"nonsmooth"`` (not differentiable there), ``"extreme"`` (limits of integers, NaN,
+            infinities), or anything that a law knows of.
+        name: distinguishes samples of one primitive in reports; by default made from the types.
+    """
+
+    primitive: Primitive
+    args: tuple[Any, ...]
+    params: Mapping[str, Any] = field(default_factory=_no_params)
+    tags: Set[str] = frozenset()
+    name: str = ""
+
+    @property
+    def avals(self) -> tuple[AbstractValue, ...]:
+        """The types of the arguments."""
+        return tuple(typeof(x) for x in self.args)
+
+    def bind(self, *args: Any) -> Any:
+        """The primitive with this sample's parameters, on ``args`` (its own where there are none)."""
+        return self.primitive.bind(*(args or self.args), **self.params)
+
+    def flat(self, *args: Any) -> list[Any]:
+        """Like :meth:`bind`; a list of results also where the primitive has one."""
+        out = self.bind(*args)
+        return list(out) if self.primitive.multiple_results else [out]
+
+    @property
+    def label(self) -> str:
+        """A short name for reports."""
+        types = ",".join(a.str_short() for a in self.avals)
+        params = ",".join(f"{k}={_brief(v)}" for k, v in self.params.items())
+        tags = "".join(f" {t}" for t in sorted(self.tags))
+        return self.name or f"{types}{' ' if params else ''}{params}{tags}"
+
+    def __str__(self) -> str:
+        return f"{self.primitive.name}({self.label})"
+
+
+def _brief(x: Any) -> str:
+    if isinstance(x, (Jaxpr, ClosedJaxpr)):
+        return "{...}"
+    text = x.name if isinstance(x, np.dtype) else str(x)
+    return text if len(text) <= 24 else f"{text[:21]}..."

@@ -1,0 +1,78 @@
+"""Deleted and donated arrays: telling the two apart, and an error that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dovetail_core import ShapedArray, current_source, describe_source
+from dovetail_core.xla.arrays import ArrayImpl, install
+
+_is_deleted: Callable[[Any], bool] = ArrayImpl.is_deleted
+_delete: Callable[[Any], None] = ArrayImpl.delete
+
+
+def spelled(x: ArrayImpl) -> str:
+    """The type of an array for messages."""
+    return x.aval.str_short() if isinstance(x.aval, ShapedArray) else repr(x.aval)
+
+
+def deleted_error(x: ArrayImpl) -> RuntimeError:
+    """The error for using an array whose memory is gone: which, where, why, and the remedy."""
+    use = f"an array of type {spelled(x)} is used{describe_source(current_source())}"
+    if "_deleted_at" in x.__dict__:
+        place = describe_source(x.__dict__["_deleted_at"])
+        return RuntimeError(
+            f"{use} after it was deleted{place}. Delete it after its last use, or use a copy of it "
+            "(x.copy())."
+        )
+    return RuntimeError(
+        f"{use} after it was donated to a compiled function (donate_argnums, donate_argnames, "
+        "donate), which may have overwritten its memory. Use the function's result in its place, "
+        "pass a copy (x.copy()), or do not donate it."
+    )
+
+
+def check_usable(arrays: Iterable[Any]) -> None:
+    """Raise for the first array among values that was deleted or donated.
+
+    Raises:
+        RuntimeError: names its type, where it is used, whether it was deleted or donated.
+    """
+    for x in arrays:
+        if x.__class__ is ArrayImpl and _is_deleted(x):
+            raise deleted_error(x)
+
+
+def _delete_and_remember(self: ArrayImpl) -> None:
+    """Free the array's memory now; using the array afterwards raises RuntimeError."""
+    if not _is_deleted(self):
+        self.__dict__["_deleted_at"] = current_source()
+        _delete(self)
+
+
+def _guarded(name: str, doc: str) -> Callable[..., Any]:
+    # Without its memory C++ raises errors that name nothing, or reads through a null pointer.
+    method = getattr(ArrayImpl, name)
+
+    def guarded(self: ArrayImpl) -> Any:
+        if _is_deleted(self):
+            raise deleted_error(self)
+        return method(self)
+
+    guarded.__name__ = name
+    guarded.__doc__ = doc
+    return guarded
+
+
+_METHODS = {
+    "block_until_ready": "Wait until the value is computed; returns the array.",
+    "clone": "Another array that shares this one's memory.",
+    "is_ready": "Whether the value is computed, so that reading it does not wait.",
+    "on_device_size_in_bytes": "How many bytes the array takes on its devices.",
+    "platform": "The name of the platform that the array is on.",
+    "unsafe_buffer_pointer": "The address of the array's memory; it dies with the array.",
+}
+for _name, _doc in _METHODS.items():
+    install(_name, _guarded(_name, _doc))
+install("delete", _delete_and_remember)

@@ -1,0 +1,129 @@
+"""``Array`` for ``isinstance``, the attributes of arrays, and how an array gets its type."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from dovetail_core import ShapedArray, Tracer, current_source, describe_source, register_type
+from dovetail_core.methods import install_first_use, load_methods
+from dovetail_core.xla.arrays import Array as _Array, ArrayImpl, install, install_tracer_class
+
+# Each of these modules installs methods when it is imported.
+from . import copying as copying, printing as printing
+from .shards import addressable_shards, global_shards, is_fully_replicated
+from .state import check_usable, spelled
+from .values import value_of
+
+if TYPE_CHECKING:
+    from .protocol import Array as Array
+else:
+    Array = _Array
+    Array.__doc__ = "An array on a device; also the type of traced arrays (isinstance)."
+
+
+def type_of_array(x: ArrayImpl) -> ShapedArray:
+    """The type of an array. One that C++ made before it knew of our types gets its type now."""
+    aval = x.aval
+    if aval.__class__ is ShapedArray:
+        return aval
+    if aval is None:
+        value = value_of(x)
+        return ShapedArray(value.shape, value.dtype)
+    return ShapedArray(aval.shape, aval.dtype, bool(aval.weak_type))
+
+
+def _device(self: ArrayImpl) -> Any:
+    """The device that the array is on, or its sharding where it is on several."""
+    devices = self._sharding._internal_device_list
+    return next(iter(devices)) if len(devices) == 1 else self._sharding
+
+
+def _devices(self: ArrayImpl) -> set[Any]:
+    """The devices that the array is on."""
+    return set(self._sharding._internal_device_list)
+
+
+def _part(self: ArrayImpl, index: int) -> Any:
+    """The part of the array on the device number ``index`` among this process's."""
+    return addressable_shards(self)[index].data
+
+
+def _to_device(self: ArrayImpl, device: Any, *, stream: Any = None) -> Any:
+    """The array on another device, or with another sharding."""
+    if stream is not None:
+        raise NotImplementedError("to_device: the runtime chooses streams itself, drop stream=")
+    from ..placement import device_put
+
+    return device_put(self, device)
+
+
+def _usable(attribute: Any) -> Any:
+    def get(self: ArrayImpl) -> Any:
+        check_usable((self,))
+        return attribute(self)
+
+    return get
+
+
+def _unhashable(self: ArrayImpl) -> NoReturn:
+    raise TypeError(
+        f"an array of type {spelled(self)} is not hashable{_at()}: use a Python value as "
+        "key (x.item(), x.tobytes()). If it is a static argument of jit, pass it as a normal "
+        "argument, or as a Python number."
+    )
+
+
+def _immutable(self: ArrayImpl, index: Any, value: Any) -> NoReturn:
+    raise TypeError(
+        f"x[...] = value{_at()} on an array of type {spelled(self)}: arrays do not change. "
+        "Make a new one with x = x.at[...].set(value)."
+    )
+
+
+def _at() -> str:
+    return describe_source(current_source())
+
+
+_WITHOUT_TYPE = frozenset({"shape", "dtype", "weak_type", "ndim", "size"})
+_PROTOCOLS = frozenset({"__array_namespace__", "__array_module__"})
+
+
+def _other_attribute(self: ArrayImpl, name: str) -> Any:
+    """Array functions come with the plugin that provides them, at the first use of one."""
+    if name in _WITHOUT_TYPE:  # their properties found no type to ask
+        return getattr(type_of_array(self), name)
+    if not name.startswith("_") or name in _PROTOCOLS:
+        load_methods()
+        if hasattr(ArrayImpl, name):  # not getattr: a property that raises would come back here
+            return object.__getattribute__(self, name)
+    raise AttributeError(f"an array of type {spelled(self)} has no attribute {name!r}")
+
+
+_ATTRIBUTES: dict[str, Any] = {
+    **{n: property(attrgetter(f"aval.{n}")) for n in sorted(_WITHOUT_TYPE)},
+    "itemsize": property(attrgetter("aval.dtype.itemsize")),
+    "nbytes": property(lambda self: self.aval.size * self.aval.dtype.itemsize),
+    "sharding": property(attrgetter("_sharding")),
+    "committed": property(attrgetter("_committed")),
+    "device": property(_device),
+    "devices": _devices,
+    "is_fully_addressable": property(lambda self: self._sharding.is_fully_addressable),
+    "is_fully_replicated": property(lambda self: is_fully_replicated(self._sharding)),
+    "addressable_shards": property(_usable(addressable_shards)),
+    "global_shards": property(_usable(global_shards)),
+    "addressable_data": _part,
+    "to_device": _to_device,
+    "__hash__": _unhashable,
+    "__setitem__": _immutable,
+    "__getattr__": _other_attribute,
+}
+
+if "__add__" not in vars(ArrayImpl):  # else the provider of array methods was here first
+    install_first_use(ArrayImpl)
+for _name, _attribute in _ATTRIBUTES.items():
+    install(_name, _attribute)
+install_tracer_class(Tracer)
+register_type(ArrayImpl, type_of_array)

@@ -1,0 +1,140 @@
+"""The value of an array in Python: NumPy arrays, Python scalars and lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import current_source, describe_source
+from dovetail_core.xla import arrays
+from dovetail_core.xla.arrays import ArrayImpl, install
+
+from .state import check_usable, deleted_error, spelled
+
+
+def value_of(x: ArrayImpl) -> np.ndarray[Any, Any]:
+    """The value as a read-only NumPy array, without a copy where memory can be shared; waits.
+
+    Raises:
+        RuntimeError: the array was deleted or donated, or its computation failed.
+    """
+    try:
+        return np.asarray(memoryview(x))
+    except BufferError:
+        if x.is_deleted():
+            raise deleted_error(x) from None
+        return arrays.to_numpy(x)
+
+
+def _array(self: ArrayImpl, dtype: Any = None, copy: bool | None = None) -> Any:
+    """The value as a NumPy array (``numpy.asarray(x)``); read-only unless it is a copy."""
+    value = value_of(self)
+    if dtype is not None and np.dtype(dtype) != value.dtype:
+        if copy is False:
+            raise ValueError(
+                f"an array of type {spelled(self)} cannot become a NumPy array of dtype "
+                f"{np.dtype(dtype)} without a copy: drop copy=False."
+            )
+        return value.astype(dtype)
+    return value.copy() if copy else value
+
+
+def _at() -> str:
+    return describe_source(current_source())
+
+
+def _not_scalar(x: ArrayImpl, wanted: str) -> TypeError:
+    return TypeError(
+        f"an array of type {spelled(x)} is converted to a Python {wanted}{_at()}: only an "
+        "array without dimensions is one number. Pick an element (x[0]), reduce it (x.sum()), or "
+        "take all of them (x.tolist(), numpy.asarray(x))."
+    )
+
+
+def _real(x: ArrayImpl, wanted: str) -> Any:
+    if x.aval.shape != ():
+        raise _not_scalar(x, wanted)
+    if x.aval.dtype.kind == "c":
+        raise TypeError(
+            f"a complex array of type {spelled(x)} is converted to a Python {wanted}"
+            f"{_at()}: take its real part first (x.real), or use complex(x)."
+        )
+    return value_of(x).item()
+
+
+def _float(self: ArrayImpl) -> float:
+    return float(_real(self, "float"))
+
+
+def _int(self: ArrayImpl) -> int:
+    return int(_real(self, "int"))
+
+
+def _complex(self: ArrayImpl) -> complex:
+    if self.aval.shape != ():
+        raise _not_scalar(self, "complex")
+    return complex(value_of(self).item())
+
+
+def _index(self: ArrayImpl) -> int:
+    value = value_of(self).item() if self.aval.shape == () else None
+    if value.__class__ is not int:
+        raise TypeError(
+            f"an array of type {spelled(self)} is used as a Python integer{_at()}: only an "
+            "integer array without dimensions can be. Convert it (int(x)) or pick an element."
+        )
+    return value
+
+
+def _bool(self: ArrayImpl) -> bool:
+    size = self.aval.size
+    if size != 1:
+        kind = "has several elements, each true or false" if size else "has no element"
+        raise ValueError(
+            f"an array of type {spelled(self)} is used as a Python condition{_at()}, but "
+            f"it {kind}. Say what is meant: x.any(), x.all() or x.size > 0."
+        )
+    return bool(value_of(self).item())
+
+
+def _item(self: ArrayImpl, *args: Any) -> Any:
+    """An element as a Python scalar: the only one, or the one at an index as NumPy's ``item``."""
+    if not args and self.aval.size != 1:
+        raise ValueError(
+            f"item() of an array of type {spelled(self)}{_at()}: without an index it needs "
+            "an array of one element. Give the index (x.item(0)), or use x.tolist()."
+        )
+    return value_of(self).item(*args)
+
+
+def _tolist(self: ArrayImpl) -> Any:
+    """The value as Python scalars in nested lists (a scalar for an array without dimensions)."""
+    return value_of(self).tolist()
+
+
+def _tobytes(self: ArrayImpl, order: str = "C") -> bytes:
+    """The elements' bytes, in C or Fortran order."""
+    return value_of(self).tobytes(order)  # type: ignore[arg-type]
+
+
+def _copy_to_host_async(self: ArrayImpl) -> None:
+    """Start the transfer to host memory that a later ``numpy.asarray`` will need."""
+    check_usable((self,))
+    arrays.copy_to_host_async(self)
+
+
+for _name, _method in {
+    "__array__": _array,
+    "__float__": _float,
+    "__int__": _int,
+    "__complex__": _complex,
+    "__index__": _index,
+    "__bool__": _bool,
+    "item": _item,
+    "tolist": _tolist,
+    "tobytes": _tobytes,
+    "copy_to_host_async": _copy_to_host_async,
+}.items():
+    install(_name, _method)
+install("__array_priority__", 100)  # NumPy arrays leave binary operators to this type

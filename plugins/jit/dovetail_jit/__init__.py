@@ -1,0 +1,23 @@
+"""Compilation: ``jit`` and its stages, eager dispatch, caches."""
+
+from .api import jit as jit
+from .eager import fused as fused
+from .inspection import (
+    clear_caches as clear_caches,
+    disable_jit as disable_jit,
+    ensure_compile_time_eval as ensure_compile_time_eval,
+    eval_shape as eval_shape,
+    make_jaxpr as make_jaxpr,
+)
+from .primitive import jit_p as jit_p
+from .stages import (
+    Compiled as Compiled,
+    Lowered as Lowered,
+    ShapeDtypeStruct as ShapeDtypeStruct,
+    Traced as Traced,
+)
+
+__all__ = [
+    "ShapeDtypeStruct", "clear_caches", "disable_jit", "ensure_compile_time_eval", "eval_shape", "jit",
+    "make_jaxpr",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Cells of the row ``jit`` for the columns that need more than its form."""

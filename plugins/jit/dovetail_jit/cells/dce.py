@@ -1,0 +1,22 @@
+"""Dead code in a call: reduce its program to the results that are used."""
+
+from __future__ import annotations
+
+from dovetail_core import Eqn, dce_closed, dce_rules
+
+from ..primitive import jit_p
+
+
+@dce_rules.register(jit_p)
+def jit_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+    if not any(used) and not eqn.effects:
+        return [False] * len(eqn.invars), None
+    program, needed = dce_closed(eqn.params["program"], used)
+    donated = tuple(d for d, n in zip(eqn.params["donated"], needed) if n)
+    params = {**eqn.params, "program": program, "donated": donated}
+    reduced = eqn.replace(
+        invars=[x for x, n in zip(eqn.invars, needed) if n],
+        outvars=[v for v, u in zip(eqn.outvars, used) if u],
+        params=params,
+    )
+    return needed, reduced

@@ -1,0 +1,157 @@
+"""Eager operations: one cached C++ callable per primitive and parameters, and fused functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from dovetail_backends.placement import asarray_on
+from dovetail_core import (
+    EVAL,
+    ClosedJaxpr,
+    Primitive,
+    Tracer,
+    UnexpectedTracerError,
+    check_alive,
+    get_trace,
+    stage,
+    consts_to_inputs,
+    typeof,
+)
+from dovetail_core.tree_util import default_registry, tree_structure, tree_unflatten
+from dovetail_core.xla.calls import make_call
+
+from .executables import executable_for, placement
+from .primitive import jit_p
+from .tracing import take_apart, trace_program
+
+F = TypeVar("F", bound=Callable[..., Any])
+ONE = tree_structure(0)
+
+
+def fallback(x: Any, sharding: Any, layout: Any) -> Any:
+    """An argument that is not where the executable runs, moved there."""
+    return asarray_on(x, typeof(x), sharding._device)
+
+
+def reject_tracers(leaves: Any, name: str) -> None:
+    """Raise for a tracer that reached evaluation: its transformation is over or out of scope."""
+    for x in leaves:
+        if isinstance(x, Tracer):
+            check_alive(x)
+            raise UnexpectedTracerError(
+                f"{name} is evaluated at once, but an operand {x!r} is being traced: the operation ran "
+                "outside of the trace (in another thread, or under ensure_compile_time_eval)."
+            )
+
+
+def compiled_call(
+    name: str, program_for: Callable[..., ClosedJaxpr], out_tree_for: Callable[[ClosedJaxpr], Any]
+) -> Any:
+    """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
+
+    def miss(*args: Any) -> Any:
+        reject_tracers(args, name)
+        program = program_for(*[typeof(x) for x in args])
+        device, committed = placement(args, name)
+        profile = "quick" if len(program.eqns) <= 1 and not _has_programs(program) else "default"
+        ex = executable_for(program, name, device, profile=profile)
+        outs = ex.run(args, committed)
+        tree = out_tree_for(program)
+        return tree.unflatten(outs), ex.fast_path(tree, committed), False
+
+    return make_call(
+        name, miss, miss, key=("eager", name), registry=default_registry, shard_arg_fallback=fallback
+    )
+
+
+def _has_programs(program: ClosedJaxpr) -> bool:
+    return any(e.primitive.form is not None for e in program.eqns)
+
+
+def evaluator(primitive: Primitive) -> Callable[..., Any]:
+    """The rule by which the evaluating trace computes ``primitive``: provider ``evaluator``."""
+    if primitive is jit_p:
+        return _call_program
+    calls: dict[Any, Any] = {}
+    bare: list[Any] = []
+
+    def rule(*args: Any, **params: Any) -> Any:
+        if not params and bare:
+            return bare[0](*args)
+        key = tuple(params.items())
+        try:
+            call = calls.get(key)
+        except TypeError:  # an unhashable parameter: compile each time
+            return _operation(primitive, params)(*args)
+        if call is None:
+            call = calls[key] = _operation(primitive, params)
+            if not params:
+                bare.append(call)
+        return call(*args)
+
+    return rule
+
+
+def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
+    multiple = primitive.multiple_results
+
+    def program_for(*avals: Any) -> ClosedJaxpr:
+        def f(*xs: Any) -> list[Any]:
+            out = primitive.bind(*xs, **params)
+            return list(out) if multiple else [out]
+
+        return consts_to_inputs(stage(f, avals, primitive.name)[0])
+
+    def out_tree(program: ClosedJaxpr) -> Any:
+        return tree_structure([0] * len(program.out_avals)) if multiple else ONE
+
+    return compiled_call(primitive.name, program_for, out_tree)
+
+
+def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> list[Any]:
+    call = program.cache.get("call")
+    if call is None:
+        call = program.cache["call"] = compiled_call(
+            name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals))
+        )
+    return call(*args)
+
+
+def fused(static: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Decorator: run a function of arrays as one compiled program when evaluated eagerly.
+
+    Under any other trace the function is called as it is, so its operations join the program that
+    is being traced. ``static`` names keyword arguments that are not arrays; they must be hashable.
+    """
+
+    def decorate(f: F) -> F:
+        names = frozenset(static)
+
+        def miss(*args: Any, **kwargs: Any) -> Any:
+            arguments = take_apart(f, args, kwargs, (), names)
+            reject_tracers(arguments.leaves, f.__name__)
+            avals = [typeof(x) for x in arguments.leaves]
+            program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
+            device, committed = placement(arguments.leaves, f.__name__)
+            leaves = [*program.consts, *arguments.leaves]
+            profile = "quick" if len(program.call.eqns) <= 12 else "default"
+            ex = executable_for(program.call, f.__name__, device, profile=profile)
+            out = tree_unflatten(program.out_tree, ex.run(leaves, committed))
+            return out, ex.fast_path(program.out_tree, committed, program.consts), False
+
+        call = make_call(
+            f.__name__, f, miss, static_argnames=static, key=("fused", f.__name__),
+            registry=default_registry, shard_arg_fallback=fallback,
+        )  # fmt: skip
+
+        @wraps(f)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return call(*args, **kwargs) if get_trace() is EVAL else f(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+    return decorate
+
+

@@ -1,0 +1,167 @@
+"""Executables: a program lowered and compiled for a device, and how it is called."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dovetail_backends.pjrt.backend import backend_of
+from dovetail_backends.pjrt.module import LoweredModule, lower_module
+from dovetail_backends.placement import asarray_on
+from dovetail_backends.selection import target_device
+from dovetail_core import ClosedJaxpr, generation, typeof
+from dovetail_core.hooks import has_hooks, manager
+from dovetail_core.passes import run_passes
+from dovetail_core.xla import execution
+from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.calls import FastPath
+from dovetail_core.xla.shardings import single_device_sharding
+
+from .disk_cache import compile_with_cache
+
+
+class Executable:
+    """A compiled program on one device."""
+
+    def __init__(self, module: LoweredModule, loaded: Any, device: Any, in_avals: Sequence[Any]) -> None:
+        self.module = module
+        self.loaded = loaded
+        self.device = device
+        self.in_avals = list(in_avals)
+        self.sharding = single_device_sharding(device)
+        self.constants = [self._array(c, typeof(c).strong()) for c in module.const_args]
+        self._handlers: dict[bool, list[Any]] = {}
+
+    def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
+        """Run on the program's (flat) arguments."""
+        kept = [
+            self._array(x, a)
+            for x, a, keep in zip(leaves, self.in_avals, self.module.kept)
+            if keep
+        ]
+        handlers = self._handlers.get(committed)
+        if handlers is None:
+            outs = self.module.out_avals
+            handlers = execution.result_handlers(outs, [self.sharding] * len(outs), committed)
+            self._handlers[committed] = handlers
+        out = execution.run(self.loaded, [*self.constants, *kept], handlers)
+        for x, d in zip(kept, self.module.donated):
+            if d and not x.is_deleted():
+                x.delete()
+        return out
+
+    def fast_path(self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> FastPath:
+        """What the C++ call path needs to repeat the call without Python.
+
+        ``consts`` are leading arguments that every call has in common.
+        """
+        n_out, n_in = len(self.module.out_avals), sum(self.module.kept)
+        common = [self._array(c, a) for c, a in zip(consts, self.in_avals)]
+        return FastPath(
+            self.loaded,
+            out_tree,
+            [self.sharding] * n_in,
+            [self.sharding] * n_out,
+            self.module.out_avals,
+            [committed] * n_out,
+            [*[True] * len(self.constants), *self.module.kept],
+            [None] * n_in,
+            [*self.constants, *common],
+        )
+
+    def _array(self, x: Any, aval: Any) -> Any:
+        if x.__class__ is ArrayImpl and x._sharding is self.sharding and not x.is_deleted():  # type: ignore[union-attr]
+            return x
+        return asarray_on(x, aval, self.device)
+
+
+def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
+    """The device that a call runs on, and whether its results are committed to it.
+
+    Raises:
+        ValueError: two arguments are committed to different devices; names both.
+    """
+    chosen: Any = None
+    for i, x in enumerate(leaves):
+        if x.__class__ is ArrayImpl and x._committed:  # type: ignore[union-attr]
+            (device,) = x.devices()  # type: ignore[union-attr]
+            if chosen is not None and device is not chosen[0]:
+                raise ValueError(
+                    f"{name} received arrays on different devices: leaf {chosen[1]} of its arguments "
+                    f"is on {chosen[0]}, leaf {i} on {device}. Move them to one device with "
+                    "device_put."
+                )
+            chosen = chosen or (device, i)
+    return (chosen[0], True) if chosen is not None else (target_device(), False)
+
+
+def executable_for(
+    program: ClosedJaxpr,
+    name: str,
+    device: Any,
+    *,
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    options: Mapping[str, Any] | None = None,
+    profile: str = "default",
+) -> Executable:
+    """Lower and compile a program for a device; remembered with the program."""
+    key = (
+        "executable", device, tuple(donated), keep_unused, tuple(sorted((options or {}).items())),
+        profile, generation.value,
+    )  # fmt: skip
+    found = program.cache.get(key)
+    if found is None:
+        module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
+        found = compile_module(module, program.in_avals, device, options, profile)
+        program.cache[key] = found
+    return found
+
+
+def lower(
+    program: ClosedJaxpr,
+    name: str,
+    platform: str,
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    profile: str = "default",
+) -> LoweredModule:
+    """Run the passes on a program and lower it to StableHLO."""
+    start = time.perf_counter()
+    if profile == "default":
+        program = run_passes("ir", run_passes("hi", program))
+    module = lower_module(program, platform, name, donated, keep_unused)
+    if profile == "default":
+        text = run_passes("module", module.text)
+        if text is not module.text:
+            module = module.__class__(**{**vars(module), "text": text})
+        if has_hooks("dovetail_lowered"):
+            seconds = time.perf_counter() - start
+            manager().hook.dovetail_lowered(name=name, module=text, seconds=seconds)
+    for aval in module.unusable:
+        warnings.warn(
+            f"{name}: a donated argument of type {aval.str_short()} is not used for any result: no "
+            "result has its type. Do not donate it.",
+            stacklevel=6,
+        )
+    return module
+
+
+def compile_module(
+    module: LoweredModule,
+    in_avals: Sequence[Any],
+    device: Any,
+    options: Mapping[str, Any] | None = None,
+    profile: str = "default",
+) -> Executable:
+    """Compile a module for a device."""
+    start = time.perf_counter()
+    loaded, cached = compile_with_cache(module, device, options, profile)
+    if profile == "default" and has_hooks("dovetail_compiled"):
+        seconds = time.perf_counter() - start
+        manager().hook.dovetail_compiled(
+            name=module.name, platform=module.platform, cached=cached, seconds=seconds
+        )
+    return Executable(module, loaded, device, in_avals)

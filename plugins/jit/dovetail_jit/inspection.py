@@ -1,0 +1,114 @@
+"""``make_jaxpr``, ``eval_shape``, and switching compilation and caches off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import update_wrapper
+from typing import Any
+
+from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
+from dovetail_core.context import disable_jit as disable_jit
+from dovetail_core.trace import reset_trace, set_trace
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.xla.calls import clear_all_caches
+from dovetail_core.xla.config import tracing_state
+
+from .api import Settings
+from .stages import shape_struct
+from .tracing import forget_programs, function_name
+
+
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: int | Iterable[int] = (),
+    axis_env: Sequence[tuple[Any, int]] | None = None,
+    return_shape: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the program of ``fun`` for given arguments, without running it.
+
+    Args:
+        static_argnums: arguments that are compile-time constants.
+        axis_env: names and sizes of axes that collectives in ``fun`` may refer to.
+        return_shape: return ``(program, shapes)``: the result's structure of ShapeDtypeStruct.
+    """
+    settings = Settings(fun, static_argnums, None, None, None, True, False, None, None, None)
+
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        arguments = settings.take_apart(args, kwargs)
+        avals = settings.avals(arguments, args, kwargs)
+        out_tree: list[Any] = []
+
+        def flat(*xs: Any) -> list[Any]:
+            leaves, tree = tree_flatten(arguments.rebuild(xs))
+            out_tree[:] = [tree]
+            return leaves
+
+        jaxpr, consts = _stage_with(axis_env or (), flat, avals, settings.name)
+        closed = ClosedJaxpr(jaxpr, consts)
+        if not return_shape:
+            return closed
+        return closed, tree_unflatten(out_tree[0], list(map(shape_struct, closed.out_avals)))
+
+    return update_wrapper(traced, fun)
+
+
+def _stage_with(axis_env: Sequence[tuple[Any, int]], flat: Any, avals: Any, name: str) -> Any:
+    from contextlib import ExitStack
+
+    from dovetail_core import bound_axis
+
+    with ExitStack() as stack:
+        for axis, size in axis_env:
+            stack.enter_context(bound_axis(axis, size))
+        return stage(flat, avals, name)
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of ``fun(*args, **kwargs)`` without computing it.
+
+    Arguments need only ``shape`` and ``dtype``; the result has ``ShapeDtypeStruct`` leaves.
+    """
+    leaves, in_tree = tree_flatten((args, kwargs))
+    out_tree: list[Any] = []
+
+    def flat(*xs: Any) -> list[Any]:
+        a, k = tree_unflatten(in_tree, xs)
+        found, tree = tree_flatten(fun(*a, **k))
+        out_tree[:] = [tree]
+        return found
+
+    jaxpr, _ = stage(flat, [_type(x) for x in leaves], function_name(fun))
+    return tree_unflatten(out_tree[0], list(map(shape_struct, jaxpr.out_avals)))
+
+
+def _type(x: Any) -> Any:
+    from dovetail_core import ShapedArray, is_value
+
+    if not is_value(x) and hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(x.shape, x.dtype)
+    return typeof(x)
+
+
+def clear_caches() -> None:
+    """Forget every traced program, compiled program and remembered type."""
+    clear_all_caches()
+    forget_programs()
+    for p in primitives().values():
+        p.forget()
+
+
+class ensure_compile_time_eval:  # lower case: used as a function
+    """Context manager inside which operations on known values are computed while tracing.
+
+    Using a traced value inside raises ``UnexpectedTracerError``.
+    """
+
+    __slots__ = ("_token", "_outer")
+
+    def __enter__(self) -> None:
+        self._token = set_trace(EVAL)
+        self._outer = tracing_state.swap_local(False)
+
+    def __exit__(self, *exc: object) -> None:
+        reset_trace(self._token)
+        tracing_state.set_local(self._outer)

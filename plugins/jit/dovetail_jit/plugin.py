@@ -1,0 +1,26 @@
+"""Manifest of the plugin ``jit``: compilation and eager dispatch."""
+
+from dovetail_core.manifest import Manifest
+
+_NAMES = (
+    "ShapeDtypeStruct clear_caches disable_jit ensure_compile_time_eval eval_shape jit make_jaxpr"
+).split()
+
+MANIFEST = Manifest(
+    "jit",
+    requires=("backends",),
+    names={n: f"dovetail_jit:{n}" for n in _NAMES},
+    rows=("dovetail_jit.primitive",),
+    contributes={
+        "ad.partial_eval": ("dovetail_jit.cells.partial_eval",),
+        "ad.transpose": ("dovetail_jit.cells.transpose",),
+        "backends.stablehlo": ("dovetail_jit.cells.stablehlo",),
+        "backends.reference": ("dovetail_jit.cells.reference",),
+        "dce": ("dovetail_jit.cells.dce",),
+    },
+    providers={"evaluator": "dovetail_jit.eager:evaluator"},
+    options={
+        "compilation_cache_dir": "dovetail_jit.disk_cache:compilation_cache_dir",
+        "persistent_cache_min_compile_time_secs": "dovetail_jit.disk_cache:cache_min_seconds",
+    },
+)

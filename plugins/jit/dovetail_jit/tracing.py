@@ -1,0 +1,140 @@
+"""From a Python function to a program: tracing with remembered results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from dovetail_core import ClosedJaxpr, Tracer, axis_env, consts_to_inputs, stage, typeof
+from dovetail_core.context import check_ir
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.xla.config import trace_context
+
+
+class Program(NamedTuple):
+    """A traced function.
+
+    Attributes:
+        call: the program, with the constants it closes over as leading inputs.
+        consts: their values (arrays, or tracers of an enclosing transformation).
+        out_tree: structure of the result.
+        seconds: how long tracing took.
+    """
+
+    call: ClosedJaxpr
+    consts: list[Any]
+    out_tree: Any
+    seconds: float
+
+
+_programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
+
+
+def function_name(f: Any) -> str:
+    """A function's name for programs and messages."""
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def trace_program(
+    f: Callable[..., Any], key: Any, in_tree: Any, avals: Sequence[Any], rebuild: Callable[..., Any]
+) -> Program:
+    """Trace ``f`` at types ``avals``; remembered per function, types, statics and configuration.
+
+    Args:
+        key: what else distinguishes this call (static arguments).
+        rebuild: turns flat values into the call ``f(*args, **kwargs)``.
+    """
+    known = _remembered(f)
+    full_key = (key, in_tree, tuple(avals), trace_context(), axis_env())
+    found = known.get(full_key)
+    if found is None:
+        found = _trace(f, avals, rebuild)
+        # A program that closes over a tracer belongs to the transformation that is running.
+        if not any(isinstance(c, Tracer) for c in found.consts):
+            known[full_key] = found
+    return found
+
+
+def _remembered(f: Any) -> dict[Any, Program]:
+    try:
+        return _programs.setdefault(f, {})
+    except TypeError:  # not weakly referable or not hashable: nothing to remember it by
+        return {}
+
+
+def forget_programs() -> None:
+    """Drop all remembered programs."""
+    _programs.clear()
+
+
+def _trace(f: Callable[..., Any], avals: Sequence[Any], rebuild: Callable[..., Any]) -> Program:
+    start = time.perf_counter()
+    name = function_name(f)
+    out_tree: list[Any] = []
+
+    def flat(*xs: Any) -> list[Any]:
+        leaves, tree = tree_flatten(rebuild(xs))
+        out_tree[:] = [tree]
+        for x in leaves:
+            _check_result(x, name, tree)
+        return leaves
+
+    jaxpr, consts = stage(flat, avals, name)
+    program = consts_to_inputs(jaxpr)
+    if check_ir.value:
+        from dovetail_core.check import check_jaxpr
+
+        check_jaxpr(program.jaxpr)
+    return Program(program, consts, out_tree[0], time.perf_counter() - start)
+
+
+def _check_result(x: Any, name: str, tree: Any) -> None:
+    try:
+        typeof(x)
+    except TypeError as e:
+        raise TypeError(f"{name} returned a value that is not an array ({tree}): {e}") from None
+
+
+class Arguments(NamedTuple):
+    """A call's arguments taken apart."""
+
+    leaves: list[Any]
+    in_tree: Any
+    statics: tuple[Any, ...]
+    rebuild: Callable[..., Any]
+
+
+def take_apart(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    static_nums: Sequence[int],
+    static_names: frozenset[str],
+) -> Arguments:
+    """Split static from dynamic arguments, and flatten the dynamic ones."""
+    if not static_nums and not (static_names and kwargs):
+        leaves, in_tree = tree_flatten((args, kwargs))
+
+        def rebuild_all(xs: Sequence[Any]) -> Any:
+            a, k = tree_unflatten(in_tree, xs)
+            return f(*a, **k)
+
+        return Arguments(leaves, in_tree, (), rebuild_all)
+    nums = {n % len(args) for n in static_nums if -len(args) <= n < len(args)}
+    dynamic = [x for i, x in enumerate(args) if i not in nums]
+    fixed = {k: v for k, v in kwargs.items() if k in static_names}
+    leaves, in_tree = tree_flatten((dynamic, {k: v for k, v in kwargs.items() if k not in fixed}))
+    statics = (
+        tuple((i, type(args[i]), args[i]) for i in sorted(nums)),
+        tuple((k, type(v), v) for k, v in sorted(fixed.items())),
+    )
+
+    def rebuild(xs: Sequence[Any]) -> Any:
+        given, k = tree_unflatten(in_tree, xs)
+        rest = iter(given)
+        a = [args[i] if i in nums else next(rest) for i in range(len(args))]
+        return f(*a, **k, **fixed)
+
+    return Arguments(leaves, in_tree, statics, rebuild)

@@ -1,0 +1,1 @@
+"""Cells of the matrix for the primitives on arrays: one sub-package per column."""

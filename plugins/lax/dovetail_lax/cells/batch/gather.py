@@ -1,0 +1,58 @@
+"""Batching gather: the mapped axis becomes part of the window, of the places, or pairs of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_batching import batch_rules
+
+from ...primitives.gather import GatherDimensionNumbers, gather_p
+from ...primitives.shape import Shape
+from .kinds import first
+
+
+def after(axes: Shape) -> Shape:
+    """Axes of an array that gets a new leading axis."""
+    return tuple([a + 1 for a in axes])
+
+
+@batch_rules.register(gather_p)
+def gather_batch(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Shape,
+    **params: Any,
+) -> tuple[Any, int | None]:
+    """The rule of gather; with no mapped axis at all it is gather itself."""
+    operand, indices = args
+    dim, indices_dim = dims
+    offset, collapsed, mapped, batching, paired = dimension_numbers
+    sizes = slice_sizes
+    if dim is None and indices_dim is None:
+        dn = dimension_numbers
+    elif indices_dim is None:  # windows extend over the whole of the mapped axis
+        operand = first(operand, dim, axis.size)
+        sizes = (axis.size, *slice_sizes)
+        dn = GatherDimensionNumbers(
+            (0, *after(offset)), after(collapsed), after(mapped), after(batching), paired
+        )
+    elif dim is None:  # more places
+        indices = first(indices, indices_dim, axis.size)
+        dn = GatherDimensionNumbers(after(offset), collapsed, mapped, batching, after(paired))
+    else:
+        operand = first(operand, dim, axis.size)
+        indices = first(indices, indices_dim, axis.size)
+        sizes = (min(1, axis.size), *slice_sizes)
+        dn = GatherDimensionNumbers(
+            after(offset),
+            after(collapsed),
+            after(mapped),
+            (0, *after(batching)),
+            (0, *after(paired)),
+        )
+    out = gather_p.bind(operand, indices, dimension_numbers=dn, slice_sizes=sizes, **params)
+    return out, None if dim is None and indices_dim is None else 0

@@ -1,0 +1,113 @@
+"""Batching slices: at one place for all it is a slice, at a place for each a gather or scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_batching import batch_rules
+from dovetail_core import typeof
+
+from ...moves import joined, spread
+from ...primitives.gather import GatherDimensionNumbers, GatherScatterMode
+from ...primitives.scatter import ScatterDimensionNumbers, scatter_p
+from ...primitives.shape import Shape
+from ...primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p
+from .gather import gather_batch
+from .kinds import first
+from .scatter import scatter_batch
+
+Dims = Sequence[int | None]
+
+
+@batch_rules.register(slice_p)
+def _slice_batch(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int],
+    *,
+    start_indices: Shape,
+    limit_indices: Shape,
+    strides: Shape | None,
+) -> tuple[Any, int]:
+    (dim,) = dims
+    out = slice_p.bind(
+        args[0],
+        start_indices=(*start_indices[:dim], 0, *start_indices[dim:]),
+        limit_indices=(*limit_indices[:dim], axis.size, *limit_indices[dim:]),
+        strides=None if strides is None else (*strides[:dim], 1, *strides[dim:]),
+    )
+    return out, dim
+
+
+def _with_zero(starts: Sequence[Any], dim: int) -> list[Any]:
+    """Starts with a zero for the mapped axis at ``dim``."""
+    dtype: Any = typeof(starts[0]).dtype if starts else np.dtype(np.int32)  # type: ignore
+    return [*starts[:dim], dtype.type(0), *starts[dim:]]
+
+
+def _index_vectors(
+    size: int, starts: Sequence[Any], dims: Dims, axes: Sequence[int]
+) -> tuple[Any, int | None]:
+    """The starts of some axes as index vectors, with the mapped axis first if any has one."""
+    if not axes:
+        return np.zeros((0,), np.int32), None
+    shared = all(dims[i] is None for i in axes)
+    if shared:
+        return joined([spread(starts[i], (1,)) for i in axes], 0), None
+    rows = [first(starts[i], dims[i], size) for i in axes]
+    return joined([spread(r, (size, 1), (0,)) for r in rows], 1), 0
+
+
+@batch_rules.register(dynamic_slice_p)
+def _dynamic_slice_batch(
+    axis: Any, args: Sequence[Any], dims: Dims, *, slice_sizes: Shape
+) -> tuple[Any, int | None]:
+    x, *starts = args
+    dim, *start_dims = dims
+    if dim is not None and all(d is None for d in start_dims):
+        sizes = (*slice_sizes[:dim], axis.size, *slice_sizes[dim:])
+        return dynamic_slice_p.bind(x, *_with_zero(starts, dim), slice_sizes=sizes), dim
+    shape: list[int] = list(typeof(x).shape)  # type: ignore[attr-defined]
+    if dim is not None:
+        del shape[dim]
+    # On axes that are taken whole the start is 0, whatever it says.
+    axes = tuple([i for i, n in enumerate(shape) if slice_sizes[i] != n])
+    indices, indices_dim = _index_vectors(axis.size, starts, start_dims, axes)
+    return gather_batch(
+        axis,
+        (x, indices),
+        (dim, indices_dim),
+        dimension_numbers=GatherDimensionNumbers(tuple(range(len(shape))), (), axes),
+        slice_sizes=slice_sizes,
+        indices_are_sorted=True,
+        unique_indices=True,
+        mode=GatherScatterMode.CLIP,
+        fill_value=None,
+    )
+
+
+@batch_rules.register(dynamic_update_slice_p)
+def _dynamic_update_slice_batch(
+    axis: Any, args: Sequence[Any], dims: Dims
+) -> tuple[Any, int | None]:
+    x, update, *starts = args
+    dim, update_dim, *start_dims = dims
+    if all(d is None for d in start_dims):
+        x, update = first(x, dim, axis.size), first(update, update_dim, axis.size)
+        return dynamic_update_slice_p.bind(x, update, *_with_zero(starts, 0)), 0
+    ndim = len(starts)
+    axes = tuple(range(ndim))
+    indices, indices_dim = _index_vectors(axis.size, starts, start_dims, axes)
+    return scatter_batch(
+        scatter_p,
+        axis,
+        (x, indices, update),
+        (dim, indices_dim, update_dim),
+        dimension_numbers=ScatterDimensionNumbers(axes, (), axes),
+        indices_are_sorted=True,
+        unique_indices=True,
+        mode=GatherScatterMode.CLIP,
+    )

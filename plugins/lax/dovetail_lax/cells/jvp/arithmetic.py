@@ -1,0 +1,196 @@
+"""Differentiation of arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_ad import jvp_rules
+from dovetail_core import typeof
+
+from ...dtypes import kind_of
+from ...primitives.arithmetic import (
+    abs_p,
+    add_p,
+    cbrt_p,
+    div_p,
+    integer_pow_p,
+    max_p,
+    min_p,
+    mul_p,
+    mulhi_p,
+    neg_p,
+    pow_p,
+    rem_p,
+    rsqrt_p,
+    sign_p,
+    sqrt_p,
+    square_p,
+    sub_p,
+)
+from ...primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p
+from ...primitives.complex import complex_p, conj_p, real_p
+from ...primitives.conversion import convert_element_type_p
+from ...primitives.exponential import log_p
+from ...primitives.selection import select_n_p
+from ...scalars import PYTHON_SCALARS, scalar
+from .kinds import fit, linear, nary, unary, zero
+
+Pair = tuple[Any, Any]
+
+# Products by what is known are written mul(tangent, known): one linear operation to transpose.
+
+
+@jvp_rules.register(add_p)
+def _add(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    (x, y), (dx, dy) = primals, tangents
+    out = add_p.bind(x, y)
+    if dy is None:
+        return out, fit(dx, out)
+    return out, fit(dy, out) if dx is None else add_p.bind(dx, dy)
+
+
+@jvp_rules.register(sub_p)
+def _sub(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    (x, y), (dx, dy) = primals, tangents
+    out = sub_p.bind(x, y)
+    if dy is None:
+        return out, fit(dx, out)
+    return out, fit(neg_p.bind(dy), out) if dx is None else sub_p.bind(dx, dy)
+
+
+@jvp_rules.register(mul_p)
+def _mul(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Pair:
+    (x, y), (dx, dy) = primals, tangents
+    out = mul_p.bind(x, y, **params)
+    if dy is None:
+        return out, mul_p.bind(dx, y, **params)
+    if dx is None:
+        return out, mul_p.bind(x, dy, **params)
+    return out, add_p.bind(mul_p.bind(dx, y, **params), mul_p.bind(x, dy, **params))
+
+
+def _div_y(t: Any, out: Any, x: Any, y: Any) -> Any:
+    return mul_p.bind(t, neg_p.bind(div_p.bind(out, y)))
+
+
+def _rem_y(t: Any, out: Any, x: Any, y: Any) -> Any:
+    # x = q y + out with q an integer, so that d out = -q dy.
+    return mul_p.bind(t, div_p.bind(sub_p.bind(out, x), y))
+
+
+nary(div_p, lambda t, out, x, y: div_p.bind(t, y), _div_y)
+nary(rem_p, lambda t, out, x, y: t, _rem_y)
+linear(neg_p)
+zero(mulhi_p)
+
+
+def _share(above: Any, beyond: Any, dtype: Any) -> Any:
+    """1 where an operand is the result, 1/2 where both are, else 0."""
+    part = select_n_p.bind(beyond, scalar(0.5, dtype), scalar(1.0, dtype))
+    return select_n_p.bind(above, scalar(0.0, dtype), part)
+
+
+def _max_x(t: Any, out: Any, x: Any, y: Any) -> Any:
+    return mul_p.bind(t, _share(ge_p.bind(x, y), gt_p.bind(x, y), out.dtype))
+
+
+def _min_x(t: Any, out: Any, x: Any, y: Any) -> Any:
+    return mul_p.bind(t, _share(le_p.bind(x, y), lt_p.bind(x, y), out.dtype))
+
+
+nary(max_p, _max_x, lambda t, out, x, y: _max_x(t, out, y, x))
+nary(min_p, _min_x, lambda t, out, x, y: _min_x(t, out, y, x))
+
+
+@jvp_rules.register(abs_p)
+def _abs(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    (x,), (t,) = primals, tangents
+    out = abs_p.bind(x)
+    dtype = typeof(x).dtype  # type: ignore[attr-defined]
+    if kind_of(dtype) != "complex":
+        nonnegative = ge_p.bind(x, scalar(0.0, dtype))
+        return out, mul_p.bind(
+            t, select_n_p.bind(nonnegative, scalar(-1.0, dtype), scalar(1.0, dtype))
+        )
+    # |z|' = Re(t conj(z)) / |z|, and 0 at 0, where sign is 0.
+    return out, real_p.bind(mul_p.bind(t, conj_p.bind(sign_p.bind(x))))
+
+
+@jvp_rules.register(sign_p)
+def _sign(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    (x,), (t,) = primals, tangents
+    out = sign_p.bind(x)
+    if kind_of(out.dtype) != "complex":
+        return out, None
+    # s = z/|z|: s' = (t - s Re(t conj(s))) / |z|, and 0 at 0.
+    size = abs_p.bind(x)
+    zero_, one = scalar(0.0, size.dtype), scalar(1.0, size.dtype)
+    inverse = div_p.bind(one, select_n_p.bind(eq_p.bind(size, zero_), size, one))
+    along = complex_p.bind(real_p.bind(mul_p.bind(t, conj_p.bind(out))), zero_)
+    return out, mul_p.bind(sub_p.bind(t, mul_p.bind(along, out)), complex_p.bind(inverse, zero_))
+
+
+def _sqrt(t: Any, out: Any, x: Any) -> Any:
+    return mul_p.bind(t, div_p.bind(scalar(0.5, out.dtype), out))
+
+
+def _rsqrt(t: Any, out: Any, x: Any) -> Any:
+    return mul_p.bind(t, mul_p.bind(scalar(-0.5, out.dtype), div_p.bind(out, x)))
+
+
+def _cbrt(t: Any, out: Any, x: Any) -> Any:
+    return mul_p.bind(t, div_p.bind(scalar(1 / 3, out.dtype), square_p.bind(out)))
+
+
+def _square(t: Any, out: Any, x: Any) -> Any:
+    return mul_p.bind(t, mul_p.bind(scalar(2.0, out.dtype), x))
+
+
+unary(sqrt_p, _sqrt)
+unary(rsqrt_p, _rsqrt)
+unary(cbrt_p, _cbrt)
+unary(square_p, _square)
+
+
+@jvp_rules.register(integer_pow_p)
+def _integer_pow(primals: Sequence[Any], tangents: Sequence[Any], *, y: int) -> Pair:
+    (x,), (t,) = primals, tangents
+    out = integer_pow_p.bind(x, y=y)
+    if y == 0:
+        return out, None
+    if y == 1:
+        return out, t
+    lower = x if y == 2 else integer_pow_p.bind(x, y=y - 1)
+    return out, mul_p.bind(t, mul_p.bind(scalar(float(y), out.dtype), lower))
+
+
+@jvp_rules.register(pow_p)
+def _pow(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    (x, y), (dx, dy) = primals, tangents
+    out = pow_p.bind(x, y)
+    total = None if dx is None else _pow_x(dx, out, x, y)
+    if dy is not None:
+        # 0 where x is 0: the limit for positive y, which is where the derivative exists.
+        zero_, one = scalar(0.0, out.dtype), scalar(1.0, out.dtype)
+        safe = select_n_p.bind(eq_p.bind(x, zero_), x, one)
+        part = mul_p.bind(dy, mul_p.bind(out, log_p.bind(safe)))
+        total = part if total is None else add_p.bind(total, part)
+    return out, None if total is None else fit(total, out)
+
+
+def _pow_x(t: Any, out: Any, x: Any, y: Any) -> Any:
+    dtype = out.dtype
+    if y.__class__ in PYTHON_SCALARS or isinstance(y, np.generic):
+        known = y.item() if isinstance(y, np.generic) else y
+        if known == 0:
+            return None
+        lower = pow_p.bind(x, y.__class__(known - 1))
+        return mul_p.bind(t, mul_p.bind(scalar(known, dtype), lower))
+    if typeof(y).dtype != dtype:  # type: ignore[attr-defined]
+        y = convert_element_type_p.bind(y, new_dtype=dtype, weak_type=False)
+    zero_, one = scalar(0.0, dtype), scalar(1.0, dtype)
+    power = select_n_p.bind(eq_p.bind(y, zero_), sub_p.bind(y, one), one)  # 0 x, not 0 / x, at y=0
+    return mul_p.bind(t, mul_p.bind(y, pow_p.bind(x, power)))

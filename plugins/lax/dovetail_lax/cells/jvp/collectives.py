@@ -1,0 +1,44 @@
+"""Tangents through collectives: all that move or add values are linear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_ad import jvp_rules
+from dovetail_core import Primitive
+
+from ...primitives.arithmetic import div_p, mul_p
+from ...primitives.collectives import (
+    all_gather_p,
+    all_to_all_p,
+    axis_index_p,
+    pmax_p,
+    pmin_p,
+    ppermute_p,
+    psum_p,
+)
+from ...primitives.comparison import eq_p
+from ...primitives.conversion import convert_element_type_p
+from .kinds import linear, zero
+
+for _p in (psum_p, ppermute_p, all_gather_p, all_to_all_p):
+    linear(_p)
+zero(axis_index_p)
+
+
+def _extremum(primitive: Primitive) -> None:
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        """Positions that attain the extremum share its tangent equally."""
+        (x,), (t,) = primals, tangents
+        out = primitive.bind(x, **params)
+        equal = eq_p.bind(x, out)
+        hit = convert_element_type_p.bind(equal, new_dtype=t.dtype, weak_type=False)
+        count = psum_p.bind(hit, **params)
+        return out, div_p.bind(psum_p.bind(mul_p.bind(hit, t), **params), count)
+
+    jvp_rules.set(primitive, rule)
+
+
+_extremum(pmax_p)
+_extremum(pmin_p)

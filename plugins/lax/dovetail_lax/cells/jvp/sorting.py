@@ -1,0 +1,56 @@
+"""Derivatives of sorting: tangents are put into the order of their primals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_ad import jvp_rules
+from dovetail_core import Primitive
+
+from ...primitives.creation import iota_p
+from ...primitives.gather import GatherDimensionNumbers, GatherScatterMode, gather_p
+from ...primitives.shape import reshape_p
+from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
+
+_INDEX = np.dtype(np.int32)
+
+
+@jvp_rules.register(sort_p)
+def _sort(
+    primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int, **params: Any
+) -> tuple[list[Any], list[Any]]:
+    places = iota_p.bind(dtype=_INDEX, shape=primals[0].shape, dimension=dimension)
+    *answers, order = sort_p.bind(*primals, places, dimension=dimension, **params)
+    return answers, [None if t is None else taken(t, order, dimension) for t in tangents]
+
+
+def taken(x: Any, places: Any, axis: int) -> Any:
+    """``x`` at ``places`` along ``axis``, for each position on the other axes (no place twice)."""
+    shape: tuple[int, ...] = places.shape
+    others = tuple([i for i in range(len(shape)) if i != axis])
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return gather_p.bind(
+        x,
+        reshape_p.bind(places, new_sizes=(*shape, 1)),
+        dimension_numbers=numbers,
+        slice_sizes=(1,) * len(shape),
+        indices_are_sorted=False,
+        unique_indices=True,
+        mode=GatherScatterMode.PROMISE_IN_BOUNDS,
+        fill_value=None,
+    )
+
+
+def _largest(primitive: Primitive, axis_name: str) -> None:
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        values, places = primitive.bind(primals[0], **params)
+        return [values, places], [taken(tangents[0], places, params[axis_name]), None]
+
+    jvp_rules.set(primitive, rule)
+
+
+_largest(top_k_p, "axis")
+_largest(approx_top_k_p, "reduction_dimension")

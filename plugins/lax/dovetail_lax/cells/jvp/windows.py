@@ -1,0 +1,52 @@
+"""Derivatives of windowed reductions; those of products and programs follow from their slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_ad import jvp_rules
+from dovetail_core import Primitive
+
+from ...primitives.comparison import ge_p, le_p
+from ...primitives.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_sum_p,
+    select_and_gather_add_p,
+    select_and_scatter_add_p,
+)
+from .kinds import linear, nary
+
+linear(reduce_window_sum_p)
+
+
+def _extremum(primitive: Primitive, select: Primitive) -> None:
+    """The tangent of the first element in the window that is the extremum."""
+
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        (x,), (t,) = primals, tangents
+        answer = primitive.bind(x, **params)
+        plain = set(params["base_dilation"]) | set(params["window_dilation"]) <= {1}
+        # Only windows without holes have a transpose of their own; others are made of slices.
+        gather: Any = select_and_gather_add_p
+        gather = gather.bind if plain else gather.decomposition
+        return answer, gather(t, x, select_prim=select, **params)
+
+    jvp_rules.set(primitive, rule)
+
+
+_extremum(reduce_window_max_p, ge_p)
+_extremum(reduce_window_min_p, le_p)
+
+
+def _scattered(t: Any, answer: Any, source: Any, operand: Any, **params: Any) -> Any:
+    return select_and_scatter_add_p.bind(t, operand, **params)
+
+
+def _gathered(t: Any, answer: Any, tangents: Any, operand: Any, **params: Any) -> Any:
+    return select_and_gather_add_p.bind(t, operand, **params)
+
+
+nary(select_and_scatter_add_p, _scattered, None)
+nary(select_and_gather_add_p, _gathered, None)

@@ -1,0 +1,43 @@
+"""Branches and loops with NumPy: Python's own control flow around evaluated programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import reference_rules
+from dovetail_backends.reference import evaluate
+from dovetail_core import ClosedJaxpr
+
+from ...primitives.control_flow import cond_p, scan_p, while_p
+
+
+@reference_rules.register(cond_p)
+def cond_reference(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
+    return evaluate(branches[min(max(int(index), 0), len(branches) - 1)], *operands)
+
+
+@reference_rules.register(while_p)
+def while_reference(
+    *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
+) -> list[Any]:
+    consts, carry = operands[:num_consts], list(operands[num_consts:])
+    while evaluate(condition, *consts, *carry)[0]:
+        carry = evaluate(body, *consts, *carry)
+    return carry
+
+
+@reference_rules.register(scan_p)
+def scan_reference(*operands: Any, **params: Any) -> list[Any]:
+    program: ClosedJaxpr = params["program"]
+    nc, nk, n = params["num_consts"], params["num_carry"], params["length"]
+    consts, carry, xs = operands[:nc], list(operands[nc : nc + nk]), operands[nc + nk :]
+    y_avals: Any = program.out_avals[nk:]
+    ys = [np.zeros((n, *a.shape), a.dtype) for a in y_avals]
+    for i in reversed(range(n)) if params["reverse"] else range(n):
+        outs = evaluate(program, *consts, *carry, *(x[i] for x in xs))
+        carry = outs[:nk]
+        for y, value in zip(ys, outs[nk:]):
+            y[i] = value
+    return carry + ys

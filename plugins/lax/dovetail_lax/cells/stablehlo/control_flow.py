@@ -1,0 +1,116 @@
+"""Lowering branches and loops to ``stablehlo.case`` and ``stablehlo.while``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import stablehlo_rules
+from dovetail_core import ClosedJaxpr, ShapedArray
+
+from ...primitives.control_flow import cond_p, scan_p, while_p
+
+INDEX = ShapedArray((), np.int32)
+BOOL = ShapedArray((), np.bool_)
+
+
+@stablehlo_rules.register(cond_p)
+def cond_stablehlo(b: Any, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
+    outs = list(b.outs)
+    regions = [b.region([], lambda b, p=p: b.inline(p, operands)) for p in branches]
+    return b.op("stablehlo.case", [index], outs, "", regions)
+
+
+@stablehlo_rules.register(while_p)
+def while_stablehlo(
+    b: Any, *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
+) -> Any:
+    consts, carry = operands[:num_consts], operands[num_consts:]
+    avals = [x.aval for x in carry]
+    test = b.region(avals, lambda b, *xs: b.inline(condition, [*consts, *xs]))
+    step = b.region(avals, lambda b, *xs: b.inline(body, [*consts, *xs]))
+    return b.op("stablehlo.while", carry, list(b.outs), "", [test, step])
+
+
+@stablehlo_rules.register(scan_p)
+def scan_stablehlo(b: Any, *operands: Any, **params: Any) -> Any:
+    nc, nk = params["num_consts"], params["num_carry"]
+    consts, init, xs = operands[:nc], list(operands[nc : nc + nk]), operands[nc + nk :]
+    return _Scan(b, consts, xs, params).run(init)
+
+
+class _Scan:
+    """Emits a scan: a while loop over whole groups of ``unroll`` steps, then the steps left over."""
+
+    def __init__(self, b: Any, consts: Sequence[Any], xs: Sequence[Any], params: Any) -> None:
+        self.b = b
+        self.consts = consts
+        self.xs = xs
+        self.program: ClosedJaxpr = params["program"]
+        self.length: int = params["length"]
+        self.reverse: bool = params["reverse"]
+        self.unroll: int = params["unroll"]
+        self.num_carry: int = params["num_carry"]
+        self.y_types: list[Any] = list(b.outs[self.num_carry :])
+
+    def run(self, carry: list[Any]) -> list[Any]:
+        b = self.b
+        outs = list(b.outs)
+        ys = [b.broadcast(b.constant(0, a.update(shape=())), a.shape, ()) for a in self.y_types]
+        state = [b.constant(0, INDEX), *carry, *ys]
+        groups, rest = divmod(self.length, self.unroll)
+        if groups > 1 or (groups == 1 and self.unroll == 1 and self.length > 1):
+            state = self._loop(state, groups)
+        else:
+            rest += groups * self.unroll
+        for _ in range(rest):
+            state = self._step(b, state)
+        b.outs = tuple(outs)
+        return state[1:]
+
+    def _loop(self, state: list[Any], groups: int) -> list[Any]:
+        avals = [x.aval for x in state]
+
+        def condition(b: Any, i: Any, *_: Any) -> list[Any]:
+            end = b.constant(groups * self.unroll, INDEX)
+            attrs = "comparison_direction = #stablehlo<comparison_direction LT>"
+            return [b.op("stablehlo.compare", [i, end], BOOL, attrs)]
+
+        def body(b: Any, *state: Any) -> list[Any]:
+            now = list(state)
+            for _ in range(self.unroll):
+                now = self._step(b, now)
+            return now
+
+        regions = [self.b.region(avals, condition), self.b.region(avals, body)]
+        return self.b.op("stablehlo.while", state, avals, "", regions)
+
+    def _step(self, b: Any, state: Sequence[Any]) -> list[Any]:
+        i, n = state[0], 1 + self.num_carry
+        at = i
+        if self.reverse:
+            at = b.op("stablehlo.subtract", [b.constant(self.length - 1, INDEX), i], INDEX)
+        slices = [self._slice(b, x, at) for x in self.xs]
+        outs = b.inline(self.program, [*self.consts, *state[1:n], *slices])
+        ys = [self._store(b, y, v, at) for y, v in zip(state[n:], outs[self.num_carry :])]
+        following = b.op("stablehlo.add", [i, b.constant(1, INDEX)], INDEX)
+        return [following, *outs[: self.num_carry], *ys]
+
+    def _slice(self, b: Any, x: Any, at: Any) -> Any:
+        shape = x.aval.shape[1:]
+        sizes = ", ".join(map(str, (1, *shape)))
+        one = b.op(
+            "stablehlo.dynamic_slice",
+            [x, at, *[b.constant(0, INDEX)] * len(shape)],
+            x.aval.update(shape=(1, *shape)),
+            f"slice_sizes = array<i64: {sizes}>",
+        )
+        return b.op("stablehlo.reshape", [one], x.aval.update(shape=shape))
+
+    def _store(self, b: Any, y: Any, value: Any, at: Any) -> Any:
+        shape = value.aval.shape
+        one = b.op("stablehlo.reshape", [value], value.aval.update(shape=(1, *shape)))
+        starts = [at, *[b.constant(0, INDEX)] * len(shape)]
+        return b.op("stablehlo.dynamic_update_slice", [y, one, *starts], y.aval)

@@ -1,0 +1,144 @@
+"""Tracing the functions given to control flow, and comparing the types they return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from dovetail_core import ClosedJaxpr, Jaxpr, ShapedArray, Var, stage, typeof
+from dovetail_core.tree_util import (
+    keystr,
+    tree_differences,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
+
+
+class Staged(NamedTuple):
+    """A traced function: its program, the values it closes over, its result's structure."""
+
+    jaxpr: Jaxpr
+    consts: list[Any]
+    out_tree: Any
+
+    @property
+    def out_avals(self) -> list[Any]:
+        return self.jaxpr.out_avals
+
+
+def name_of(f: Any) -> str:
+    """A function's name, for messages and programs."""
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def check_function(f: Any, what: str) -> None:
+    """Raise TypeError unless ``f`` can be called."""
+    if not callable(f):
+        raise TypeError(f"{what} must be a function, got {f!r} of type {type(f).__name__}")
+
+
+def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> Staged:
+    """Trace ``f(*args)`` for flat arguments of types ``avals`` and structure ``in_tree``."""
+    trees: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        found, tree = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+        trees[:] = [tree]
+        for x in found:
+            typeof(x)  # raises for what is not an array
+        return found
+
+    jaxpr, consts = stage(flat, avals, name_of(f))
+    return Staged(jaxpr, consts, trees[0])
+
+
+def close_together(staged: Sequence[Staged]) -> tuple[list[ClosedJaxpr], list[Any]]:
+    """Programs that all take, first, the values that any of them closes over."""
+    consts: dict[int, Any] = {id(c): c for s in staged for c in s.consts}
+    programs: list[ClosedJaxpr] = []
+    for s in staged:
+        own = {id(c): v for c, v in zip(s.consts, s.jaxpr.constvars)}
+        leading = [own.get(key) or Var(typeof(c)) for key, c in consts.items()]
+        moved = s.jaxpr.replace(constvars=[], invars=[*leading, *s.jaxpr.invars])
+        programs.append(ClosedJaxpr(moved))
+    return programs, list(consts.values())
+
+
+def leaf_avals(tree: Any) -> list[Any]:
+    """Types of a pytree's leaves."""
+    return [typeof(x) for x in tree_flatten(tree)[0]]
+
+
+def paths(tree_def: Any, what: str) -> list[str]:
+    """A name per leaf of a structure, for messages."""
+    tree = tree_unflatten(tree_def, list(range(tree_def.num_leaves)))
+    return [what + keystr(p) for p, _ in tree_flatten_with_path(tree)[0]]
+
+
+def same_but_weak(a: Any, b: Any) -> bool:
+    """Whether two types differ at most in weak typing."""
+    return a is b or a.strong() == b.strong()
+
+
+def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree: Any) -> None:
+    """Raise TypeError where two results have different structures."""
+    if a_tree != b_tree:
+        raise TypeError(
+            f"{context}: {a_name} and {b_name} must have one structure, but they differ: "
+            f"{'; '.join(tree_differences(a_tree, b_tree))}."
+        )
+
+
+def check_types(
+    context: str, a_name: str, a: Sequence[Any], b_name: str, b: Sequence[Any], names: Sequence[str]
+) -> None:
+    """Raise TypeError where two results have different types (weak types aside)."""
+    wrong = [
+        f"{n} has type {x.str_short()} in {a_name} and {y.str_short()} in {b_name}{_hint(x, y)}"
+        for n, x, y in zip(names, a, b)
+        if not same_but_weak(x, y)
+    ]
+    if wrong:
+        raise TypeError(f"{context}: types must agree, but {'; '.join(wrong)}.")
+
+
+def _hint(x: Any, y: Any) -> str:
+    if not (isinstance(x, ShapedArray) and isinstance(y, ShapedArray)):
+        return ""
+    if x.shape == y.shape:
+        return f" (convert one of them, for example with .astype({x.dtype.name!r}))"
+    return " (reshape or broadcast one of them)"
+
+
+def strengthen(x: Any, aval: Any) -> Any:
+    """``x`` with the strong type ``aval``, where it is weakly typed."""
+    from ...primitives.conversion import convert_element_type_p
+
+    own: Any = typeof(x)
+    if own is aval:
+        return x
+    return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+
+
+def with_strong_outputs(s: Staged, wanted: Sequence[Any]) -> Staged:
+    """The staged function with weakly typed results converted to ``wanted`` types."""
+    if all(a is w for a, w in zip(s.out_avals, wanted)):
+        return s
+    from dovetail_core import eval_jaxpr
+
+    n = len(s.consts)
+
+    def converted(*args: Any) -> list[Any]:
+        outs = eval_jaxpr(s.jaxpr, list(args[:n]), *args[n:])
+        return [strengthen(x, w) for x, w in zip(outs, wanted)]
+
+    avals = [v.aval for v in [*s.jaxpr.constvars, *s.jaxpr.invars]]
+    jaxpr, _ = stage(converted, avals, s.jaxpr.name)
+    opened = jaxpr.replace(constvars=jaxpr.invars[:n], invars=jaxpr.invars[n:])
+    return Staged(opened, s.consts, s.out_tree)
+
+
+def join_weak(a: Any, b: Any) -> Any:
+    """The type that two types differing in weak typing share."""
+    return a if a is b else a.strong()

@@ -1,0 +1,135 @@
+"""``cond`` and ``switch``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core.context import disable_jit
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+
+from ...primitives.control_flow import cond_p
+from ...primitives.conversion import convert_element_type_p
+from ._staging import (
+    Staged,
+    check_function,
+    check_structure,
+    check_types,
+    close_together,
+    join_weak,
+    name_of,
+    paths,
+    stage_function,
+    with_strong_outputs,
+)
+
+_MISSING: Any = object()
+
+
+def switch(
+    index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _MISSING
+) -> Any:
+    """Apply one of several functions, chosen by an integer.
+
+    Args:
+        index: an integer scalar; it is clamped to the range of ``branches``.
+        branches: functions of the operands that return one structure of arrays of equal types.
+
+    Under ``vmap`` with a mapped index all branches run and their results are selected.
+
+    Raises:
+        TypeError: the index is not an integer scalar, or branches return different types; names
+            the place in the result. ValueError: no branches.
+    """
+    if operand is not _MISSING:
+        operands = (operand,)
+    for i, f in enumerate(branches):
+        check_function(f, f"switch: branches[{i}]")
+    if not branches:
+        raise ValueError("switch needs at least one branch")
+    aval: Any = typeof(index)
+    if aval.shape != () or aval.dtype.kind not in "iu":
+        raise TypeError(f"switch: the index must be an integer scalar, got {aval.str_short()}")
+    if disable_jit.value and get_trace() is EVAL:
+        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    if len(branches) == 1:
+        return branches[0](*operands)
+    from ..creation import clamp
+
+    index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
+    index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
+    return _bind("switch", index, branches, operands)
+
+
+def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[Any]) -> Any:
+    leaves, in_tree = tree_flatten(tuple(operands))
+    avals = [typeof(x) for x in leaves]
+    staged = [stage_function(f, in_tree, avals) for f in functions]
+    staged = _agree(what, functions, staged)
+    programs, consts = close_together(staged)
+    outs = cond_p.bind(index, *consts, *leaves, branches=tuple(programs))
+    return tree_unflatten(staged[0].out_tree, outs)
+
+
+def _agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
+    first, *others = staged
+    label = [f"{name_of(f)} (branch {i})" for i, f in enumerate(functions)]
+    wanted = list(first.out_avals)
+    for i, s in enumerate(others, 1):
+        context = f"{what}: the branches' results"
+        check_structure(context, label[0], first.out_tree, label[i], s.out_tree)
+        names = paths(first.out_tree, "result")
+        check_types(context, label[0], first.out_avals, label[i], s.out_avals, names)
+        wanted = [join_weak(a, b) for a, b in zip(wanted, s.out_avals)]
+    return [with_strong_outputs(s, wanted) for s in staged]
+
+
+def cond(
+    pred: Any,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    operand: Any = _MISSING,
+) -> Any:
+    """``true_fun(*operands)`` if ``pred`` else ``false_fun(*operands)``.
+
+    Args:
+        pred: a boolean (or numeric) scalar.
+        true_fun, false_fun: functions of the operands that return one structure of arrays of equal
+            types.
+
+    Under ``vmap`` with a mapped predicate both functions run and their results are selected.
+
+    Raises:
+        TypeError: the predicate is not a scalar, or the functions return different types; names
+            the place in the result.
+    """
+    if operand is not _MISSING:
+        operands = (operand,)
+    elif len(operands) == 2 and not callable(false_fun) and callable(operands[1]):
+        return _five_arguments(pred, true_fun, false_fun, *operands)  # type: ignore[arg-type]
+    check_function(true_fun, "cond: true_fun")
+    check_function(false_fun, "cond: false_fun")
+    aval: Any = typeof(pred)
+    if aval.shape != () or aval.dtype.kind not in "biuf":
+        raise TypeError(f"cond: the predicate must be a boolean scalar, got {aval.str_short()}")
+    if disable_jit.value and get_trace() is EVAL:
+        return true_fun(*operands) if pred else false_fun(*operands)
+    if aval.dtype.kind != "b":
+        from ..comparison import ne
+
+        pred = ne(pred, aval.dtype.type(0))
+    index = convert_element_type_p.bind(pred, new_dtype=np.dtype(np.int32), weak_type=False)
+    return _bind("cond", index, (false_fun, true_fun), operands)
+
+
+def _five_arguments(
+    pred: Any, true_operand: Any, true_fun: Any, false_operand: Any, false_fun: Any
+) -> Any:
+    """The older spelling ``cond(pred, true_operand, true_fun, false_operand, false_fun)``."""
+    return cond(
+        pred, lambda t, f: true_fun(t), lambda t, f: false_fun(f), true_operand, false_operand
+    )

@@ -1,0 +1,160 @@
+"""``scan`` and ``map``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core.context import disable_jit
+from dovetail_core.tree_util import (
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_map,
+    tree_unflatten,
+)
+
+from ...primitives.control_flow import scan_p
+from ._staging import Staged, check_function, close_together, name_of
+from .loops import stage_carry
+
+
+def scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:
+    """Apply ``f`` along the leading axis of ``xs``, carrying a value from step to step.
+
+    Args:
+        f: ``f(carry, x) -> (carry, y)``; the carry keeps its structure and types.
+        init: the first carry. xs: a pytree of arrays with one common leading length, or None.
+        length: the number of steps; needed where ``xs`` has no arrays.
+        reverse: go from the last slice to the first (``ys`` stays in the order of ``xs``).
+        unroll: how many steps to put into one iteration of the compiled loop; True for all.
+
+    Returns: ``(last carry, ys)``, the ``y`` of all steps stacked along a new leading axis.
+
+    Raises:
+        TypeError: ``f`` returns no pair, or a carry of other structure or types; names the place.
+        ValueError: leading axes differ in length, or no length is known.
+    """
+    check_function(f, "scan: f")
+    leaves, carry_tree = tree_flatten(init)
+    x_leaves, x_tree = tree_flatten(xs)
+    n = _length(xs, length)
+    if disable_jit.value and get_trace() is EVAL:
+        return _in_python(f, init, x_leaves, x_tree, n, reverse)
+    in_tree = tree_flatten((init, xs))[1]
+    more = tuple(_slice_type(typeof(x)) for x in x_leaves)
+    leaves, staged = stage_carry(
+        "scan", f, in_tree, carry_tree, leaves, lambda s: _pair(f, s)[0], more
+    )
+    y_tree = _pair(f, staged)[1]
+    (program,), consts = close_together([staged])
+    outs = scan_p.bind(
+        *consts, *leaves, *x_leaves, program=program, length=n, reverse=bool(reverse),
+        unroll=_unroll(unroll, n), num_consts=len(consts), num_carry=len(leaves),
+    )  # fmt: skip
+    split = len(leaves)
+    return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
+
+
+def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
+    tree = staged.out_tree
+    children = tree.children()
+    if tree.node_data() is None or tree.node_data()[0] is not tuple or len(children) != 2:
+        raise TypeError(
+            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}. Return None in "
+            "place of y if there is nothing to stack."
+        )
+    return children[0], children[1]
+
+
+def _slice_type(aval: Any) -> Any:
+    return aval.update(shape=aval.shape[1:])
+
+
+def _unroll(unroll: int | bool, length: int) -> int:
+    if unroll is True:
+        return max(length, 1)
+    if unroll is False:
+        return 1
+    if int(unroll) < 1:
+        raise ValueError(f"scan: unroll must be a positive integer or a bool, got {unroll!r}")
+    return int(unroll)
+
+
+def _length(xs: Any, length: int | None) -> int:
+    found: dict[int, str] = {}
+    for path, x in tree_flatten_with_path(xs)[0]:
+        aval: Any = typeof(x)
+        if not aval.shape:
+            raise ValueError(f"scan: xs{keystr(path)} is a scalar: it has no axis to scan over")
+        found.setdefault(aval.shape[0], f"xs{keystr(path)}")
+    if length is not None:
+        length = length.__index__()
+        found.setdefault(length, "length")
+    if len(found) > 1:
+        parts = ", ".join(f"{where} has {n}" for n, where in found.items())
+        raise ValueError(f"scan: the leading axes must have one length, but {parts}")
+    if not found:
+        raise ValueError("scan: pass xs with arrays, or length, to say how many steps to take")
+    return next(iter(found))
+
+
+def _in_python(
+    f: Callable[..., Any], init: Any, x_leaves: Any, x_tree: Any, n: int, reverse: bool
+) -> tuple[Any, Any]:
+    from ..shape import concatenate, expand_dims
+
+    carry, ys = init, []
+    if n == 0:
+        raise ValueError("scan of zero steps is not supported with disable_jit: the type of y is unknown")
+    for i in reversed(range(n)) if reverse else range(n):
+        carry, y = f(carry, tree_unflatten(x_tree, [x[i] for x in x_leaves]))
+        ys.append(y)
+    if reverse:
+        ys.reverse()
+    return carry, tree_map(lambda *y: concatenate([expand_dims(v, (0,)) for v in y], 0), *ys)
+
+
+def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """Apply ``f`` to every slice of the leading axis of ``xs``, one after the other.
+
+    Args:
+        batch_size: apply ``vmap(f)`` to this many slices at a time.
+
+    Returns: the results, stacked along a new leading axis.
+    """
+    check_function(f, "map: f")
+    if batch_size is None:
+        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    n = _length(xs, None)
+    size = int(np.clip(batch_size, 1, max(n, 1)))
+    return _map_in_batches(f, xs, n, size)
+
+
+def _map_in_batches(f: Callable[..., Any], xs: Any, n: int, size: int) -> Any:
+    from dovetail_batching import vmap
+
+    from ..shape import concatenate, reshape
+    from ..slicing import slice_in_dim
+
+    whole, rest = divmod(n, size)
+    head = tree_map(
+        lambda x: reshape(slice_in_dim(x, 0, whole * size), (whole, size, *x.shape[1:])), xs
+    )
+    ys = scan(lambda _, x: (None, vmap(f)(x)), None, head)[1]
+    ys = tree_map(lambda y: reshape(y, (whole * size, *y.shape[2:])), ys)
+    if not rest:
+        return ys
+    tail = vmap(f)(tree_map(lambda x: slice_in_dim(x, whole * size, n), xs))
+    return tree_map(lambda a, b: concatenate([a, b], 0), ys, tail)

@@ -1,0 +1,209 @@
+"""Public functions of convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..dtypes import as_dtype
+from ..moves import reversed_along, transposed
+from ..primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
+from ..primitives.window_shapes import check_lengths, dilated, pads_of
+from ._args import binary, check
+from .conv_numbers import (
+    ConvGeneralDilatedDimensionNumbers,
+    conv_dimension_numbers,
+    transpose_pads,
+)
+from .dot import PrecisionLike, canonical_precision
+
+Padding = str | Sequence[tuple[int, int]]
+
+
+def conv_general_dilated(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Padding,
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Convolution (cross-correlation) of ``lhs`` with the kernel ``rhs``, of one dtype.
+
+    Args:
+        padding: ``"SAME"``, ``"SAME_LOWER"``, ``"VALID"``, or ``(low, high)`` per spatial axis.
+        lhs_dilation: one more than the zeros between elements of ``lhs`` (transposed convolution).
+        rhs_dilation: one more than the zeros between elements of ``rhs``.
+        dimension_numbers: see :func:`conv_dimension_numbers`.
+        feature_group_count: groups of features that are convolved apart.
+        batch_group_count: groups of the batch, each convolved with its part of output features.
+        preferred_element_type: the type to accumulate in and return.
+
+    Raises:
+        RuntimeError: the padding's name is unknown.
+        TypeError: dtypes or ranks differ, or dimension numbers are wrong.
+        ValueError: sizes, groups, strides or dilations do not fit.
+    """
+    a, b = check("conv_general_dilated", lhs), check("conv_general_dilated", rhs)
+    dn = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
+    strides = _ints(window_strides)
+    ones = (1,) * (len(a.shape) - 2)
+    holes_l = ones if lhs_dilation is None else _ints(lhs_dilation)
+    holes_r = ones if rhs_dilation is None else _ints(rhs_dilation)
+    if isinstance(padding, str):
+        padding = _named(padding, a.shape, b.shape, dn, strides, holes_l, holes_r)
+    params = {
+        "window_strides": strides,
+        "padding": tuple([_ints(p) for p in padding]),
+        "lhs_dilation": holes_l,
+        "rhs_dilation": holes_r,
+        "dimension_numbers": dn,
+        "feature_group_count": feature_group_count.__index__(),
+        "batch_group_count": batch_group_count.__index__(),
+        "precision": canonical_precision(precision),
+        "preferred_element_type": (
+            None if preferred_element_type is None else as_dtype(preferred_element_type)
+        ),
+    }
+    return binary(conv_general_dilated_p, lhs, rhs, params)
+
+
+def _ints(values: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([v.__index__() for v in values])
+
+
+def _named(
+    padding: str,
+    lhs: tuple[int, ...],
+    rhs: tuple[int, ...],
+    dn: ConvDimensionNumbers,
+    strides: tuple[int, ...],
+    lhs_dilation: tuple[int, ...],
+    rhs_dilation: tuple[int, ...],
+) -> list[tuple[int, int]]:
+    if any(d != 1 for d in lhs_dilation) and padding.upper() != "VALID":
+        raise ValueError(
+            f"padding {padding!r} is not defined where lhs_dilation is not one: give (low, high) "
+            "per spatial axis, or use conv_transpose"
+        )
+    sizes = [lhs[i] for i in dn.lhs_spec[2:]]
+    check_lengths("convolution", len(sizes), window_strides=strides, rhs_dilation=rhs_dilation)
+    spans = [dilated(rhs[i], d) for i, d in zip(dn.rhs_spec[2:], rhs_dilation)]
+    if any(s < 1 for s in strides):
+        return [(0, 0)] * len(sizes)  # the row's type rule reports it
+    return pads_of(padding, sizes, spans, strides)
+
+
+def conv(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Convolution with axes in the default order (see :func:`conv_general_dilated`)."""
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def conv_with_general_padding(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: Padding,
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Dilated convolution with axes in the default order (see :func:`conv_general_dilated`)."""
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def conv_transpose(
+    lhs: Any,
+    rhs: Any,
+    strides: Sequence[int],
+    padding: Padding,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
+    transpose_kernel: bool = False,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
+) -> Any:
+    """Transposed convolution: ``strides`` spread the operand out instead of thinning the result.
+
+    Args:
+        dimension_numbers: by default features come last: ``("NHWC", "HWIO", "NHWC")``.
+        padding: ``"SAME"``, ``"VALID"`` or ``(low, high)`` per spatial axis of the spread operand;
+            with ``use_consistent_padding`` explicit pads are those of the convolution that this
+            one transposes.
+        transpose_kernel: flip the kernel and exchange its feature axes, which makes this the
+            transpose of the convolution with that kernel.
+
+    Raises:
+        ValueError: the padding's name is unknown, or as :func:`conv_general_dilated`.
+    """
+    a, b = check("conv_transpose", lhs), check("conv_transpose", rhs)
+    n = len(a.shape) - 2
+    if dimension_numbers is None:
+        dn = _features_last(n)
+    else:
+        dn = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
+    if rhs_dilation is None:
+        rhs_dilation = (1,) * n
+    check_lengths("conv_transpose", n, strides=strides, rhs_dilation=rhs_dilation)
+    spans = [dilated(b.shape[i], d) for i, d in zip(dn.rhs_spec[2:], rhs_dilation)]
+    if isinstance(padding, str):
+        padding = [transpose_pads(k, s, padding) for k, s in zip(spans, strides)]
+    elif use_consistent_padding:
+        padding = [(k - 1 - lo, k - 1 - hi) for k, (lo, hi) in zip(spans, padding)]
+    if transpose_kernel:
+        rhs = _flipped(rhs, dn.rhs_spec)
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        (1,) * n,
+        padding,
+        strides,
+        rhs_dilation,
+        dn,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def _features_last(n: int) -> ConvDimensionNumbers:
+    spatial = tuple(range(1, n + 1))
+    arrays = (0, n + 1, *spatial)
+    return ConvDimensionNumbers(arrays, (n + 1, n, *range(n)), arrays)
+
+
+def _flipped(rhs: Any, spec: tuple[int, ...]) -> Any:
+    """The kernel with spatial axes reversed and feature axes exchanged."""
+    order = list(range(len(spec)))
+    order[spec[0]], order[spec[1]] = spec[1], spec[0]
+    return transposed(reversed_along(rhs, spec[2:]), order)

@@ -1,0 +1,181 @@
+"""Which axis of a convolution's arrays is which, and the shapes of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from ..primitives.conv import ConvDimensionNumbers
+from ..primitives.window_shapes import dilated, pads_of, window_counts
+
+ConvGeneralDilatedDimensionNumbers: TypeAlias = (
+    None | ConvDimensionNumbers | tuple[str, str, str]
+)
+"""What ``dimension_numbers=`` of convolutions takes."""
+
+_known: dict[Any, ConvDimensionNumbers] = {}
+
+
+def conv_dimension_numbers(
+    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+) -> ConvDimensionNumbers:
+    """Convolution dimension numbers as axes.
+
+    Args:
+        dimension_numbers: a triple of strings such as ``("NHWC", "HWIO", "NHWC")``; None for batch
+            (or output features), features, spatial axes, in this order; or what this returns.
+
+    Raises:
+        TypeError: the ranks differ, or a string does not name each axis once.
+    """
+    n = len(lhs_shape)
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    if n != len(rhs_shape):
+        raise TypeError(
+            f"a convolution's operand and kernel must have one number of axes, got shapes "
+            f"{tuple(lhs_shape)} and {tuple(rhs_shape)}"
+        )
+    if dimension_numbers is None:
+        return ConvDimensionNumbers(*(tuple(range(n)),) * 3)
+    if not isinstance(dimension_numbers, (tuple, list)) or len(dimension_numbers) != 3:
+        raise TypeError(
+            "a convolution's dimension_numbers are three strings such as ('NHWC', 'HWIO', "
+            f"'NHWC'), a ConvDimensionNumbers or None; got {dimension_numbers!r}"
+        )
+    specs = tuple(dimension_numbers)
+    found = _known.get((specs, n))
+    if found is None:
+        _check_specs(specs, n)
+        found = _known[(specs, n)] = ConvDimensionNumbers(*conv_general_permutations(specs))
+    return found
+
+
+def _check_specs(specs: tuple[Any, ...], n: int) -> None:
+    for i, (spec, letters) in enumerate(zip(specs, ("NC", "OI", "NC"))):
+        wrong = not isinstance(spec, str) or len(spec) != n or len(set(spec)) != n
+        if wrong or any(c not in spec for c in letters):
+            raise TypeError(
+                f"dimension_numbers[{i}] of a convolution of arrays with {n} axes must be a string "
+                f"that names each axis by another letter, among them {letters[0]!r} and "
+                f"{letters[1]!r}; got {spec!r}"
+            )
+    spatial = [{c for c in s if c not in letters} for s, letters in zip(specs, ("NC", "OI", "NC"))]
+    if not spatial[0] == spatial[1] == spatial[2]:
+        raise TypeError(
+            f"dimension_numbers {specs} of a convolution must name the same spatial axes in all "
+            "three strings"
+        )
+
+
+def conv_general_permutations(
+    dimension_numbers: Sequence[str],
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Per string, the axes of batch (or output features), features, and spatial axes.
+
+    Spatial axes come in the order in which the kernel's string names them.
+    """
+    lhs, rhs, out = dimension_numbers
+    spatial = [c for c in rhs if c not in "OI"]
+    return (
+        tuple(lhs.index(c) for c in ["N", "C", *spatial]),
+        tuple(rhs.index(c) for c in ["O", "I", *spatial]),
+        tuple(out.index(c) for c in ["N", "C", *spatial]),
+    )
+
+
+def padtype_to_pads(
+    in_shape: Sequence[int],
+    window_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+) -> list[tuple[int, int]]:
+    """The ``(low, high)`` pads that ``"SAME"``, ``"SAME_LOWER"`` or ``"VALID"`` means.
+
+    Raises:
+        RuntimeError: the name is unknown.
+        TypeError: ``padding`` is not a string.
+    """
+    return pads_of(padding, in_shape, window_shape, window_strides)
+
+
+def conv_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    strides: Sequence[int],
+    pads: Any,
+    batch_group_count: int = 1,
+) -> tuple[int, ...]:
+    """The shape of a convolution of arrays with axes in the default order."""
+    if isinstance(pads, str):
+        pads = pads_of(pads, lhs_shape[2:], rhs_shape[2:], strides)
+    ones = (1,) * len(strides)
+    spatial = window_counts(lhs_shape[2:], rhs_shape[2:], strides, pads, ones, ones)
+    return (lhs_shape[0] // batch_group_count, rhs_shape[0], *spatial)
+
+
+def conv_general_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+    dimension_numbers: Any,
+) -> tuple[int, ...]:
+    """The shape of a convolution with the given dimension numbers."""
+    dn = conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers)
+    found = conv_shape_tuple(
+        [lhs_shape[i] for i in dn.lhs_spec],
+        [rhs_shape[i] for i in dn.rhs_spec],
+        window_strides,
+        padding,
+    )
+    return _placed(found, dn)
+
+
+def conv_transpose_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Any,
+    dimension_numbers: Any,
+) -> tuple[int, ...]:
+    """The shape of a transposed convolution with the given dimension numbers."""
+    dn = conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers)
+    lhs = [lhs_shape[i] for i in dn.lhs_spec]
+    rhs = [rhs_shape[i] for i in dn.rhs_spec]
+    if isinstance(padding, str):
+        padding = [transpose_pads(k, s, padding) for k, s in zip(rhs[2:], window_strides)]
+    inner = [dilated(d, s) for d, s in zip(lhs[2:], window_strides)]
+    ones = (1,) * len(inner)
+    spatial = window_counts(inner, rhs[2:], ones, padding, ones, ones)
+    return _placed((lhs[0], rhs[0], *spatial), dn)
+
+
+def transpose_pads(window: int, stride: int, padding: str) -> tuple[int, int]:
+    """The pads of a transposed convolution along one axis.
+
+    ``"SAME"`` makes the result's length the operand's times the stride, ``"VALID"`` that of the
+    operand of which the convolution forward would make this one's.
+
+    Raises:
+        ValueError: the name is neither.
+    """
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(
+            f"conv_transpose got padding {padding!r}: it is 'SAME', 'VALID' or a sequence of "
+            "(low, high) pairs"
+        )
+    total = window + stride - 2
+    if padding == "VALID":
+        total += max(window - stride, 0)
+        low = window - 1
+    else:
+        low = window - 1 if stride > window - 1 else -(-total // 2)
+    return low, total - low
+
+
+def _placed(sizes: Sequence[int], dn: ConvDimensionNumbers) -> tuple[int, ...]:
+    shape = [0] * len(sizes)
+    for axis, d in zip(dn.out_spec, sizes):
+        shape[axis] = d
+    return tuple(shape)

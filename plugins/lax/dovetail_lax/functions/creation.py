@@ -1,0 +1,118 @@
+"""Arrays made of a scalar or of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+from dovetail_core import ExtendedDType
+
+from ..dtypes import as_dtype, kind_of
+from ..primitives.creation import iota_p
+from ..primitives.shape import broadcast_in_dim_p
+from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
+from ._args import Array, ArrayLike, check
+from .conversion import convert
+
+
+def iota(dtype: Any, size: int) -> Array:
+    """``0, 1, ..., size - 1`` of a numeric type."""
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(
+    dtype: Any, shape: Sequence[int], dimension: int, out_sharding: Any = None
+) -> Array:
+    """``0, 1, 2, ...`` along axis ``dimension`` of an array of ``shape``."""
+    return iota_p.bind(dtype=as_dtype(dtype), shape=sizes(shape), dimension=index(dimension))
+
+
+def full(
+    shape: Sequence[int] | int, fill_value: ArrayLike, dtype: Any = None, sharding: Any = None
+) -> Array:
+    """An array filled with a scalar, of ``dtype`` or else of the scalar's own type.
+
+    Raises:
+        TypeError: ``fill_value`` is not a scalar.
+    """
+    aval = check("full", fill_value)
+    if aval.shape:
+        raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
+    weak = dtype is None and aval.weak_type
+    dtype = aval.dtype if dtype is None else as_dtype(dtype)
+    fill_value = scalar_of(fill_value, dtype, weak)
+    return broadcast_in_dim_p.bind(fill_value, shape=sizes(shape), broadcast_dimensions=())
+
+
+def full_like(
+    x: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: Any = None,
+    shape: Sequence[int] | None = None,
+    sharding: Any = None,
+) -> Array:
+    """An array like ``x`` in type and shape (unless given), filled with a scalar."""
+    aval = check("full_like", x)
+    given = check("full_like", fill_value)
+    if given.shape:
+        raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
+    weak = dtype is None and aval.weak_type
+    wanted = aval.dtype if dtype is None else as_dtype(dtype)
+    shape = aval.shape if shape is None else sizes(shape)
+    if isinstance(wanted, ExtendedDType):
+        return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+    fill_value = scalar_of(fill_value, wanted, weak)
+    return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+
+
+def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:
+    """An array whose values do not matter (they are zeros)."""
+    return full(shape, 0, dtype)
+
+
+def scalar_of(value: ArrayLike, dtype: Any, weak: bool) -> Any:
+    """A scalar as type ``dtype``, weak or not, at no cost where it is a Python scalar."""
+    if value.__class__ in PYTHON_SCALARS and kind_of(dtype) != "other":
+        own = has_own_type(value.__class__, dtype)
+        if own and (weak or value.__class__ is bool):
+            return value
+        if not weak:
+            return _cast(value, dtype)
+        for cls in (int, float, complex):
+            if has_own_type(cls, dtype):
+                return cls(_cast(value, dtype))
+    return convert(value, dtype, weak)
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    """What ``convert_element_type`` makes of a Python scalar, as a NumPy scalar."""
+    if value.__class__ is complex and kind_of(dtype) != "complex":
+        value = value != 0 if kind_of(dtype) == "bool" else value.real
+    if value.__class__ is float and kind_of(dtype) in ("signed", "unsigned"):
+        return convert_on_host(value, dtype)
+    return cast_scalar(value, dtype)
+
+
+def convert_on_host(value: float, dtype: Any) -> Any:
+    """A float as an integer: truncated, saturated, and zero for NaN."""
+    from ..dtypes import iinfo
+
+    info = iinfo(dtype)
+    if value != value:
+        return dtype.type(0)
+    return dtype.type(int(max(info.min, min(info.max, value))))
+
+
+def sizes(shape: Sequence[int] | int) -> tuple[int, ...]:
+    """A shape as a tuple of Python integers; an integer is a shape of one axis.
+
+    Raises:
+        TypeError: a size is not an integer, or a tracer whose value is not known.
+    """
+    if isinstance(shape, (list, tuple)):
+        return tuple([index(n) for n in shape])
+    try:
+        return (index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        return tuple([index(n) for n in shape])  # type: ignore[union-attr]

@@ -1,0 +1,103 @@
+"""Public functions of partial results along an axis, and scans by any associative function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+
+from ..moves import reversed_along
+from ..primitives.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
+from ..primitives.trees import scan
+from ._args import check, unary_with
+
+
+def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Sums of all elements up to each (from each on if ``reverse``) along ``axis``.
+
+    Raises:
+        TypeError: ``operand`` is boolean.
+        ValueError: the axis is out of bounds (it must be at least 0).
+    """
+    return unary_with(cumsum_p, operand, {"axis": axis, "reverse": reverse})
+
+
+def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Products of all elements up to each along ``axis`` (see :func:`cumsum`)."""
+    return unary_with(cumprod_p, operand, {"axis": axis, "reverse": reverse})
+
+
+def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Maxima of all elements up to each along ``axis`` (see :func:`cumsum`)."""
+    return unary_with(cummax_p, operand, {"axis": axis, "reverse": reverse})
+
+
+def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Minima of all elements up to each along ``axis`` (see :func:`cumsum`)."""
+    return unary_with(cummin_p, operand, {"axis": axis, "reverse": reverse})
+
+
+def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Logarithms of the sums of exponentials of all elements up to each (see :func:`cumsum`).
+
+    Raises:
+        TypeError: ``operand`` is not of a real floating-point type.
+        ValueError: the axis is out of bounds.
+    """
+    return unary_with(cumlogsumexp_p, operand, {"axis": axis, "reverse": reverse})
+
+
+def associative_scan(
+    fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """All partial results of an associative function along an axis, in logarithmic depth.
+
+    Args:
+        fn: combines two trees like ``elems`` of any (equal) length along ``axis``, element by
+            element; it need not commute.
+        elems: an array or a tree of arrays of one length along ``axis``.
+        reverse: combine from the end.
+
+    Raises:
+        TypeError: ``fn`` is not callable.
+        ValueError: there is no array, lengths differ, or the axis is out of bounds.
+    """
+    if not callable(fn):
+        raise TypeError(f"associative_scan takes a function, got {fn!r}")
+    arrays, tree = tree_flatten(elems)
+    axis = _checked_axis(arrays, axis)
+    if reverse:
+        arrays = [reversed_along(x, (axis,)) for x in arrays]
+
+    def step(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
+        found, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
+        if found_tree != tree:
+            raise TypeError(
+                f"the function of associative_scan must return the structure of elems, {tree}, "
+                f"but it returns {found_tree}"
+            )
+        return found
+
+    results = scan(arrays, step, axis)
+    if reverse:
+        results = [reversed_along(x, (axis,)) for x in results]
+    return tree_unflatten(tree, results)
+
+
+def _checked_axis(arrays: Sequence[Any], axis: int) -> int:
+    """The axis, counted from the front."""
+    types = [check("associative_scan", x) for x in arrays]
+    if not types:
+        raise ValueError("associative_scan needs at least one array in elems")
+    n = len(types[0].shape)
+    if not -n <= axis < n:
+        raise ValueError(f"associative_scan got axis {axis} for an array {types[0].str_short()}")
+    axis %= n
+    for t in types:
+        if len(t.shape) <= axis or t.shape[axis] != types[0].shape[axis]:
+            raise ValueError(
+                f"associative_scan needs arrays of one length along axis {axis}, got "
+                f"{', '.join(t.str_short() for t in types)}"
+            )
+    return axis

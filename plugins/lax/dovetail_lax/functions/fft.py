@@ -1,0 +1,58 @@
+"""Public function of discrete Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import canonical_dtype
+
+from ..dtypes import kind_of
+from ..primitives.complex import complex_of
+from ..primitives.conversion import convert_element_type_p
+from ..primitives.fft import FftType, fft_p
+from ._args import check
+
+
+def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
+    """The discrete Fourier transform of the last ``len(fft_lengths)`` axes (at most three).
+
+    Args:
+        fft_type: a ``FftType`` or its name. ``RFFT`` takes real arrays and returns the first half
+            of the last transformed axis, ``n // 2 + 1`` complex numbers; ``IRFFT`` inverts it.
+        fft_lengths: the lengths of those axes (for ``IRFFT`` of the result's).
+
+    Raises:
+        TypeError: there is no such ``fft_type``, or the element type cannot be transformed.
+        ValueError: lengths do not fit the axes, or an ``RFFT``'s operand is complex.
+    """
+    kind = _fft_type(fft_type)
+    aval = check("fft", x)
+    lengths = tuple([n.__index__() for n in fft_lengths])
+    if not lengths:
+        return x
+    if kind == FftType.RFFT and aval.dtype.kind == "c":
+        raise ValueError(
+            f"RFFT transforms real arrays, not {aval.str_short()}: use FFT, or the real part"
+        )
+    dtype = aval.dtype
+    if kind_of(dtype) in ("bool", "signed", "unsigned"):
+        dtype = canonical_dtype(np.float64)
+    if kind != FftType.RFFT and dtype.name in ("float32", "float64"):
+        dtype = complex_of(dtype)
+    if dtype != aval.dtype:
+        x = convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
+    return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
+
+
+def _fft_type(fft_type: Any) -> FftType:
+    if isinstance(fft_type, FftType):
+        return fft_type
+    if isinstance(fft_type, str) and fft_type.upper() in FftType.__members__:
+        return FftType[fft_type.upper()]
+    raise TypeError(
+        f"unknown fft_type {fft_type!r}: it is one of {', '.join(FftType.__members__)} "
+        "(a FftType or its name)"
+    )

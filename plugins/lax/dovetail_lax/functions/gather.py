@@ -1,0 +1,123 @@
+"""Public functions that read many windows of an array: gather, index_take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import canonical_dtype, is_inexact
+
+from ..dtypes import dtype_of, iinfo
+from ..primitives._elementwise import place
+from ..primitives.arithmetic import add_p, rem_p
+from ..primitives.comparison import lt_p
+from ..primitives.gather import GatherDimensionNumbers, GatherScatterMode, gather_p
+from ..primitives.joining import concatenate_p
+from ..primitives.selection import select_n_p
+from ._shapes import axes_in, ints, shape_of
+from .shape import expand_dims
+
+
+def gather(
+    operand: Any,
+    start_indices: Any,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Sequence[int],
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: str | GatherScatterMode | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """Windows of ``operand`` at the places that ``start_indices`` says.
+
+    Args:
+        start_indices: integers; the last axis holds index vectors.
+        dimension_numbers: see :class:`GatherDimensionNumbers`.
+        slice_sizes: the shape of a window, one size for each axis of ``operand``.
+        unique_indices: a promise that no element is read twice.
+        indices_are_sorted: a promise that index vectors are in lexicographic order.
+        mode: what windows mean that are partly outside: ``"clip"``, ``"fill"``,
+            ``"promise_in_bounds"`` (the default), ``"one_hot"``, or a :class:`GatherScatterMode`.
+        fill_value: for mode ``"fill"``: a scalar; NaN by default for inexact dtypes, the least
+            value of signed integers, the greatest of unsigned ones, True for booleans.
+
+    Raises:
+        TypeError: shapes and dimension numbers do not fit together; says which.
+        ValueError: there is no such mode.
+    """
+    how = GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else GatherScatterMode.from_any(mode)
+    fill = None
+    if how is GatherScatterMode.FILL_OR_DROP:
+        fill = _fill_value(dtype_of(operand), fill_value)
+    return gather_p.bind(
+        operand,
+        start_indices,
+        dimension_numbers=GatherDimensionNumbers(*map(tuple, dimension_numbers)),
+        slice_sizes=ints("gather", "slice_sizes", slice_sizes),
+        indices_are_sorted=bool(indices_are_sorted),
+        unique_indices=bool(unique_indices),
+        mode=how,
+        fill_value=fill,
+    )
+
+
+def _fill_value(dtype: Any, given: Any) -> Any:
+    """The fill value as a Python scalar (one object for NaN, so that equal parameters compare so)."""
+    if given is None:
+        if is_inexact(dtype):
+            return np.nan
+        if dtype.kind == "b":
+            return True
+        info: Any = iinfo(dtype)
+        return int(info.min if info.min < 0 else info.max)
+    value = np.asarray(given)
+    if value.shape != ():
+        raise TypeError(
+            f"lax.gather got a fill_value of shape {value.shape}{place()}: it must be a scalar. "
+            "Select from the result where the indices are out of bounds instead."
+        )
+    plain = value.astype(dtype).item()
+    return np.nan if plain != plain and dtype.kind != "c" else plain
+
+
+def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
+    """``src`` at given indices along some axes; indices wrap around.
+
+    Args:
+        idxs: for each of ``axes`` an integer array with one axis, all of one length.
+
+    Returns:
+        An array whose first axis is that of the indices; the others of ``src`` follow in order.
+
+    Raises:
+        TypeError: there is not one array of one axis for each of ``axes``.
+    """
+    shape = shape_of(src)
+    dims = axes_in("index_take", "axes", axes, len(shape))
+    if len(idxs) != len(dims) or any(len(shape_of(i)) != 1 for i in idxs) or not dims:
+        raise TypeError(
+            f"lax.index_take got indices of shapes {', '.join(str(shape_of(i)) for i in idxs)} for "
+            f"axes {dims}{place()}. Give an array with one axis for each of them."
+        )
+    columns = [expand_dims(_wrapped(i, shape[d]), (1,)) for i, d in zip(idxs, dims)]
+    indices = columns[0] if len(columns) == 1 else concatenate_p.bind(*columns, dimension=1)
+    order = tuple(sorted(dims))
+    return gather(
+        src,
+        indices,
+        GatherDimensionNumbers(tuple(range(1, len(shape) - len(dims) + 1)), order, dims),
+        [1 if i in dims else n for i, n in enumerate(shape)],
+    )
+
+
+def _wrapped(index: Any, size: int) -> Any:
+    """``index`` modulo ``size``: the remainder has the sign of ``index``, so ``size`` is added."""
+    dtype = dtype_of(index)
+    scalar = canonical_dtype(dtype).type(size)
+    left = rem_p.bind(index, scalar)
+    if dtype.kind == "u":
+        return left
+    return select_n_p.bind(lt_p.bind(left, dtype.type(0)), left, add_p.bind(left, scalar))

@@ -1,0 +1,207 @@
+"""Public functions that reduce axes away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, Tracer, stage_closed, typeof
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+
+from ..dtypes import as_dtype
+from ..monoids import IDENTITIES
+from ..primitives.reductions import (
+    argmax_p,
+    argmin_p,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_p,
+    reduce_prod_p,
+    reduce_sum_p,
+    reduce_xor_p,
+)
+from ..scalars import PYTHON_SCALARS
+from ._args import check, unary_with
+
+
+def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+    """The sum over ``axes`` (each at least 0), which disappear; the type stays.
+
+    Raises:
+        TypeError: ``operand`` is boolean.
+        ValueError: an axis is out of bounds or repeated.
+    """
+    return unary_with(reduce_sum_p, operand, {"axes": tuple(axes)})
+
+
+def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
+    """The product over ``axes``, which disappear (see :func:`reduce_sum`)."""
+    return unary_with(reduce_prod_p, operand, {"axes": tuple(axes)})
+
+
+def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
+    """The maximum over ``axes``, which disappear; NaN if there is one among the elements.
+
+    Over an empty axis it is minus infinity or the type's least value. Complex numbers are compared
+    by real and then by imaginary part.
+    """
+    return unary_with(reduce_max_p, operand, {"axes": tuple(axes)})
+
+
+def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
+    """The minimum over ``axes``, which disappear (see :func:`reduce_max`)."""
+    return unary_with(reduce_min_p, operand, {"axes": tuple(axes)})
+
+
+def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
+    """Logical (of booleans) or bitwise (of integers) "and" over ``axes``, which disappear."""
+    return unary_with(reduce_and_p, operand, {"axes": tuple(axes)})
+
+
+def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
+    """Logical (of booleans) or bitwise (of integers) "or" over ``axes``, which disappear."""
+    return unary_with(reduce_or_p, operand, {"axes": tuple(axes)})
+
+
+def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
+    """Exclusive "or" over ``axes``, which disappear, of booleans or of integers' bits."""
+    return unary_with(reduce_xor_p, operand, {"axes": tuple(axes)})
+
+
+def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """Where along ``axis`` the maximum is: its first place, or that of the first NaN.
+
+    Raises:
+        TypeError: ``index_dtype`` is no integer type, or ``operand`` is complex.
+        ValueError: the axis is empty or out of bounds.
+    """
+    params = {"axes": (axis,), "index_dtype": as_dtype(index_dtype)}
+    return unary_with(argmax_p, operand, params)
+
+
+def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+    """Where along ``axis`` the minimum is (see :func:`argmax`)."""
+    params = {"axes": (axis,), "index_dtype": as_dtype(index_dtype)}
+    return unary_with(argmin_p, operand, params)
+
+
+def reduce(
+    operands: Any,
+    init_values: Any,
+    computation: Callable[[Any, Any], Any],
+    dimensions: Sequence[int],
+    out_sharding: Any = None,
+) -> Any:
+    """Reduce ``dimensions`` of arrays by a function of two scalars (or two trees of scalars).
+
+    Args:
+        operands: an array or a tree of arrays of one shape.
+        init_values: scalars that ``computation`` leaves as they are, in the same tree.
+        computation: associative; ``lax.add``, ``mul``, ``max``, ``min``, ``bitwise_and``, ``_or``
+            and ``_xor`` with their identities become the reductions of those names.
+
+    Raises:
+        TypeError: initial values do not fit the operands, or the computation returns other types.
+        ValueError: shapes differ, or a dimension is out of bounds or repeated.
+    """
+    arrays, tree = tree_flatten(operands)
+    inits = initial_values("reduce", arrays, tree, init_values)
+    dims = tuple(dimensions)
+    known = _known(computation, arrays, inits)
+    if known is not None:
+        return tree_unflatten(tree, [known.bind(arrays[0], axes=dims)])
+    program = staged("reduce", computation, arrays, tree)
+    return tree_unflatten(tree, reduce_p.bind(*arrays, *inits, jaxpr=program, dimensions=dims))
+
+
+def initial_values(name: str, arrays: list[Any], tree: Any, init_values: Any) -> list[Any]:
+    """Initial values as flat scalars; Python's take the operands' types.
+
+    Raises:
+        ValueError: there is no operand, or the trees differ.
+    """
+    inits, init_tree = tree_flatten(init_values)
+    if not arrays or tree != init_tree:
+        raise ValueError(
+            f"{name} needs operands and initial values of one structure: operands are {tree}, "
+            f"initial values {init_tree}"
+        )
+    types = [check(name, x) for x in arrays]
+    return [
+        np.asarray(i).astype(t.dtype)[()] if i.__class__ in PYTHON_SCALARS else i
+        for i, t in zip(inits, types)
+    ]
+
+
+def staged(
+    name: str, computation: Callable[[Any, Any], Any], arrays: list[Any], tree: Any
+) -> ClosedJaxpr:
+    """The program of a computation on two trees of scalars of the arrays' types."""
+    n = len(arrays)
+
+    def flat(*scalars: Any) -> list[Any]:
+        a, b = tree_unflatten(tree, scalars[:n]), tree_unflatten(tree, scalars[n:])
+        found, found_tree = tree_flatten(computation(a, b))
+        if found_tree != tree:
+            raise TypeError(
+                f"the computation of {name} must return the structure of one of its arguments, "
+                f"{tree}, but it returns {found_tree}"
+            )
+        return found
+
+    avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
+    return stage_closed(flat, avals * 2, getattr(computation, "__name__", name))
+
+
+_KINDS: dict[Any, str] = {}
+_PRIMITIVES = {
+    "sum": reduce_sum_p,
+    "prod": reduce_prod_p,
+    "max": reduce_max_p,
+    "min": reduce_min_p,
+    "and": reduce_and_p,
+    "or": reduce_or_p,
+    "xor": reduce_xor_p,
+}
+
+
+def kind_of_monoid(computation: Any, init: Any, dtype: Any) -> str | None:
+    """Which of the named reductions ``computation`` with ``init`` is, if any."""
+    if not _KINDS:
+        from . import arithmetic, bits
+
+        _KINDS.update(
+            {
+                arithmetic.add: "sum",
+                arithmetic.mul: "prod",
+                arithmetic.max: "max",
+                arithmetic.min: "min",
+                bits.bitwise_and: "and",
+                bits.bitwise_or: "or",
+                bits.bitwise_xor: "xor",
+            }
+        )
+    try:
+        kind = _KINDS.get(computation)
+    except TypeError:  # an unhashable callable
+        return None
+    if kind is None or isinstance(init, Tracer):
+        return None
+    if kind in ("sum", "prod") and dtype.kind == "b":
+        return None
+    value = np.asarray(init)
+    if value.shape != () or value.dtype != dtype:
+        return None
+    return kind if value == IDENTITIES[kind](dtype) else None
+
+
+def _known(computation: Any, arrays: list[Any], inits: list[Any]) -> Primitive | None:
+    if len(arrays) != 1:
+        return None
+    dtype = typeof(arrays[0]).dtype  # type: ignore[attr-defined]
+    kind = kind_of_monoid(computation, inits[0], dtype)
+    return None if kind is None else _PRIMITIVES[kind]

@@ -1,0 +1,122 @@
+"""Public functions that order elements."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
+from ._args import check, unary_with
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """Sort one array, or several together by the first ``num_keys`` of them, in ascending order.
+
+    NaN comes last, zeros are equal whatever their sign, complex numbers are ordered by real and
+    then by imaginary part.
+
+    Args:
+        operand: an array (an array is returned) or a sequence of arrays of one shape (a tuple is).
+        is_stable: equal keys keep their order.
+
+    Raises:
+        TypeError: shapes differ, or there is no operand.
+        ValueError: ``dimension`` or ``num_keys`` is out of bounds.
+    """
+    several = isinstance(operand, (list, tuple))
+    args: tuple[Any, ...] = tuple(operand) if several else (operand,)  # type: ignore[arg-type]
+    if not args:
+        raise TypeError("sort needs at least one operand")
+    shape = [check("sort", x) for x in args][0].shape
+    if not several and num_keys != 1:
+        raise ValueError(f"sort got num_keys={num_keys} for one operand: it must be 1")
+    out = sort_p.bind(
+        *args,
+        dimension=_axis("sort", "dimension", dimension, shape),
+        is_stable=bool(is_stable),
+        num_keys=num_keys,
+    )
+    return tuple(out) if several else out[0]
+
+
+def sort_key_val(
+    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
+) -> tuple[Any, Any]:
+    """Sort ``keys``, and ``values`` of the same shape along with them (see :func:`sort`)."""
+    k, v = sort((keys, values), dimension=dimension, is_stable=is_stable, num_keys=1)
+    return k, v
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
+    """The ``k`` largest elements along ``axis`` in descending order, and their places (int32).
+
+    The first of equal elements comes first; NaN is larger than all numbers.
+
+    Raises:
+        ValueError: ``k`` is negative or larger than the axis, or ``operand`` is complex or scalar.
+    """
+    shape = check("top_k", operand).shape
+    params = {"k": index(k), "axis": _axis("top_k", "axis", axis, shape)}
+    return list(unary_with(top_k_p, operand, params))
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The ``k`` largest elements along an axis and their places, with a recall of at least that.
+
+    Platforms without a fast inexact way return the exact answer.
+
+    Args:
+        aggregate_to_topk: False returns all candidates, of which the ``k`` are to be chosen.
+
+    Raises:
+        ValueError: the type is not floating-point, or ``k`` or the axis is out of bounds.
+    """
+    return _approx(True, operand, k, reduction_dimension, recall_target,
+                   reduction_input_size_override, aggregate_to_topk)  # fmt: skip
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The ``k`` smallest elements along an axis and their places (see :func:`approx_max_k`)."""
+    return _approx(False, operand, k, reduction_dimension, recall_target,
+                   reduction_input_size_override, aggregate_to_topk)  # fmt: skip
+
+
+def _approx(
+    largest: bool, operand: Any, k: int, axis: int, recall: float, override: int, aggregate: bool
+) -> tuple[Any, Any]:
+    name = "approx_max_k" if largest else "approx_min_k"
+    shape = check(name, operand).shape
+    if not 0 < recall <= 1:
+        raise ValueError(f"{name} got recall_target={recall}: it must be in (0, 1]")
+    params = {
+        "k": index(k),
+        "reduction_dimension": _axis(name, "reduction_dimension", axis, shape),
+        "recall_target": float(recall),
+        "is_max_k": largest,
+        "reduction_input_size_override": int(override),
+        "aggregate_to_topk": bool(aggregate),
+    }
+    values, places = unary_with(approx_top_k_p, operand, params)
+    return values, places
+
+
+def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
+    """The axis, counted from the front."""
+    n = len(shape)
+    if not -n <= axis < n:
+        raise ValueError(f"{name} got {argument} {axis} for an operand of shape {shape}")
+    return axis % n

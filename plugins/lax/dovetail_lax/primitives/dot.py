@@ -1,0 +1,122 @@
+"""The row of tensor contractions: ``dot_general``, with its precision and dimension numbers."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from dovetail_core import Primitive, ShapedArray
+
+from ..dtypes import promote_types
+
+Axes = tuple[int, ...]
+DotDimensionNumbers: TypeAlias = tuple[
+    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
+]
+"""``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``."""
+
+
+class Precision(enum.Enum):
+    """How exactly accelerators multiply 32-bit floats; CPUs always do it exactly."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+    def __repr__(self) -> str:
+        return f"Precision.{self.name}"
+
+    __str__ = __repr__
+
+    @classmethod
+    def _missing_(cls, value: object) -> Precision | None:
+        return _PRECISION_NAMES.get(value) if isinstance(value, str) else None  # type: ignore[arg-type]
+
+
+_PRECISION_NAMES = {
+    "default": Precision.DEFAULT,
+    "fastest": Precision.DEFAULT,
+    "bfloat16": Precision.DEFAULT,
+    "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
+    "tensorfloat32": Precision.HIGH,
+    "highest": Precision.HIGHEST,
+    "float32": Precision.HIGHEST,
+}
+
+
+class DotAlgorithm(NamedTuple):
+    """What types a contraction multiplies and accumulates in, on platforms that offer a choice."""
+
+    lhs_precision_type: Any
+    rhs_precision_type: Any
+    accumulation_type: Any
+    lhs_component_count: int = 1
+    rhs_component_count: int = 1
+    num_primitive_operations: int = 1
+    allow_imprecise_accumulation: bool = False
+
+
+dot_general_p = Primitive("dot_general")
+"""Contracts some axes of two arrays; batch axes are those that both have in common.
+
+Result axes: batch, then those left of ``lhs``, then those left of ``rhs``.
+"""
+
+
+def left_axes(ndim: int, contracting: Sequence[int], batch: Sequence[int]) -> Axes:
+    """The axes that are neither contracted nor batch axes, in order."""
+    return tuple([i for i in range(ndim) if i not in contracting and i not in batch])
+
+
+@dot_general_p.def_abstract_eval
+def _dot_general_type(
+    lhs: ShapedArray,
+    rhs: ShapedArray,
+    *,
+    dimension_numbers: Any,
+    precision: Any,
+    preferred_element_type: Any,
+) -> ShapedArray:
+    (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
+    _check_side("lhs", lhs, contract_l, batch_l)
+    _check_side("rhs", rhs, contract_r, batch_r)
+    _check_pairs("contracting", lhs, rhs, contract_l, contract_r)
+    _check_pairs("batch", lhs, rhs, batch_l, batch_r)
+    shape = (
+        *[lhs.shape[i] for i in batch_l],
+        *[lhs.shape[i] for i in left_axes(len(lhs.shape), contract_l, batch_l)],
+        *[rhs.shape[i] for i in left_axes(len(rhs.shape), contract_r, batch_r)],
+    )
+    if preferred_element_type is not None:
+        return ShapedArray(shape, preferred_element_type)
+    dtype = lhs.dtype if lhs.dtype == rhs.dtype else promote_types(lhs.dtype, rhs.dtype)
+    return ShapedArray(shape, dtype, lhs.weak_type and rhs.weak_type)
+
+
+def _check_side(side: str, x: ShapedArray, contracting: Axes, batch: Axes) -> None:
+    found = (*contracting, *batch)
+    if len(set(found)) != len(found):
+        raise TypeError(
+            f"dot_general got contracting axes {contracting} and batch axes {batch} for its {side} "
+            f"of type {x.str_short()}: each axis can be named once"
+        )
+    if any(not 0 <= a < len(x.shape) for a in found):
+        raise TypeError(
+            f"dot_general got contracting axes {contracting} and batch axes {batch} for its {side} "
+            f"of type {x.str_short()}: axes must be at least 0 and less than {len(x.shape)}"
+        )
+
+
+def _check_pairs(
+    kind: str, lhs: ShapedArray, rhs: ShapedArray, left: Axes, right: Axes
+) -> None:
+    sizes_l, sizes_r = [lhs.shape[i] for i in left], [rhs.shape[i] for i in right]
+    if sizes_l != sizes_r:
+        raise TypeError(
+            f"dot_general got operands of types {lhs.str_short()} and {rhs.str_short()} with "
+            f"{kind} axes {left} and {right}, of sizes {tuple(sizes_l)} and {tuple(sizes_r)}: "
+            "they must be equal. Transpose or reshape an operand, or name other axes "
+            "(dimension_numbers)."
+        )

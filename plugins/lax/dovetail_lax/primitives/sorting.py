@@ -1,0 +1,112 @@
+"""Rows that order elements: sorting of several arrays by some of them, and the largest few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import Primitive, ShapedArray
+
+from ..monoids import is_floating
+from ..moves import along
+from .creation import iota_p
+
+sort_p = Primitive("sort", multiple_results=True)
+"""Sorts arrays together along ``dimension`` by the first ``num_keys`` of them.
+
+NaN comes last whatever its sign, zeros are equal, complex numbers are ordered by real part and
+then by imaginary part, and equal keys keep their order if ``is_stable``.
+"""
+
+
+@sort_p.def_abstract_eval
+def _sort_type(
+    *avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int
+) -> list[ShapedArray]:
+    shape = avals[0].shape
+    if any(a.shape != shape for a in avals):
+        raise TypeError(
+            f"sort needs operands of one shape, got {', '.join(a.str_short() for a in avals)}"
+        )
+    if not 0 <= dimension < len(shape):
+        raise ValueError(f"sort got dimension {dimension} for operands of shape {shape}")
+    if not 1 <= num_keys <= len(avals):
+        raise ValueError(
+            f"sort got num_keys={num_keys} for {len(avals)} operands: at least one and at most "
+            "all of them are keys"
+        )
+    return list(avals)
+
+
+top_k_p = Primitive("top_k", multiple_results=True)
+"""The ``k`` largest elements along ``axis`` in descending order, and where they are (int32).
+
+Of equal elements the first comes first; NaN is larger than all numbers.
+"""
+
+
+@top_k_p.def_abstract_eval
+def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
+    if x.dtype.kind == "c":
+        raise ValueError(
+            f"top_k does not take {x.str_short()}: complex numbers have no order. Apply it to "
+            "their real parts or magnitudes."
+        )
+    if not x.shape or not 0 <= axis < len(x.shape):
+        raise ValueError(f"top_k got axis {axis} for an operand of type {x.str_short()}")
+    if not 0 <= k <= x.shape[axis]:
+        raise ValueError(
+            f"top_k got k={k} for {x.str_short()}, which has {x.shape[axis]} elements along axis "
+            f"{axis}: k must be at least 0 and at most that"
+        )
+    shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    return [ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, np.int32)]
+
+
+approx_top_k_p = Primitive("approx_top_k", multiple_results=True)
+"""The ``k`` largest or smallest elements, where the platform has a fast inexact way: nearly so."""
+
+
+@approx_top_k_p.def_abstract_eval
+def _approx_top_k_type(
+    x: ShapedArray,
+    *,
+    k: int,
+    reduction_dimension: int,
+    recall_target: float,
+    is_max_k: bool,
+    reduction_input_size_override: int,
+    aggregate_to_topk: bool,
+) -> list[ShapedArray]:
+    name = "approx_max_k" if is_max_k else "approx_min_k"
+    if not is_floating(x.dtype):
+        raise ValueError(f"{name} needs a real floating-point operand, not {x.str_short()}")
+    if not 0 <= reduction_dimension < len(x.shape):
+        raise ValueError(
+            f"{name} got reduction_dimension {reduction_dimension} for {x.str_short()}"
+        )
+    size = x.shape[reduction_dimension]
+    if not 0 <= k <= size:
+        raise ValueError(
+            f"{name} got k={k} for {x.str_short()}, which has {size} elements along axis "
+            f"{reduction_dimension}"
+        )
+    axis = reduction_dimension
+    shape = (*x.shape[:axis], k if aggregate_to_topk else size, *x.shape[axis + 1 :])
+    return [ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, np.int32)]
+
+
+@approx_top_k_p.def_decomposition
+def _exactly(
+    x: Any, *, k: int, reduction_dimension: int, is_max_k: bool, aggregate_to_topk: bool,
+    **params: Any,
+) -> list[Any]:  # fmt: skip
+    # An exact answer is an approximate one. Without aggregation all elements are candidates.
+    axis = reduction_dimension
+    count = k if aggregate_to_topk else x.shape[axis]
+    if is_max_k:
+        return top_k_p.bind(x, k=count, axis=axis)
+    places = iota_p.bind(dtype=np.dtype(np.int32), shape=x.shape, dimension=axis)
+    ordered = sort_p.bind(x, places, dimension=axis, is_stable=True, num_keys=1)
+    return [along(y, axis, 0, count) for y in ordered]

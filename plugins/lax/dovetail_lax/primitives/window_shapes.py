@@ -1,0 +1,94 @@
+"""How windows that slide over padded, dilated axes are laid out, for pooling and convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def dilated(size: int, dilation: int) -> int:
+    """The length of an axis with ``dilation - 1`` holes between its elements."""
+    return 0 if size == 0 else (size - 1) * dilation + 1
+
+
+def positions(padded: int, window: int, stride: int) -> int:
+    """How many places a window takes on an axis."""
+    return 0 if padded < window else (padded - window) // stride + 1
+
+
+def window_counts(
+    shape: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    base_dilation: Sequence[int],
+    window_dilation: Sequence[int],
+) -> tuple[int, ...]:
+    """Per axis, how many places a window takes."""
+    return tuple(
+        positions(dilated(d, bd) + lo + hi, dilated(w, wd), s)
+        for d, w, s, (lo, hi), bd, wd in zip(
+            shape, window, strides, padding, base_dilation, window_dilation
+        )
+    )
+
+
+def same_padding(
+    shape: Sequence[int], window: Sequence[int], strides: Sequence[int], lower: bool = False
+) -> list[tuple[int, int]]:
+    """Pads for which a window takes ``ceil(size / stride)`` places; the odd one goes to the end.
+
+    ``lower``: the odd one goes to the start.
+    """
+    pads: list[tuple[int, int]] = []
+    for d, w, s in zip(shape, window, strides):
+        total = max((-(-d // s) - 1) * s + w - d, 0)
+        less, more = total // 2, total - total // 2
+        pads.append((more, less) if lower else (less, more))
+    return pads
+
+
+def pads_of(
+    padding: Any, shape: Sequence[int], window: Sequence[int], strides: Sequence[int]
+) -> list[tuple[int, int]]:
+    """The pads that a padding's name means.
+
+    Raises:
+        RuntimeError: the name is none of those known.
+        TypeError: ``padding`` is not a string.
+    """
+    if not isinstance(padding, str):
+        raise TypeError(f"padding must be a string or a sequence of (low, high) pairs: {padding!r}")
+    name = padding.upper()
+    if name == "VALID":
+        return [(0, 0)] * len(window)
+    if name in ("SAME", "SAME_LOWER"):
+        return same_padding(shape, window, strides, name == "SAME_LOWER")
+    raise RuntimeError(
+        f"unknown padding {padding!r}: it is 'VALID', 'SAME' or 'SAME_LOWER', or a sequence of "
+        "(low, high) pairs"
+    )
+
+
+def check_lengths(name: str, n: int, **values: Sequence[Any]) -> None:
+    """Raise unless each parameter has one value per axis.
+
+    Raises:
+        ValueError: one has not.
+    """
+    for key, found in values.items():
+        if len(found) != n:
+            raise ValueError(
+                f"{name} needs {n} values in {key}, one per axis, and got {tuple(found)}"
+            )
+
+
+def check_positive(name: str, **values: Sequence[int]) -> None:
+    """Raise unless all values of each parameter are at least one.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for key, found in values.items():
+        if any(v < 1 for v in found):
+            raise ValueError(f"{name} needs positive {key}, got {tuple(found)}")

@@ -1,0 +1,79 @@
+"""Python scalars beside arrays: they take the array's element type where no kind is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import current_source, describe_source
+from dovetail_core.xla.config import enable_x64_state
+
+from .dtypes import kind_of, scalar_dtype
+
+_ORDER = {"bool": 0, "signed": 1, "unsigned": 1, "floating": 2, "complex": 3, "other": -1}
+_RANK = {int: 1, float: 2, complex: 3}
+PYTHON_SCALARS = frozenset([bool, int, float, complex])
+FLOATS = {False: np.dtype(np.float32), True: np.dtype(np.float64)}
+"""The element type of a Python float, by whether 64-bit types are enabled."""
+
+_own: dict[bool, dict[tuple[type, Any], bool]] = {False: {}, True: {}}
+_constants: dict[tuple[Any, ...], Any] = {}
+
+
+def has_own_type(cls: type, dtype: Any) -> bool:
+    """Whether a Python scalar of class ``cls`` is by itself of element type ``dtype``."""
+    known = _own[enable_x64_state.value]
+    key = (cls, dtype)
+    found = known.get(key)
+    if found is None:
+        found = known[key] = scalar_dtype(cls) == dtype
+    return found
+
+
+def cast_scalar(value: Any, dtype: Any) -> Any:
+    """``value`` as a NumPy scalar of type ``dtype``; integers wrap around as arrays' do."""
+    try:
+        return dtype.type(value)
+    except OverflowError:
+        return np.asarray(value).astype(dtype)[()]
+
+
+def check_int(value: int) -> None:
+    """Raise if a Python integer does not fit into the type that it has by itself.
+
+    Raises:
+        OverflowError: names the integer, its type and the remedy.
+    """
+    bits = scalar_dtype(int).itemsize * 8 - 1
+    if not -(1 << bits) <= value < 1 << bits:
+        raise OverflowError(
+            f"the Python integer {value} does not fit into {scalar_dtype(int)}"
+            f"{describe_source(current_source())}. Enable 64-bit types (enable_x64), or pass an "
+            "array of a floating-point type."
+        )
+
+
+def adapt(value: Any, dtype: Any) -> Any:
+    """A Python scalar as an operand beside an array of type ``dtype``.
+
+    It stays as it is where its own type is ``dtype``, or where taking that type would lose its
+    kind (a float beside integers): then the type rule reports the mismatch.
+    """
+    cls = value.__class__
+    if cls is int:
+        check_int(value)
+    if has_own_type(cls, dtype) or _ORDER[kind_of(dtype)] < _RANK.get(cls, 4):
+        return value
+    return cast_scalar(value, dtype)
+
+
+def scalar(value: float, dtype: Any) -> Any:
+    """The constant ``value`` for use beside operands of element type ``dtype``, in a rule."""
+    key = (value, dtype, enable_x64_state.value)
+    found = _constants.get(key)
+    if found is None:
+        cls = float if kind_of(dtype) == "floating" else None
+        own = cls is not None and has_own_type(cls, dtype)
+        found = _constants[key] = float(value) if own else cast_scalar(value, dtype)
+    return found

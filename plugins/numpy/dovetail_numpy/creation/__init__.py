@@ -1,0 +1,1 @@
+"""Functions that make arrays: from values, from nothing, ranges, grids and matrices."""

@@ -1,0 +1,194 @@
+"""Arrays from values: Python numbers, nested lists, NumPy arrays, buffers, other libraries' arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from dovetail_core import ShapedArray, canonical_dtype, typeof
+
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeLike, operand, short_repr
+from ..promotion import convert, default_int
+from . import placing
+
+
+def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
+    """An argument as an array or tracer; Python numbers stay weakly typed.
+
+    Raises:
+        TypeError: ``x`` is a list, or otherwise no array; names the function and the position.
+    """
+    if hasattr(x, "aval"):
+        return x
+    value = operand(name, x, position)
+    if hasattr(value, "aval"):
+        return value
+    return _put_checked(value)
+
+
+def _put_checked(value: Any) -> Array:
+    aval: Any = typeof(value)
+    if value.__class__ is int and value.bit_length() >= aval.dtype.itemsize * 8:
+        raise OverflowError(
+            f"the Python integer {value} does not fit into {aval.dtype}. Enable 64-bit types "
+            "(dovetail.enable_x64) or use a floating-point number."
+        )
+    return placing.put(value if value.__class__ in PYTHON_SCALARS else np.asarray(value), aval)
+
+
+def asarray(
+    a: Any, dtype: DTypeLike = None, order: str | None = None, *, copy: bool | None = None,
+    device: Any = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """``a`` as an array: a number, a nested sequence, a NumPy array, a buffer or an array.
+
+    Args:
+        dtype: the element type; by default that of ``a``. Python numbers alone are weakly typed.
+        copy: True forces a new buffer, False refuses one.
+        device: a device or sharding to put the array on.
+
+    Raises:
+        TypeError: ``a`` holds something other than numbers.
+        ValueError: ``a`` is ragged or None, or a copy is needed with ``copy=False``.
+    """
+    return array(a, dtype, copy=bool(copy) if copy is not False else False, order=order or "K",
+                 device=device if device is not None else out_sharding)  # fmt: skip
+
+
+def array(
+    object: Any, dtype: DTypeLike = None, copy: bool = True, order: str | None = "K",
+    ndmin: int = 0, *, device: Any = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """Like :func:`asarray`; ``copy`` is the default and ``ndmin`` adds leading axes."""
+    if order not in (None, "K", "C", "A"):
+        raise NotImplementedError(f"array: order={order!r} is not supported, only 'K' and 'C' are")
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(object, "aval"):
+        out = object if wanted is None else lax.convert_element_type(object, wanted)
+        out = lax.copy_p.bind(out) if copy and out is object else out
+    else:
+        out = _from_host(object, wanted)
+    if ndmin > out.ndim:
+        out = lax.expand_dims(out, range(ndmin - out.ndim))
+    place = device if device is not None else out_sharding
+    return out if place is None else placing.to_device(out, place)
+
+
+def _from_host(x: Any, dtype: Any) -> Array:
+    cls = x.__class__
+    if cls is np.ndarray and x.dtype.kind in "biufc":
+        own = canonical_dtype(x.dtype) if dtype is None else dtype
+        return placing.put(np.asarray(x, own), ShapedArray(x.shape, own))
+    if cls in PYTHON_SCALARS:
+        return _put_checked(x) if dtype is None else placing.constant(_cast(x, dtype))
+    if isinstance(x, (list, tuple)):
+        return _from_sequence(x, dtype)
+    if x is None:
+        raise ValueError("array: None is not a valid value. Pass a number or an array.")
+    if hasattr(x, "__jax_array__"):
+        return asarray(x.__jax_array__(), dtype)
+    try:
+        value = np.asarray(memoryview(x)) if isinstance(x, (bytearray, memoryview)) else np.asarray(x)
+        typeof(value)
+    except TypeError as e:
+        raise TypeError(
+            f"array: {short_repr(x)} of type {type(x).__name__} is no array of numbers: {e}"
+        ) from None
+    own = canonical_dtype(value.dtype) if dtype is None else dtype
+    return placing.constant(value.astype(own, copy=False))
+
+
+def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(x, dtype)
+    except (OverflowError, TypeError):
+        return np.asarray(lax.scalars.cast_scalar(x, dtype))
+
+
+def _from_sequence(x: Any, dtype: Any) -> Array:
+    leaves = list(_leaves(x))
+    if any(hasattr(leaf, "aval") or hasattr(leaf, "__jax_array__") for leaf in leaves):
+        return _stacked(x, dtype, leaves)
+    if dtype is None and leaves:
+        dtype = _leaf_dtype(leaves)
+    try:
+        value = np.array(x, dtype) if leaves else np.zeros(np.shape(x), dtype or _empty_dtype())
+    except ValueError as e:
+        raise ValueError(
+            f"array: {short_repr(x)} is not rectangular: {e}. All rows must have one shape."
+        ) from None
+    return placing.constant(value)
+
+
+def _empty_dtype() -> Any:
+    return canonical_dtype(np.float64)
+
+
+def _leaves(x: Any) -> Iterator[Any]:
+    for item in x:
+        if isinstance(item, (list, tuple)):
+            yield from _leaves(item)
+        else:
+            yield item
+
+
+def _leaf_dtype(leaves: list[Any]) -> Any:
+    classes = {leaf.__class__ for leaf in leaves}
+    for cls in (complex, float, int):
+        if classes <= {bool, int, float, complex} and cls in classes:
+            return dtypes.scalar_dtype(cls) if cls is not int else default_int()
+    if classes == {bool}:
+        return np.dtype(np.bool_)
+    if None.__class__ in classes:
+        raise TypeError("array: None is not a valid element. Pass numbers only.")
+    types = []
+    for leaf in leaves:
+        aval: Any = typeof(leaf if leaf.__class__ in PYTHON_SCALARS else np.asarray(leaf))
+        types.append((aval.dtype, aval.weak_type))
+    return dtypes.common_type(list(dict.fromkeys(types)))[0]
+
+
+def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
+    """A sequence that holds arrays or tracers, put together by one concatenation per level."""
+    if dtype is None:
+        types = [typeof(operand("array", leaf)) for leaf in leaves]
+        dtype = dtypes.common_type([(t.dtype, t.weak_type) for t in types])[0]  # type: ignore
+    parts = [_stacked(i, dtype, []) if isinstance(i, (list, tuple)) else
+             convert(as_array("array", i), dtype) for i in x]  # fmt: skip
+    shapes = {p.shape for p in parts}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"array: the elements have different shapes: {', '.join(map(str, shapes))}. All must "
+            "have one shape."
+        )
+    if not parts:
+        return placing.constant(np.zeros((0,), dtype))
+    return lax.stack_p.bind(*parts, axis=0)
+
+
+def copy(a: ArrayLike, order: str | None = None) -> Array:
+    """A copy of an array."""
+    return array(a, copy=True, order=order or "K")
+
+
+def frombuffer(
+    buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0
+) -> Array:
+    """A one-dimensional array from the bytes of a buffer."""
+    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+
+
+def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
+    """A one-dimensional array from numbers written in text."""
+    return asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
+    """An array from any object with ``__dlpack__``; shares its memory unless ``copy``."""
+    from dovetail_backends import from_dlpack as exchange
+
+    return exchange(x, device=device, copy=copy)

@@ -1,0 +1,141 @@
+"""Arrays filled with one value: zeros, ones, full, empty, and those like another array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from dovetail_core import ShapedArray, canonical_dtype, typeof
+
+from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple
+from ..promotion import broadcast_shapes, convert, python_scalar
+from . import placing
+from .arrays import as_array
+
+Shape = int | Sequence[int]
+_FLOAT = np.dtype(np.float64)
+
+
+def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) -> Array:
+    """An array of one host value."""
+    if placing.on_host(prod(shape)):
+        return placing.put(np.full(shape, value, dtype), ShapedArray(shape, dtype, weak))
+    scalar = python_scalar(value, dtype, True) if weak else np.asarray(value).astype(dtype)[()]
+    return lax.broadcast_in_dim_p.bind(scalar, shape=shape, broadcast_dimensions=())
+
+
+def _placed(x: Array, device: Any, out_sharding: Any = None) -> Array:
+    place = device if device is not None else out_sharding
+    return x if place is None else placing.to_device(x, place)
+
+
+def zeros(
+    shape: Shape, dtype: DTypeLike = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
+    """An array of zeros, by default of the default floating-point type.
+
+    Raises:
+        TypeError: the shape is not made of integers, or the dtype is not one of numbers.
+        ValueError: a dimension is negative.
+    """
+    dt = canonical_dtype(_FLOAT) if dtype is None else dtypes.as_dtype(dtype)
+    return _placed(_filled(shape_tuple("zeros", shape), 0, dt), device, out_sharding)
+
+
+def ones(
+    shape: Shape, dtype: DTypeLike = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
+    """An array of ones (see :func:`zeros`)."""
+    dt = canonical_dtype(_FLOAT) if dtype is None else dtypes.as_dtype(dtype)
+    return _placed(_filled(shape_tuple("ones", shape), 1, dt), device, out_sharding)
+
+
+def empty(
+    shape: Shape, dtype: DTypeLike = None, *, device: Any = None, out_sharding: Any = None
+) -> Array:
+    """An array whose contents do not matter (zeros)."""
+    return zeros(shape, dtype, device=device, out_sharding=out_sharding)
+
+
+def full(
+    shape: Shape, fill_value: ArrayLike, dtype: DTypeLike = None, *, device: Any = None,
+    out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """An array filled with ``fill_value``, a number or an array that broadcasts to ``shape``.
+
+    Raises:
+        TypeError: the shape is not made of integers, or ``fill_value`` does not broadcast to it.
+    """
+    dims = shape_tuple("full", shape)
+    value = operand("full", fill_value, 1)
+    aval: Any = typeof(value)
+    weak = dtype is None and aval.weak_type
+    dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
+    if not hasattr(value, "aval") and np.ndim(value) == 0:
+        scalar = python_scalar(value, dt, weak) if aval.weak_type else value
+        out = _filled(dims, scalar, dt, weak)
+    else:
+        broadcast_shapes("full", aval.shape, dims)
+        value = lax.convert_element_type_p.bind(value, new_dtype=dt, weak_type=weak)
+        first = len(dims) - len(aval.shape)
+        out = lax.broadcast_in_dim(value, dims, range(first, len(dims)))
+    return _placed(out, device, out_sharding)
+
+
+def full_like(
+    a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike = None, shape: Any = None, *,
+    device: Any = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """An array of the type and shape of ``a``, unless given, filled with ``fill_value``."""
+    aval = _type_like("full_like", a)
+    dims = aval.shape if shape is None else shape_tuple("full_like", shape)
+    weak = dtype is None and aval.weak_type
+    dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
+    value = operand("full_like", fill_value, 1)
+    if hasattr(value, "aval") or np.ndim(value):
+        return full(dims, value, dt, device=device, out_sharding=out_sharding)
+    return _placed(_filled(dims, convert(value, dt, weak), dt, weak), device, out_sharding)
+
+
+def _type_like(name: str, a: Any) -> ShapedArray:
+    if not hasattr(a, "aval") and hasattr(a, "shape") and hasattr(a, "dtype"):
+        return ShapedArray(tuple(a.shape), canonical_dtype(a.dtype))  # also shape-dtype structs
+    return as_array(name, a).aval
+
+
+def _constant_like(
+    name: str, a: Any, value: int, dtype: Any, shape: Any, device: Any, out_sharding: Any
+) -> Array:
+    aval = a.aval if hasattr(a, "aval") else _type_like(name, a)
+    dims = aval.shape if shape is None else shape_tuple(name, shape)
+    weak = dtype is None and aval.weak_type
+    dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
+    return _placed(_filled(dims, value, dt, weak), device, out_sharding)
+
+
+def zeros_like(
+    a: ArrayLike, dtype: DTypeLike = None, shape: Any = None, *, device: Any = None,
+    out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """Zeros in the type and shape of ``a``, unless given."""
+    return _constant_like("zeros_like", a, 0, dtype, shape, device, out_sharding)
+
+
+def ones_like(
+    a: ArrayLike, dtype: DTypeLike = None, shape: Any = None, *, device: Any = None,
+    out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """Ones in the type and shape of ``a``, unless given."""
+    return _constant_like("ones_like", a, 1, dtype, shape, device, out_sharding)
+
+
+def empty_like(
+    prototype: ArrayLike, dtype: DTypeLike = None, shape: Any = None, *, device: Any = None
+) -> Array:
+    """An array of the type and shape of ``prototype`` whose contents do not matter (zeros)."""
+    return _constant_like("empty_like", prototype, 0, dtype, shape, device, None)

@@ -1,0 +1,174 @@
+"""Ranges of numbers: by step, by count, on linear, logarithmic and geometric scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from dovetail_core import Tracer, is_inexact, typeof
+
+from ..fusion import fused
+from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, operand
+from ..operations import number, select
+from ..promotion import broadcast, common_type, convert, promote_all
+from . import placing
+from .arrays import as_array
+
+
+def arange(
+    start: ArrayLike, stop: ArrayLike | None = None, step: ArrayLike | None = None,
+    dtype: DTypeLike = None, *, device: Any = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """The numbers ``start, start + step, ...`` below ``stop``; with one argument, from 0.
+
+    Raises:
+        TypeError: a bound is a tracer (the length would be unknown) or no number.
+        ZeroDivisionError: ``step`` is 0.
+    """
+    bounds = [_bound(i, b) for i, b in enumerate((start, stop, step)) if b is not None]
+    types: list[Any] = [typeof(b) for b in bounds]
+    dt = common_type(types)[0] if dtype is None else dtypes.as_dtype(dtype)
+    if stop is None:
+        bounds = [0, *bounds[:1], *bounds[1:]]
+    place = device if device is not None else out_sharding
+    out = _arange(bounds, dt)
+    return out if place is None else placing.to_device(out, place)
+
+
+def _bound(i: int, b: ArrayLike) -> Any:
+    if isinstance(b, Tracer) and b.concrete() is None:
+        raise TypeError(
+            f"arange: {('start', 'stop', 'step')[i]} is a traced value, so that the length of the "
+            "result is not known. Make the argument that it comes from static (static_argnums), "
+            "or use dovetail.lax.iota with a fixed size and a comparison."
+        )
+    value = operand("arange", b, i)
+    if hasattr(value, "aval"):
+        value = np.asarray(value)[()]
+    if np.ndim(value):
+        raise TypeError(f"arange: bounds must be scalars, got an array of shape {np.shape(value)}")
+    return value
+
+
+def _arange(bounds: list[Any], dtype: Any) -> Array:
+    start, stop, step = (*bounds, 1)[:3]
+    if step == 0:
+        raise ZeroDivisionError("arange: step must not be 0")
+    whole = all(isinstance(b, (bool, int, np.integer, np.bool_)) for b in bounds)
+    size = max(0, -((int(start) - int(stop)) // int(step))) if whole else max(
+        0, int(np.ceil((stop - start) / step)))  # fmt: skip
+    if placing.on_host(size) or not whole or dtype.kind not in "iu":
+        # The running sum start + i * step is NumPy's; made in double precision, then rounded.
+        exact = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]
+        values = np.arange(*exact).astype(dtype) if dtype.kind != "V" or whole else np.arange(
+            *map(float, exact)).astype(dtype)  # fmt: skip
+        return placing.constant(values)
+    out = lax.iota_p.bind(dtype=dtype, shape=(size,), dimension=0)
+    out = out if step == 1 else lax.mul(out, dtype.type(step))
+    return out if start == 0 else lax.add(out, dtype.type(start))
+
+
+def linspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: DTypeLike = None, axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """``num`` evenly spaced numbers from ``start`` to ``stop``; also their distance if asked.
+
+    ``start`` and ``stop`` may be arrays; the numbers then run along ``axis`` of the result.
+
+    Raises:
+        ValueError: ``num`` is negative.
+    """
+    n = integer("linspace", "num", num)
+    if n < 0:
+        raise ValueError(f"linspace: num must not be negative, got {n}")
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    lo, hi = promote_all("linspace", start, stop, inexact=True)
+    computed = common_type([typeof(lo), typeof(hi)])[0]  # type: ignore[list-item]
+    if wanted is not None and is_inexact(wanted):
+        computed = dtypes.promote_types(computed, wanted) if wanted.kind != "c" else wanted
+    lo, hi = (as_array("linspace", convert(v, computed)) for v in (lo, hi))
+    shape = lo.shape or hi.shape
+    lo, hi = broadcast(lo, shape), broadcast(hi, shape)
+    axis = axis_index("linspace", axis, len(shape) + 1)
+    out = _linspace(lo, hi, num=n, endpoint=bool(endpoint), dtype=wanted, axis=axis)
+    out = out if device is None else placing.to_device(out, device)
+    return (out, _step(lo, hi, n - bool(endpoint))) if retstep else out
+
+
+def _step(lo: Any, hi: Any, gaps: int) -> Any:
+    if gaps < 1:
+        return placing.constant(np.full(lo.shape, np.nan, lo.dtype))
+    return lax.div(lax.sub(hi, lo), number(lo, gaps))
+
+
+@fused(static=("num", "endpoint", "dtype", "axis"))
+def _linspace(lo: Any, hi: Any, num: int, endpoint: bool, dtype: Any, axis: int) -> Any:
+    gaps = max(num - 1 if endpoint else num, 1)
+    shape = (*lo.shape[:axis], num, *lo.shape[axis:])
+    dims = tuple(i for i in range(len(shape)) if i != axis)
+    real = lo.dtype if lo.dtype.kind != "c" else np.dtype(f"f{lo.dtype.itemsize // 2}")
+    at = lax.div(lax.iota(real, num), number(np.zeros((), real), gaps))
+    at = lax.broadcast_in_dim(convert(at, lo.dtype), shape, (axis,))
+    lo, hi = (lax.broadcast_in_dim(v, shape, dims) for v in (lo, hi))
+    out = lax.add(lax.mul(lo, lax.sub(number(at, 1), at)), lax.mul(hi, at))
+    if endpoint and num > 1:  # exactly stop at the end, whatever rounding does
+        place = lax.broadcasted_iota(np.int32, shape, axis)
+        out = select(lax.eq(place, np.int32(num - 1)), hi, out)
+    if dtype is None or dtype == out.dtype:
+        return out
+    if dtype.kind in "iu":
+        out = lax.floor(out)
+    return lax.convert_element_type(out, dtype)
+
+
+def logspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
+    base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0,
+) -> Array:  # fmt: skip
+    """``base`` to the powers ``linspace(start, stop, num)``."""
+    from ..ufuncs.arithmetic import power
+
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    out = power(base, exponents)
+    return out if dtype is None else lax.convert_element_type(out, dtypes.as_dtype(dtype))
+
+
+def geomspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
+    dtype: DTypeLike = None, axis: int = 0,
+) -> Array:  # fmt: skip
+    """``num`` numbers from ``start`` to ``stop``, each the same multiple of the one before."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    lo, hi = (as_array("geomspace", v) for v in promote_all("geomspace", start, stop, inexact=True))
+    shape = lo.shape or hi.shape
+    lo, hi = broadcast(lo, shape), broadcast(hi, shape)
+    sign = _common_sign(lo, hi)
+    logs = [lax.log(lax.div(v, sign)) for v in (lo, hi)]
+    powers = linspace(*logs, num, endpoint, axis=axis)
+    where = axis_index("geomspace", axis, len(shape) + 1)
+    sign = lax.expand_dims(sign, (where,))
+    out = lax.mul(broadcast(sign, powers.shape), lax.exp(powers))
+    out = _exact_ends(out, lo, hi, where, endpoint)
+    return out if wanted is None else lax.convert_element_type(out, wanted)
+
+
+def _common_sign(lo: Any, hi: Any) -> Any:
+    if lo.dtype.kind == "c":
+        return lax.sign(lo)
+    both = lax.bitwise_and(lax.lt(lo, number(lo, 0)), lax.lt(hi, number(hi, 0)))
+    return select(both, lax.full_like(lo, -1), lax.full_like(lo, 1))
+
+
+def _exact_ends(out: Any, lo: Any, hi: Any, axis: int, endpoint: bool) -> Any:
+    n = out.shape[axis]
+    place = lax.broadcasted_iota(np.int32, out.shape, axis)
+    lo, hi = (broadcast(lax.expand_dims(v, (axis,)), out.shape) for v in (lo, hi))
+    if n > 1 and endpoint:
+        out = select(lax.eq(place, np.int32(n - 1)), hi, out)
+    return select(lax.eq(place, np.int32(0)), lo, out)
+
+

@@ -1,0 +1,172 @@
+"""Arguments of public functions: what counts as an array, and the errors for what does not."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+from dovetail_core import ShapedArray, canonical_dtype, typeof
+
+ArrayLike: TypeAlias = Any
+"""An array, a tracer, a NumPy array or scalar, or a Python number."""
+
+Array: TypeAlias = Any
+"""A runtime array, or a tracer that stands for one."""
+
+DTypeLike: TypeAlias = Any
+Axis: TypeAlias = "int | Sequence[int] | None"
+
+PYTHON_SCALARS = frozenset((bool, int, float, complex))
+
+
+def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
+    """``x`` as a value that primitives take, NumPy values in the dtype that arrays would have.
+
+    Raises:
+        TypeError: ``x`` is no array and no number; names the function, the position and the remedy.
+    """
+    if hasattr(x, "aval") or x.__class__ in PYTHON_SCALARS:
+        return x
+    if isinstance(x, np.ndarray):
+        typeof(x)  # refuses strings, objects and dates
+        return np.asarray(x, canonical_dtype(x.dtype))
+    if isinstance(x, np.generic):
+        typeof(x)
+        dtype = canonical_dtype(x.dtype)
+        return x if x.dtype == dtype else dtype.type(x)
+    for base in (bool, int, float, complex):
+        if isinstance(x, base):
+            return base(x)
+    convert = getattr(x, "__jax_array__", None)
+    if convert is not None:
+        return operand(name, convert(), position)
+    refuse(name, x, position)
+
+
+def refuse(name: str, x: object, position: int = 0) -> NoReturn:
+    """Raise the TypeError for an argument that is no array."""
+    remedy = "Convert it first with dovetail.numpy.asarray."
+    if x is None or isinstance(x, str):
+        remedy = "Pass an array or a number."
+    raise TypeError(
+        f"{name} requires an array or a scalar at position {position}, got {type(x).__name__} "
+        f"({short_repr(x)}). {remedy}"
+    )
+
+
+def short_repr(x: object) -> str:
+    """The beginning of ``repr(x)``."""
+    shown = repr(x)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def aval_of(name: str, x: ArrayLike, position: int = 0) -> ShapedArray:
+    """The type of an array argument."""
+    aval = getattr(x, "aval", None)
+    if aval is None:
+        aval = typeof(operand(name, x, position))
+    if aval.__class__ is not ShapedArray:
+        raise TypeError(
+            f"{name} requires an array at position {position}, got a value of type "
+            f"{aval.str_short()}"
+        )
+    return aval
+
+
+def no_out(name: str, out: object) -> None:
+    """Refuse ``out=``: arrays are immutable.
+
+    Raises:
+        NotImplementedError: ``out`` is given.
+    """
+    if out is not None:
+        raise NotImplementedError(
+            f"the 'out' argument of {name} is not supported: arrays are immutable. Use the "
+            "returned array instead."
+        )
+
+
+def integer(name: str, what: str, x: Any) -> int:
+    """``x`` as a Python integer (tracers give their own error).
+
+    Raises:
+        TypeError: it is not an integer.
+    """
+    try:
+        return operator.index(x)
+    except TypeError as e:
+        if hasattr(x, "aval"):
+            raise
+        raise TypeError(
+            f"{name}: {what} must be an integer, got {short_repr(x)} of type {type(x).__name__}"
+        ) from e
+
+
+def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
+    """A shape given as an integer or a sequence of integers.
+
+    Raises:
+        TypeError: it holds something other than integers.
+        ValueError: a dimension is negative.
+    """
+    if shape.__class__ is tuple:
+        for d in shape:
+            if d.__class__ is not int or d < 0:
+                break
+        else:
+            return shape
+    if not isinstance(shape, Iterable) or getattr(shape, "shape", None) == ():
+        shape = (shape,)
+    dims = tuple(integer(name, "every dimension of a shape", d) for d in shape)
+    if any(d < 0 for d in dims):
+        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
+    return dims
+
+
+def axis_index(name: str, axis: Any, ndim: int) -> int:
+    """One axis as a number from 0.
+
+    Raises:
+        ValueError: it is out of bounds.
+    """
+    i = axis if axis.__class__ is int else integer(name, "axis", axis)
+    if not -ndim <= i < ndim:
+        raise ValueError(
+            f"{name}: axis {i} is out of bounds for an array of {ndim} "
+            f"dimension{'' if ndim == 1 else 's'}"
+        )
+    return i + ndim if i < 0 else i
+
+
+_axes_memo: dict[tuple[Any, int], tuple[int, ...]] = {}
+
+
+def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axes given as None (all of them), an integer or a sequence, as numbers from 0 in order given.
+
+    Raises:
+        ValueError: an axis is out of bounds or given twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    known = _axes_memo.get((axis, ndim)) if axis.__class__ in (int, tuple) else None
+    if known is not None:
+        return known
+    given = tuple(axis) if isinstance(axis, Iterable) and not hasattr(axis, "aval") else (axis,)
+    axes = tuple(axis_index(name, a, ndim) for a in given)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{name}: duplicate axis in {given}")
+    if all(a.__class__ is int for a in given):
+        _axes_memo[given if axis.__class__ is not int else axis, ndim] = axes
+    return axes
+
+
+def static_axis(axis: Any) -> Any:
+    """An axis argument as a hashable value."""
+    if axis is None or axis.__class__ is int:
+        return axis
+    if isinstance(axis, Iterable) and getattr(axis, "shape", None) != ():
+        return tuple(operator.index(a) for a in axis)
+    return operator.index(axis)

@@ -1,0 +1,150 @@
+"""Promotion: the element type and shape in which operands of different types meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from dovetail_core import ShapedArray, canonical_dtype, enable_x64, is_inexact, typeof
+
+from .operands import PYTHON_SCALARS, ArrayLike, aval_of, operand
+
+x64 = enable_x64.state
+FLOAT32 = np.dtype(np.float32)
+INT32 = np.dtype(np.int32)
+BOOL = np.dtype(np.bool_)
+_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+
+
+def default_float() -> Any:
+    """The dtype of a Python float: float32, or float64 with ``enable_x64``."""
+    return canonical_dtype(np.float64)
+
+
+def default_int() -> Any:
+    """The dtype of a Python integer: int32, or int64 with ``enable_x64``."""
+    return canonical_dtype(np.int64)
+
+
+def inexact_dtype(dtype: Any) -> Any:
+    """The floating-point type in which functions of reals compute values of ``dtype``."""
+    if is_inexact(dtype):
+        return dtype
+    return canonical_dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+
+
+def common_type(avals: list[ShapedArray], inexact: bool = False) -> tuple[Any, bool]:
+    """The element type that operands of these types are promoted to, and whether it is weak."""
+    dtype, weak = dtypes.common_type([(a.dtype, a.weak_type) for a in avals])
+    return (inexact_dtype(dtype) if inexact else dtype), weak
+
+
+def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
+    """A Python number as an operand of element type ``dtype``.
+
+    Raises:
+        OverflowError: an integer that no array element of the default width holds.
+    """
+    if weak:
+        kind = _PYTHON[dtype.kind]
+        return x if x.__class__ is kind else kind(x)
+    if x.__class__ is float and dtype == FLOAT32 and not x64.value:
+        return x  # its weak type is float32 already
+    try:
+        return dtype.type(x)
+    except OverflowError:
+        return _wrapped(x, dtype)
+
+
+def _wrapped(x: int, dtype: Any) -> Any:
+    # As arithmetic in the default integer type and a conversion afterwards would do.
+    bounds = np.iinfo(default_int())
+    if not bounds.min <= x <= bounds.max and dtype.itemsize <= bounds.dtype.itemsize:
+        raise OverflowError(
+            f"the Python integer {x} does not fit into {bounds.dtype}. Enable 64-bit types "
+            "(dovetail.enable_x64) or use a floating-point number."
+        )
+    return np.asarray(x).astype(dtype)[()]
+
+
+def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
+    """A value in element type ``dtype``; itself where it has it."""
+    cls = x.__class__
+    if cls in PYTHON_SCALARS:
+        return python_scalar(x, dtype, weak)
+    aval = getattr(x, "aval", None)
+    if aval is None:
+        return np.asarray(x).astype(dtype, copy=False)[()] if x.dtype != dtype else x
+    if aval.dtype == dtype:
+        return x
+    return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak)
+
+
+def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape to which all of ``shapes`` broadcast.
+
+    Raises:
+        ValueError: they do not; names the function and the shapes.
+    """
+    first = shapes[0]
+    if all(s == first for s in shapes):
+        return first
+    ndim = max(map(len, shapes))
+    out = [1] * ndim
+    for shape in shapes:
+        offset = ndim - len(shape)
+        for i, d in enumerate(shape):
+            if d != 1:
+                if out[offset + i] not in (1, d):
+                    raise TypeError(
+                        f"{name} got shapes that cannot be broadcast together: "
+                        f"{', '.join(map(str, shapes))}. Aligned from the right, each dimension "
+                        "must be equal or 1."
+                    )
+                out[offset + i] = d
+    return tuple(out)
+
+
+def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
+    """``x`` broadcast to ``shape``, by one operation; itself where it has that shape."""
+    own = x.shape if hasattr(x, "shape") else ()
+    if own == shape:
+        return x
+    dims = tuple(range(len(shape) - len(own), len(shape)))
+    return lax.broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=dims)
+
+
+def promote(name: str, *xs: ArrayLike, inexact: bool = False) -> list[Any]:
+    """The arguments in their common element type, shapes as they are.
+
+    Raises:
+        TypeError: an argument is no array, or there is no common type.
+    """
+    values = [operand(name, x, i) for i, x in enumerate(xs)]
+    avals: list[Any] = [typeof(v) for v in values]
+    first = avals[0].dtype
+    if all(a.dtype == first for a in avals) and (not inexact or is_inexact(first)):
+        dtype, weak = first, all(a.weak_type for a in avals)
+    else:
+        dtype, weak = common_type(avals, inexact)
+    return [convert(v, dtype, weak) for v in values]
+
+
+def promote_shapes(name: str, *xs: Any) -> list[Any]:
+    """Values broadcast to their common shape; scalars stay scalars."""
+    shapes = [np.shape(x) if x.__class__ in PYTHON_SCALARS else x.shape for x in xs]
+    shape = broadcast_shapes(name, *shapes)
+    return [x if s == () else broadcast(x, shape) for x, s in zip(xs, shapes)]
+
+
+def promote_all(name: str, *xs: ArrayLike, inexact: bool = False) -> list[Any]:
+    """The arguments in their common element type and shape; scalars stay scalars."""
+    return promote_shapes(name, *promote(name, *xs, inexact=inexact))
+
+
+def kind(x: Any) -> str:
+    """``bool``, ``signed``, ``unsigned``, ``floating`` or ``complex``: of a value or a dtype."""
+    return dtypes.kind_of(x if isinstance(x, np.dtype) else aval_of("kind", x).dtype)

@@ -1,0 +1,1 @@
+"""Reductions: sums, extremes, moments, order statistics, with masks, initial values and NaN."""

@@ -1,0 +1,199 @@
+"""Sums, products, extremes, tests over axes, and where extremes are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from dovetail_core import ShapedArray
+
+from ..fusion import fused
+from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, no_out
+from ..operations import truth
+from ..promotion import BOOL, convert, default_int
+from .engine import operand_array, reduce, reduced_axes, strong, sum_types
+
+_plain: dict[tuple[ShapedArray, bool], bool] = {}
+
+
+def _is_plain(aval: ShapedArray) -> bool:
+    """Whether sums of this type need no conversion of element types."""
+    key = (aval, default_int().itemsize == 8)
+    known = _plain.get(key)
+    if known is None:
+        known = not aval.weak_type and sum_types(aval, None, True) == (aval.dtype, aval.dtype)
+        _plain[key] = known
+    return known
+
+
+def sum(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
+    keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
+    promote_integers: bool = True,
+) -> Array:  # fmt: skip
+    """The sum over ``axis`` (all axes by default).
+
+    Booleans and small integers are summed in the default integer type unless ``promote_integers``
+    is False; half-precision numbers are accumulated in single precision.
+
+    Args:
+        initial: added to the result.
+        where: booleans; elements where they are False are left out.
+
+    Raises:
+        TypeError: ``a`` is not an array.
+        ValueError: an axis is out of bounds.
+    """
+    no_out("sum", out)
+    a = operand_array("sum", a)
+    simple = dtype is None and initial is None and where is None and not keepdims
+    if simple and a.aval.__class__ is ShapedArray and _is_plain(a.aval):
+        axes = reduced_axes("sum", axis, len(a.aval.shape))
+        return lax.reduce_sum_p.bind(a, axes=axes) if axes else a
+    compute, result = sum_types(a.aval, dtype, promote_integers)
+    return reduce("sum", "sum", a, axis, keepdims, initial, where, compute, result)
+
+
+def prod(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
+    keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
+    promote_integers: bool = True,
+) -> Array:  # fmt: skip
+    """The product over ``axis`` (see :func:`sum` for the arguments)."""
+    no_out("prod", out)
+    a = operand_array("prod", a)
+    compute, result = sum_types(a.aval, dtype, promote_integers)
+    return reduce("prod", "prod", a, axis, keepdims, initial, where, compute, result)
+
+
+def _extreme(
+    kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any
+) -> Array:
+    no_out(kind, out)
+    a = operand_array(kind, a)
+    return reduce(kind, kind, a, axis, keepdims, initial, where, a.dtype, a.dtype)
+
+
+def max(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The greatest element over ``axis``; NaN if one is NaN. Complex numbers order by real part.
+
+    Raises:
+        ValueError: there are no elements and no ``initial``, or ``where`` without ``initial``.
+    """
+    return _extreme("max", a, axis, out, keepdims, initial, where)
+
+
+def min(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The least element over ``axis`` (see :func:`max`)."""
+    return _extreme("min", a, axis, out, keepdims, initial, where)
+
+
+amax, amin = max, min
+
+
+def _test(
+    kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: Any
+) -> Array:
+    no_out(kind, out)
+    a = operand_array(kind, a)
+    if a.dtype.kind == "b" and where is None and not keepdims:
+        prim = lax.reduce_and_p if kind == "all" else lax.reduce_or_p
+        axes = reduced_axes(kind, axis, a.ndim)
+        return prim.bind(a, axes=axes) if axes else a
+    if where is None:
+        axes = reduced_axes(kind, axis, a.ndim)
+        return _truth_test(a, kind=kind, axes=axes, keepdims=bool(keepdims))
+    return reduce(kind, kind, truth(a), axis, keepdims, None, where, BOOL, BOOL)
+
+
+@fused(static=("kind", "axes", "keepdims"))
+def _truth_test(a: Any, kind: str, axes: Any, keepdims: bool) -> Any:
+    return reduce(kind, kind, truth(a), axes, keepdims, None, None, BOOL, BOOL)
+
+
+def all(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *,
+    where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """Whether all elements over ``axis`` are not zero."""
+    return _test("all", a, axis, out, keepdims, where)
+
+
+def any(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *,
+    where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """Whether any element over ``axis`` is not zero."""
+    return _test("any", a, axis, out, keepdims, where)
+
+
+def _arg_extreme(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Array:
+    name = "arg" + kind
+    no_out(name, out)
+    a = operand_array(name, a)
+    if axis is not None:
+        axis = axis_index(name, axis, a.ndim)
+    if (a.size if axis is None else a.shape[axis]) == 0:
+        raise ValueError(f"{name} of an array of shape {a.shape}: there is no element to choose")
+    return _arg(a, kind=kind, axis=axis, keepdims=bool(keepdims), index=default_int())
+
+
+@fused(static=("kind", "axis", "keepdims", "index"))
+def _arg(a: Any, kind: str, axis: int | None, keepdims: bool, index: Any) -> Any:
+    shape = a.shape
+    if axis is None:
+        a, at = lax.reshape(a, (a.size,)), 0
+    else:
+        at = axis
+    a = convert(a, np.dtype(np.uint8)) if a.dtype.kind == "b" else a
+    prim = lax.argmax_p if kind == "max" else lax.argmin_p
+    found = strong(prim.bind(a, axes=(at,), index_dtype=index))
+    if not keepdims:
+        return found
+    kept = (1,) * len(shape) if axis is None else (*shape[:at], 1, *shape[at + 1 :])
+    return lax.reshape(found, kept)
+
+
+def argmax(
+    a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """The index of the first greatest element along ``axis``, or in the flattened array.
+
+    Raises:
+        ValueError: there are no elements, or the axis is out of bounds.
+    """
+    return _arg_extreme("max", a, axis, out, keepdims)
+
+
+def argmin(
+    a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """The index of the first least element (see :func:`argmax`)."""
+    return _arg_extreme("min", a, axis, out, keepdims)
+
+
+def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
+    """The greatest element less the least one, over ``axis``."""
+    no_out("ptp", out)
+    a = operand_array("ptp", a)
+    return lax.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+
+
+def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
+    """How many elements over ``axis`` are not zero."""
+    a = operand_array("count_nonzero", a)
+    return _count(a, axes=reduced_axes("count_nonzero", axis, a.ndim), keepdims=bool(keepdims),
+                  dtype=default_int())  # fmt: skip
+
+
+@fused(static=("axes", "keepdims", "dtype"))
+def _count(a: Any, axes: Any, keepdims: bool, dtype: Any) -> Any:
+    return reduce("count_nonzero", "sum", truth(a), axes, keepdims, None, None, dtype, dtype)

@@ -1,0 +1,132 @@
+"""How reductions run: element types they compute in, masks, initial values, kept dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from dovetail_core import ShapedArray
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import ArrayLike, axis_tuple, static_axis
+from ..operations import select
+from ..promotion import broadcast, broadcast_shapes, convert, default_int
+
+REDUCERS: dict[str, Any] = {
+    "sum": (lax.reduce_sum_p, lax.add, 0),
+    "prod": (lax.reduce_prod_p, lax.mul, 1),
+    "max": (lax.reduce_max_p, lax.max, None),
+    "min": (lax.reduce_min_p, lax.min, None),
+    "all": (lax.reduce_and_p, lax.bitwise_and, True),
+    "any": (lax.reduce_or_p, lax.bitwise_or, False),
+}
+"""Per kind: the primitive, how an initial value joins, the identity where there is one."""
+
+FLOAT16 = (np.dtype(np.float16), np.dtype(dtypes.bfloat16))
+_axes_of: dict[tuple[Any, int], tuple[int, ...]] = {}
+
+
+def reduced_axes(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes that ``axis`` means, in increasing order."""
+    if axis.__class__ is int or axis is None:
+        known = _axes_of.get((axis, ndim))
+        if known is None:
+            known = _axes_of[axis, ndim] = axis_tuple(name, axis, ndim)
+        return known
+    return tuple(sorted(axis_tuple(name, static_axis(axis), ndim)))
+
+
+def strong(x: Any) -> Any:
+    """``x`` without weak typing."""
+    if not x.aval.weak_type:
+        return x
+    return lax.convert_element_type_p.bind(x, new_dtype=x.aval.dtype, weak_type=False)
+
+
+def keep_dims(x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """A reduced array with the reduced axes back, of size 1."""
+    if not axes:
+        return x
+    full = tuple([1 if i in axes else d for i, d in enumerate(shape)])
+    dims = tuple([i for i in range(len(shape)) if i not in axes])
+    return lax.broadcast_in_dim_p.bind(x, shape=full, broadcast_dimensions=dims)
+
+
+def computation_type(dtype: Any) -> Any:
+    """What sums of ``dtype`` are accumulated in: half precision in single precision."""
+    if dtype in FLOAT16:
+        return np.dtype(np.float32)
+    return dtype
+
+
+def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[Any, Any]:
+    """The element types that a sum or product of ``aval`` computes in and returns."""
+    if dtype is not None:
+        result = dtypes.as_dtype(dtype)
+        return (computation_type(result) if result.kind != "b" else default_int()), result
+    own = aval.dtype
+    if own.kind == "b":
+        return default_int(), default_int()
+    if promote_integers and own.kind in "iu" and own.itemsize < default_int().itemsize:
+        wide = default_int() if own.kind == "i" else np.dtype(f"u{default_int().itemsize}")
+        return wide, wide
+    return computation_type(own), own
+
+
+@fused(static=("kind", "axes", "compute", "result", "keepdims"))
+def _masked_reduce(
+    a: Any, initial: Any, where: Any, kind: str, axes: Any, compute: Any, result: Any, keepdims: bool
+) -> Any:
+    prim, join, identity = REDUCERS[kind]
+    a = convert(a, compute)
+    if where is not None:
+        fill = initial if identity is None else identity
+        shape = broadcast_shapes(kind, a.shape, where.shape)
+        filler = convert(fill, compute)
+        a = select(broadcast(where, shape), broadcast(a, shape), filler)
+    out = prim.bind(a, axes=axes) if axes else a
+    if initial is not None:
+        out = join(convert(initial, compute), out)
+    out = strong(convert(out, result))
+    return keep_dims(out, a.shape, axes) if keepdims else out
+
+
+def reduce(
+    name: str, kind: str, a: Any, axis: Any, keepdims: bool, initial: Any, where: Any,
+    compute: Any, result: Any,
+) -> Any:  # fmt: skip
+    """The general reduction: every option of the public functions."""
+    if where is not None:
+        where = as_array(name, where)
+        if where.dtype.kind != "b":
+            raise TypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
+        shape = broadcast_shapes(name, a.shape, where.shape)
+        a = broadcast(a, shape)
+    axes = reduced_axes(name, axis, a.ndim)
+    if kind in ("max", "min") and initial is None:
+        _check_has_identity(name, a, axes, where)
+    if initial is not None:
+        initial = as_array(name, initial)
+        if initial.shape != ():
+            raise ValueError(f"{name}: initial must be a scalar, got shape {initial.shape}")
+    return _masked_reduce(a, initial, where, kind=kind, axes=axes, compute=compute, result=result,
+                          keepdims=bool(keepdims))  # fmt: skip
+
+
+def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) -> None:
+    if where is not None:
+        raise ValueError(f"{name} of nothing has no value, so a where mask needs an initial value")
+    if any(a.shape[i] == 0 for i in axes):
+        raise ValueError(
+            f"{name} of an array of shape {a.shape} over axes {axes} is over no element and has no "
+            "value. Give an initial value."
+        )
+
+
+def operand_array(name: str, a: ArrayLike) -> Any:
+    """The argument of a reduction as an array."""
+    return a if hasattr(a, "aval") else as_array(name, a)

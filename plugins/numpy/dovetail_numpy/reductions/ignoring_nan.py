@@ -1,0 +1,152 @@
+"""Reductions that leave NaN out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from ..fusion import fused
+from ..operands import Array, ArrayLike, Axis, DTypeLike, no_out
+from ..operations import number, select
+from . import basic, moments
+from .engine import operand_array
+
+
+def _exact(a: Any) -> bool:
+    return a.dtype.kind in "biu"
+
+
+def _isnan(a: Any) -> Any:
+    return lax.ne_p.bind(a, a)
+
+
+def _filled(a: Any, value: float) -> Any:
+    return a if _exact(a) else _fill(a, value=value)
+
+
+@fused(static=("value",))
+def _fill(a: Any, value: float) -> Any:
+    return select(_isnan(a), number(a, value), a)
+
+
+def nansum(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
+    keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The sum over ``axis`` of what is not NaN."""
+    a = _filled(operand_array("nansum", a), 0)
+    return basic.sum(a, axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
+    keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The product over ``axis`` of what is not NaN."""
+    a = _filled(operand_array("nanprod", a), 1)
+    return basic.prod(a, axis, dtype, out, keepdims, initial, where)
+
+
+def _nan_extreme(
+    kind: str, a: Any, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any
+) -> Array:
+    name, reducer = f"nan{kind}", basic.max if kind == "max" else basic.min
+    no_out(name, out)
+    a = operand_array(name, a)
+    if _exact(a):
+        return reducer(a, axis, None, keepdims, initial, where)
+    value = -np.inf if kind == "max" else np.inf
+    found = reducer(_filled(a, value), axis, None, keepdims, initial, where)
+    if initial is not None:
+        return found
+    nothing = basic.all(_isnan(a), axis, keepdims=keepdims)
+    return select(nothing, number(found, float("nan")), found)
+
+
+def nanmax(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The greatest element over ``axis`` that is not NaN; NaN where there is none."""
+    return _nan_extreme("max", a, axis, out, keepdims, initial, where)
+
+
+def nanmin(
+    a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
+    initial: ArrayLike | None = None, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The least element over ``axis`` that is not NaN; NaN where there is none."""
+    return _nan_extreme("min", a, axis, out, keepdims, initial, where)
+
+
+def _nan_arg(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Array:
+    name, finder = f"nanarg{kind}", basic.argmax if kind == "max" else basic.argmin
+    no_out(name, out)
+    a = operand_array(name, a)
+    if _exact(a):
+        return finder(a, axis, None, keepdims)
+    found = finder(_filled(a, -np.inf if kind == "max" else np.inf), axis, None, keepdims)
+    nothing = basic.all(_isnan(a), axis, keepdims=bool(keepdims))
+    return select(nothing, number(found, -1), found)
+
+
+def nanargmax(
+    a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """The index of the greatest element that is not NaN; -1 where there is none."""
+    return _nan_arg("max", a, axis, out, keepdims)
+
+
+def nanargmin(
+    a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
+) -> Array:
+    """The index of the least element that is not NaN; -1 where there is none."""
+    return _nan_arg("min", a, axis, out, keepdims)
+
+
+def _kept(a: Any, where: Any) -> Any:
+    """Where elements count: they are not NaN, and ``where`` says so."""
+    kept = lax.bitwise_not(_isnan(a))
+    if where is None:
+        return kept
+    from ..ufuncs.comparisons import LOGICAL_AND
+
+    return LOGICAL_AND(kept, where)
+
+
+def nanmean(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
+    keepdims: bool = False, where: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The mean over ``axis`` of what is not NaN; NaN where there is nothing."""
+    no_out("nanmean", out)
+    a = operand_array("nanmean", a)
+    if _exact(a):
+        return moments.mean(a, axis, dtype, None, keepdims, where=where)
+    return moments.mean(a, axis, dtype, None, keepdims, where=_kept(a, where))
+
+
+def nanvar(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: Any = 0,
+    keepdims: bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The variance over ``axis`` of what is not NaN; NaN where too little is left."""
+    no_out("nanvar", out)
+    a = operand_array("nanvar", a)
+    where = where if _exact(a) else _kept(a, where)
+    return moments.var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
+
+
+def nanstd(
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: Any = 0,
+    keepdims: bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The standard deviation over ``axis`` of what is not NaN."""
+    no_out("nanstd", out)
+    a = operand_array("nanstd", a)
+    where = where if _exact(a) else _kept(a, where)
+    return moments.std(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
+
+

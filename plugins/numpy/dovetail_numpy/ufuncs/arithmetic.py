@@ -1,0 +1,157 @@
+"""Arithmetic of two operands: sums, products, quotients, remainders, powers, extremes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+
+from dovetail_core import ShapedArray, typeof
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import ArrayLike
+from ..operations import dtype_of, number, select
+from ..promotion import INT32, broadcast, convert, promote
+from .choosers import INEXACT, INTEGERS, NUMBERS, REALS, always, by_kind, for_kinds
+from .plans import Binary, Op, binary_function
+
+
+def _with_bool_as_int(op: Op) -> Op:
+    def apply(x: Any, y: Any) -> Any:
+        return op(convert(x, INT32), convert(y, INT32))
+
+    return fused()(apply)
+
+
+def _floor_divide_signed(x: Any, y: Any) -> Any:
+    quotient = lax.div(x, y)
+    # Division truncates; one less where the signs differ and there is a remainder.
+    off = lax.bitwise_and(lax.ne(lax.sign(x), lax.sign(y)), lax.ne(lax.rem(x, y), number(x, 0)))
+    return select(off, lax.sub(quotient, number(x, 1)), quotient)
+
+
+def _floor_divide_float(x: Any, y: Any) -> Any:
+    # Of the exact multiple (x - mod) / y, rounded: floor(x / y) is wrong where x / y rounds up.
+    mod = _remainder(x, y)
+    exact = lax.div(lax.sub(x, mod), y)
+    rounded = lax.round(exact, lax.RoundingMethod.TO_NEAREST_EVEN)
+    infinite = lax.eq(lax.abs(x), number(x, float("inf")))
+    by_zero = lax.eq(y, number(y, 0))
+    return select(lax.bitwise_or(infinite, by_zero), lax.div(x, y), rounded)
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    """The remainder with the sign of ``y``."""
+    rem = lax.rem(x, y)
+    zero = number(x, 0)
+    differs = lax.ne(lax.lt(rem, zero), lax.lt(y, zero))
+    return select(lax.bitwise_and(differs, lax.ne(rem, zero)), lax.add(rem, y), rem)
+
+
+_signed_div, _float_div = fused()(_floor_divide_signed), fused()(_floor_divide_float)
+_mod = fused()(_remainder)
+
+ADD = Binary("add", by_kind(bool=lax.or_p, **for_kinds(NUMBERS, lax.add_p)))
+SUBTRACT = Binary("subtract", always(lax.sub_p, NUMBERS))
+MULTIPLY = Binary("multiply", by_kind(bool=lax.and_p, **for_kinds(NUMBERS, lax.mul_p)))
+DIVIDE = Binary("divide", always(lax.div_p, INEXACT), inexact=True)
+FLOOR_DIVIDE = Binary("floor_divide", by_kind(
+    bool=_with_bool_as_int(_floor_divide_signed), signed=_signed_div, unsigned=lax.div_p,
+    floating=_float_div))  # fmt: skip
+REMAINDER = Binary("remainder", by_kind(
+    bool=_with_bool_as_int(_remainder), signed=_mod, unsigned=lax.rem_p, floating=_mod))  # fmt: skip
+MAXIMUM = Binary("maximum", always(lax.max_p))
+MINIMUM = Binary("minimum", always(lax.min_p))
+_FMOD = Binary("fmod", by_kind(bool=_with_bool_as_int(lax.rem),
+                               **for_kinds(REALS[1:], lax.rem_p)))  # fmt: skip
+
+divide = binary_function(DIVIDE, "True division ``x1 / x2``; integers are divided as floats.")
+true_divide = divide
+floor_divide = binary_function(
+    FLOOR_DIVIDE, "``floor(x1 / x2)`` without rounding errors; not for complex numbers."
+)
+remainder = binary_function(REMAINDER, "``x1 - x2 * floor(x1 / x2)``: has the sign of ``x2``.")
+mod = remainder
+fmod = binary_function(_FMOD, "The remainder of truncating division: has the sign of ``x1``.")
+
+
+def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Any, Any]:
+    """``(floor_divide(x1, x2), remainder(x1, x2))``."""
+    return FLOOR_DIVIDE(x1, x2), REMAINDER(x1, x2)
+
+
+def _raise_integers(x: Any, y: Any) -> Any:
+    """Integers to integer powers by repeated squaring; 0 for negative exponents."""
+    one, zero = lax.full_like(y, 1), lax.full_like(y, 0)
+    base, acc = x, lax.full_like(x, 1)
+    acc = select(lax.lt(y, zero), lax.full_like(x, 0), acc)
+    for _ in range(6):  # exponents of 64 and more overflow for every base but -1, 0 and 1
+        acc = select(lax.eq(lax.bitwise_and(y, one), one), lax.mul(acc, base), acc)
+        base = lax.mul(base, base)
+        y = lax.shift_right_logical(y, one)
+    return _raise_rest(acc, base, y, zero)
+
+
+def _raise_rest(acc: Any, base: Any, y: Any, zero: Any) -> Any:
+    one = lax.full_like(y, 1)
+    for _ in range(max(0, dtype_of(y).itemsize * 8 - 6)):
+        acc = select(lax.eq(lax.bitwise_and(y, one), one), lax.mul(acc, base), acc)
+        base = lax.mul(base, base)
+        y = lax.shift_right_logical(y, one)
+    return acc
+
+
+@fused()
+def _power_integers(x: Any, y: Any) -> Any:
+    return _raise_integers(*_full_shapes(as_array("power", x), as_array("power", y)))
+
+
+def _full_shapes(x: Any, y: Any) -> tuple[Any, Any]:
+    shape = y.shape if x.shape == () else x.shape
+    return broadcast(x, shape), broadcast(y, shape)
+
+
+POWER = Binary("power", by_kind(bool=_with_bool_as_int(_power_integers),
+                                **for_kinds(INTEGERS, _power_integers),
+                                **for_kinds(INEXACT, lax.pow_p)))  # fmt: skip
+
+
+def power(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+    """``x1`` to the power of ``x2``; a Python integer as ``x2`` is multiplied out.
+
+    Raises:
+        TypeError: an integer is raised to a negative Python integer.
+    """
+    if x2.__class__ is int:
+        return integer_power(x1, x2)
+    return POWER(x1, x2)
+
+
+def integer_power(x: ArrayLike, n: int) -> Any:
+    """``x`` to the power of a Python integer.
+
+    Raises:
+        TypeError: ``x`` holds integers and ``n`` is negative.
+    """
+    aval = getattr(x, "aval", None)
+    if aval is None:
+        (x,) = promote("power", x)
+        aval = typeof(x)
+    if aval.__class__ is ShapedArray and aval.dtype.kind == "b":
+        x, aval = convert(x, INT32), ShapedArray(aval.shape, INT32)
+    if n == 2:
+        return lax.square_p.bind(x)
+    if n < 0 and aval.dtype.kind in "iu":
+        raise TypeError(
+            f"power: integers cannot be raised to negative powers, got {aval.str_short()} and "
+            f"{n}. Convert the base to a floating-point type, or write the exponent as {n}.0."
+        )
+    return lax.integer_pow_p.bind(x, y=n)
+
+
+_FLOAT_POWER = Binary("float_power", always(lax.pow_p, INEXACT), inexact=True)
+float_power = binary_function(
+    _FLOAT_POWER, "``x1`` to the power of ``x2`` in floating point, also for integers."
+)
+pow = power

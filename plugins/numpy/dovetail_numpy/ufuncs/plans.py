@@ -1,0 +1,220 @@
+"""Elementwise functions by plans: what one pair of operand types needs is worked out once.
+
+A plan is a callable of the operands. For operands of one type it is the primitive's ``bind``
+itself, so that the usual call reaches the trace through two dictionary lookups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import Primitive, ShapedArray, Tracer, is_inexact, typeof
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import PYTHON_SCALARS, ArrayLike, operand
+from ..promotion import (
+    FLOAT32,
+    broadcast,
+    broadcast_shapes,
+    common_type,
+    convert,
+    inexact_dtype,
+    python_scalar,
+    x64,
+)
+
+Op = Callable[..., Any]
+Chooser = Callable[[str, Any], Op]
+"""``(name, dtype) -> operation on operands of that dtype``; raises TypeError for other dtypes."""
+
+
+def key(x: Any) -> Any:
+    """What a plan depends on: the type of an array, or the class of a Python scalar."""
+    return getattr(x, "aval", x.__class__)
+
+
+def is_bind(op: Op) -> bool:
+    """Whether an operation is a primitive's ``bind``, which takes Python scalars as they are."""
+    return isinstance(getattr(op, "__self__", None), Primitive)
+
+
+class Binary:
+    """A function of two operands with type promotion and broadcasting."""
+
+    __slots__ = ("name", "choose", "inexact", "plans")
+
+    def __init__(self, name: str, choose: Chooser, inexact: bool = False) -> None:
+        self.name = name
+        self.choose = choose
+        self.inexact = inexact
+        self.plans: dict[tuple[Any, Any], Op] = {}
+
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> Any:
+        plan = self.plans.get((getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__)))
+        return self.miss(x, y) if plan is None else plan(x, y)
+
+    def miss(self, x: ArrayLike, y: ArrayLike) -> Any:
+        """The result for operands whose types were not seen before, or are NumPy's."""
+        vx, vy = operand(self.name, x, 0), operand(self.name, y, 1)
+        types = tuple([v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v) for v in (vx, vy)])
+        plan = self.plans.get(types)
+        if plan is None:
+            plan = self.plans[types] = self.plan(vx, vy)
+        return plan(vx, vy)
+
+    def plan(self, x: Any, y: Any) -> Op:
+        """What to do for operands of the types of ``x`` and ``y``."""
+        avals: list[Any] = [typeof(x), typeof(y)]
+        _arrays_only(self.name, avals)
+        dtype, weak = common_type(avals, self.inexact)
+        op = self.choose(self.name, dtype)
+        shape = broadcast_shapes(self.name, avals[0].shape, avals[1].shape)
+        host = [_scalar_step(v, dtype, weak) for v in (x, y)]
+        device = [None if h else _array_step(a, dtype, weak, shape) for h, a in zip(host, avals)]
+        host = [None if h is _as_it_is else h for h in host]
+        return _host_plan(_device_plan(op, *device), *host)
+
+
+def _arrays_only(name: str, avals: list[Any]) -> None:
+    for i, a in enumerate(avals):
+        if a.__class__ is not ShapedArray:
+            raise TypeError(
+                f"{name} requires arrays, got a value of type {a.str_short()} at position {i}"
+            )
+
+
+def _as_it_is(v: Any) -> Any:
+    return v
+
+
+def _scalar_step(x: Any, dtype: Any, weak: bool) -> Op | None:
+    """How a Python scalar becomes an operand; None for arrays."""
+    cls = x.__class__
+    if cls not in PYTHON_SCALARS:
+        return None
+    if cls is float and (dtype == FLOAT32 or weak):
+        return _as_it_is if weak else _float32_scalar
+    if weak and typeof(x).dtype.kind == dtype.kind:  # type: ignore[attr-defined]
+        return _as_it_is
+    return lambda v: python_scalar(v, dtype, weak)
+
+
+def _float32_scalar(v: float) -> Any:
+    return FLOAT32.type(v) if x64.value else v
+
+
+def _array_step(aval: ShapedArray, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Op | None:
+    """How an array becomes an operand: None where nothing is to be done."""
+    moves = aval.shape not in ((), shape)
+    if aval.dtype == dtype:
+        return (lambda v: broadcast(v, shape)) if moves else None
+    if not moves:
+        return lambda v: convert(v, dtype, weak)
+    return lambda v: broadcast(convert(v, dtype, weak), shape)
+
+
+def _device_plan(op: Op, first: Op | None, second: Op | None) -> Op:
+    """``op`` after steps on arrays, all of it one compiled call when evaluating."""
+    if first is None and second is None:
+        return op
+    if second is None:
+        return fused()(lambda x, y: op(first(x), y))  # type: ignore[misc]
+    if first is None:
+        return fused()(lambda x, y: op(x, second(y)))
+    return fused()(lambda x, y: op(first(x), second(y)))
+
+
+def _host_plan(op: Op, first: Op | None, second: Op | None) -> Op:
+    if first is None and second is None:
+        return op
+    if second is None:
+        return lambda x, y: op(first(x), y)  # type: ignore[misc]
+    if first is None:
+        return lambda x, y: op(x, second(y))
+    return lambda x, y: op(first(x), second(y))
+
+
+class Unary:
+    """A function of one operand; with ``inexact``, integers become floating-point first."""
+
+    __slots__ = ("name", "choose", "inexact", "plans")
+
+    def __init__(self, name: str, choose: Chooser, inexact: bool = False) -> None:
+        self.name = name
+        self.choose = choose
+        self.inexact = inexact
+        self.plans: dict[Any, Op] = {}
+
+    def __call__(self, x: ArrayLike) -> Any:
+        plan = self.plans.get(getattr(x, "aval", x.__class__))
+        return self.miss(x) if plan is None else plan(x)
+
+    def miss(self, x: ArrayLike) -> Any:
+        """The result for an operand whose type was not seen before, or is NumPy's."""
+        v = operand(self.name, x)
+        if v.__class__ in PYTHON_SCALARS:
+            return self._scalar(v)
+        aval: Any = typeof(v)
+        plan = self.plans.get(aval)
+        if plan is None:
+            plan = self.plans[aval] = self.plan(aval)
+        return plan(v)
+
+    def _scalar(self, v: Any) -> Any:
+        aval: Any = typeof(v)
+        dtype = inexact_dtype(aval.dtype) if self.inexact else aval.dtype
+        op, x = self.choose(self.name, dtype), python_scalar(v, dtype, aval.weak_type)
+        return op(x) if is_bind(op) else op(as_array(self.name, x))
+
+    def plan(self, aval: ShapedArray) -> Op:
+        """What to do for an operand of type ``aval``."""
+        _arrays_only(self.name, [aval])
+        if not self.inexact or is_inexact(aval.dtype):
+            return self.choose(self.name, aval.dtype)
+        dtype, weak = inexact_dtype(aval.dtype), aval.weak_type
+        op = self.choose(self.name, dtype)
+        return fused()(lambda x: op(convert(x, dtype, weak)))
+
+
+def unary_function(engine: Unary, doc: str) -> Callable[[ArrayLike], Any]:
+    """The public function of one operand that ``engine`` computes."""
+    plans, miss = engine.plans, engine.miss
+
+    def function(x: ArrayLike, /) -> Any:
+        plan = plans.get(getattr(x, "aval", x.__class__))
+        return miss(x) if plan is None else plan(x)
+
+    return _named(function, engine.name, doc)
+
+
+def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike], Any]:
+    """The public function of two operands that ``engine`` computes."""
+    plans, miss = engine.plans, engine.miss
+
+    def function(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+        plan = plans.get((getattr(x1, "aval", x1.__class__), getattr(x2, "aval", x2.__class__)))
+        return miss(x1, x2) if plan is None else plan(x1, x2)
+
+    return _named(function, engine.name, doc)
+
+
+def _named(function: Any, name: str, doc: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "dovetail.numpy"
+    function.__doc__ = doc
+    return function
+
+
+def foreign(y: Any) -> bool:
+    """Whether an operator should leave ``y`` to its own class (which may know what to do)."""
+    return not (isinstance(y, Tracer) or hasattr(y, "aval") or _is_number(y))
+
+
+def _is_number(y: Any) -> bool:
+    return isinstance(y, (bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
+        y, "__jax_array__"
+    )

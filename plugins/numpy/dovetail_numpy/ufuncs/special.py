@@ -1,0 +1,245 @@
+"""Further functions of two operands: distances, logarithms of sums, signs, neighbours, steps."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import ArrayLike
+from ..operations import dtype_of, number, select
+from ..promotion import broadcast, convert, promote, promote_all
+from .choosers import ALL, FLOATS, INEXACT, REALS, accept, always, by_kind, for_kinds
+from .comparisons import isnan
+from .plans import Binary, binary_function
+
+
+def _real_only(op: Any) -> Any:
+    return always(fused()(op), FLOATS)
+
+
+def _hypot(x: Any, y: Any) -> Any:
+    # Scaled by the larger one, so that the squares neither overflow nor vanish.
+    x, y = lax.abs(x), lax.abs(y)
+    big, small = lax.max(x, y), lax.min(x, y)
+    infinite = lax.eq(big, number(big, float("inf")))
+    safe = select(lax.eq(big, number(big, 0)), number(big, 1), big)
+    ratio = lax.div(small, safe)
+    length = lax.mul(big, lax.sqrt(lax.add(number(big, 1), lax.mul(ratio, ratio))))
+    # An infinity outweighs a NaN, and max is NaN if either is.
+    either = lax.bitwise_or(lax.eq(x, number(x, float("inf"))), lax.eq(y, number(y, float("inf"))))
+    return select(lax.bitwise_or(infinite, either), number(big, float("inf")), length)
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    top = lax.max(x, y)
+    difference = lax.sub(x, y)
+    equal_infinities = lax.ne(difference, difference)
+    return select(equal_infinities, lax.add(x, y),
+                  lax.add(top, lax.log1p(lax.exp(lax.neg(lax.abs(difference))))))  # fmt: skip
+
+
+def _logaddexp_complex(x: Any, y: Any) -> Any:
+    larger = lax.ge(lax.real(x), lax.real(y))
+    top, low = select(larger, x, y), select(larger, y, x)
+    total = lax.add(top, lax.log1p(lax.exp(lax.sub(low, top))))
+    pi2 = number(lax.real(total), 2 * np.pi)
+    im = lax.imag(total)
+    turns = lax.floor(lax.add(lax.div(im, pi2), number(im, 0.5)))
+    return lax.complex(lax.real(total), lax.sub(im, lax.mul(turns, pi2)))
+
+
+def _logaddexp2(x: Any, y: Any) -> Any:
+    top = lax.max(x, y)
+    difference = lax.sub(x, y)
+    grown = lax.log1p(lax.exp2(lax.neg(lax.abs(difference))))
+    tail = lax.mul(grown, number(x, 1 / log(2)))
+    return select(lax.ne(difference, difference), lax.add(x, y), lax.add(top, tail))
+
+
+def _logaddexp2_complex(x: Any, y: Any) -> Any:
+    scale = number(x, log(2))
+    total = _logaddexp_complex(lax.mul(x, scale), lax.mul(y, scale))
+    return lax.div(total, scale)
+
+
+LOGADDEXP = Binary("logaddexp", by_kind(
+    floating=fused()(_logaddexp), complex=fused()(_logaddexp_complex)), inexact=True)  # fmt: skip
+LOGADDEXP2 = Binary("logaddexp2", by_kind(
+    floating=fused()(_logaddexp2), complex=fused()(_logaddexp2_complex)), inexact=True)  # fmt: skip
+
+
+def _sign_bit(x: Any) -> Any:
+    bits = np.dtype(f"int{dtype_of(x).itemsize * 8}")
+    return lax.lt(lax.bitcast_convert_type(x, bits), bits.type(0))
+
+
+def _copysign(x: Any, y: Any) -> Any:
+    size = lax.abs(x)
+    return select(_sign_bit(y), lax.neg(size), size)
+
+
+def _heaviside(x: Any, y: Any) -> Any:
+    step = select(lax.lt(x, number(x, 0)), number(x, 0), number(x, 1))
+    at_zero = select(lax.eq(x, number(x, 0)), y, step)
+    return select(lax.ne(x, x), x, at_zero)
+
+
+def _both(op: Any) -> Any:
+    """``op`` on arrays of one shape, which functions with bit patterns need."""
+
+    def apply(x: Any, y: Any) -> Any:
+        x, y = as_array("", x), as_array("", y)
+        shape = x.shape or y.shape
+        return op(broadcast(x, shape), broadcast(y, shape))
+
+    return apply
+
+
+arctan2 = binary_function(
+    Binary("arctan2", always(lax.atan2_p, INEXACT), inexact=True),
+    "The angle of the point ``(x2, x1)`` in the plane, from -π to π.",
+)
+atan2 = arctan2
+hypot = binary_function(
+    Binary("hypot", _real_only(_hypot), inexact=True),
+    "``sqrt(x1**2 + x2**2)`` without overflow; for real numbers.",
+)
+copysign = binary_function(
+    Binary("copysign", _real_only(_both(_copysign)), inexact=True), "``x1`` with the sign of ``x2``."
+)
+nextafter = binary_function(
+    Binary("nextafter", always(_both(lax.nextafter), FLOATS), inexact=True),
+    "The next number of its type after ``x1`` in the direction of ``x2``.",
+)
+heaviside = binary_function(
+    Binary("heaviside", _real_only(_heaviside), inexact=True),
+    "0 for negative ``x1``, 1 for positive ones, ``x2`` at zero.",
+)
+
+
+def _ignoring_nan(pick: Any) -> Any:
+    def apply(x: Any, y: Any) -> Any:
+        x, y = _both(lambda a, b: (a, b))(x, y)
+        return select(isnan(y), x, select(isnan(x), y, pick(x, y)))
+
+    return fused()(apply)
+
+
+def _nan_proof(name: str, prim: Any, doc: str) -> Any:
+    exact = for_kinds(ALL[:3], prim)
+    op = _ignoring_nan(prim.bind)
+    return binary_function(Binary(name, by_kind(**exact, floating=op, complex=op)), doc)
+
+
+fmax = _nan_proof("fmax", lax.max_p, "The greater of two elements; NaN only where both are NaN.")
+fmin = _nan_proof("fmin", lax.min_p, "The lesser of two elements; NaN only where both are NaN.")
+
+
+@fused()
+def _ldexp(x: Any, n: Any) -> Any:
+    # In three factors, so that no factor overflows where the result does not.
+    third = lax.div(n, number(n, 3))
+    last = lax.sub(n, lax.mul(third, number(n, 2)))
+    factor = lax.exp2(convert(third, x.dtype))
+    return lax.mul(lax.mul(lax.mul(x, factor), factor), lax.exp2(convert(last, x.dtype)))
+
+
+def ldexp(x1: ArrayLike, x2: ArrayLike) -> Any:
+    """``x1 * 2**x2`` for integers ``x2``.
+
+    Raises:
+        TypeError: ``x1`` is complex, or ``x2`` is not of integers.
+    """
+    (x,) = promote("ldexp", x1, inexact=True)
+    n = as_array("ldexp", x2, 1)
+    accept("ldexp", dtype_of(x), FLOATS)
+    accept("ldexp", n.dtype, ("bool", "signed", "unsigned"))
+    n = convert(n, np.dtype(np.int32))
+    shape = lax.broadcast_shapes(np.shape(x), n.shape)
+    return _ldexp(broadcast(as_array("ldexp", x), shape), broadcast(n, shape))
+
+
+@fused()
+def _frexp(x: Any) -> tuple[Any, Any]:
+    info = lax.dtypes.finfo(x.dtype)
+    bits, mantissa = info.bits, info.nmant
+    int_type = np.dtype(f"int{bits}")
+    bias = (1 << (bits - mantissa - 2)) - 1
+    # Subnormal numbers are scaled into the normal range first.
+    small = lax.lt(lax.abs(x), number(x, float(info.tiny)))
+    scaled = select(small, lax.mul(x, number(x, 2.0**mantissa)), x)
+    pattern = lax.bitcast_convert_type(scaled, int_type)
+    field = (1 << (bits - mantissa - 1)) - 1
+    exponent = lax.bitwise_and(
+        lax.shift_right_logical(pattern, int_type.type(mantissa)), int_type.type(field)
+    )
+    exponent = lax.sub(exponent, int_type.type(bias - 1))
+    kept = lax.bitwise_and(pattern, int_type.type(~(field << mantissa)))
+    fraction = lax.bitcast_convert_type(
+        lax.bitwise_or(kept, int_type.type((bias - 1) << mantissa)), x.dtype
+    )
+    exponent = lax.sub(exponent, select(small, int_type.type(mantissa), int_type.type(0)))
+    special = lax.bitwise_or(lax.bitwise_not(lax.is_finite(x)), lax.eq(x, number(x, 0)))
+    exponent = select(special, int_type.type(0), exponent)
+    return select(special, x, fraction), lax.convert_element_type(exponent, np.int32)
+
+
+def frexp(x: ArrayLike, /) -> tuple[Any, Any]:
+    """Mantissas in ``[0.5, 1)`` and integer exponents with ``x == mantissa * 2**exponent``.
+
+    Raises:
+        TypeError: ``x`` is complex.
+    """
+    (v,) = promote("frexp", x, inexact=True)
+    accept("frexp", dtype_of(v), FLOATS)
+    return _frexp(as_array("frexp", v))
+
+
+@fused()
+def _modf(x: Any) -> tuple[Any, Any]:
+    whole = select(lax.ge(x, number(x, 0)), lax.floor(x), lax.ceil(x))
+    infinite = lax.eq(lax.abs(x), number(x, float("inf")))
+    return select(infinite, number(x, 0), lax.sub(x, whole)), whole
+
+
+def modf(x: ArrayLike, /, out: None = None) -> tuple[Any, Any]:
+    """The fractional and the whole part of each element, both with its sign.
+
+    Raises:
+        TypeError: ``x`` is complex.
+    """
+    from ..operands import no_out
+
+    no_out("modf", out)
+    (v,) = promote("modf", x, inexact=True)
+    accept("modf", dtype_of(v), REALS)
+    return _modf(as_array("modf", v))
+
+
+@fused()
+def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    inf = float("inf")
+    x = select(lax.eq(x, number(x, inf)), posinf, select(lax.ne(x, x), nan, x))
+    return select(lax.eq(x, number(x, -inf)), neginf, x)
+
+
+def nan_to_num(
+    x: ArrayLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None,
+    neginf: ArrayLike | None = None,
+) -> Any:  # fmt: skip
+    """``x`` with NaN replaced by ``nan`` and infinities by the largest finite numbers, or as told."""
+    del copy
+    x = as_array("nan_to_num", x)
+    if x.dtype.kind == "c":
+        parts = [nan_to_num(p, True, nan, posinf, neginf) for p in (lax.real(x), lax.imag(x))]
+        return lax.complex(*parts)
+    if x.dtype.kind in "biu":
+        return x
+    info = lax.dtypes.finfo(x.dtype)
+    values = nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf
+    return _nan_to_num(x, *(convert(promote_all("nan_to_num", v)[0], x.dtype) for v in values))

@@ -1,0 +1,184 @@
+"""Elementwise functions of one operand that keep its element type: signs, rounding, parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import ArrayLike
+from ..operations import number
+from ..promotion import promote
+from .choosers import (
+    BITS,
+    FLOATS,
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    REALS,
+    always,
+    by_kind,
+    for_kinds,
+    identity,
+)
+from .plans import Unary, unary_function
+
+F = Callable[[Any], Any]
+ABS = Unary("abs", by_kind(bool=identity, unsigned=identity, **for_kinds(
+    ("signed", "floating", "complex"), lax.abs_p)))  # fmt: skip
+NEGATIVE = Unary("negative", always(lax.neg_p, NUMBERS))
+POSITIVE = Unary("positive", always(identity))
+INVERT = Unary("invert", always(lax.not_p, BITS))
+
+
+def _keep(name: str, op: Any, doc: str, kinds: tuple[str, ...] = FLOATS) -> F:
+    """A function that leaves booleans and integers as they are."""
+    whole = dict.fromkeys(("bool", *INTEGERS), identity)
+    return unary_function(Unary(name, by_kind(**whole, **for_kinds(kinds, op))), doc)
+
+
+def _trunc(x: Any) -> Any:
+    zero = number(x, 0)
+    return lax.select_n_p.bind(lax.lt_p.bind(x, zero), lax.floor_p.bind(x), lax.ceil_p.bind(x))
+
+
+def _round_even(x: Any) -> Any:
+    return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+
+def round_complex(x: Any) -> Any:
+    """Both parts rounded to the nearest even integer."""
+    return lax.complex_p.bind(_round_even(lax.real_p.bind(x)), _round_even(lax.imag_p.bind(x)))
+
+
+abs: F = unary_function(ABS, "Absolute value of each element; real for complex numbers.")
+absolute = abs
+negative: F = unary_function(NEGATIVE, "``-x`` of each element; unsigned integers wrap around.")
+positive: F = unary_function(POSITIVE, "``+x``: the array itself.")
+invert: F = unary_function(INVERT, "Bitwise not of integers, logical not of booleans.")
+bitwise_not = bitwise_invert = invert
+sign: F = unary_function(
+    Unary("sign", always(lax.sign_p, NUMBERS)),
+    "-1, 0 or 1 for each element; ``x / abs(x)`` for complex numbers.",
+)
+floor: F = _keep("floor", lax.floor_p, "The greatest integer not above each element.")
+ceil: F = _keep("ceil", lax.ceil_p, "The least integer not below each element.")
+trunc: F = _keep(
+    "trunc",
+    fused()(lambda x: lax.select_n(lax.lt(x, number(x, 0)), lax.floor(x), lax.ceil(x))),
+    "Each element without its fractional part.",
+)
+rint: F = unary_function(
+    Unary("rint", by_kind(floating=_round_even, complex=fused()(round_complex)), inexact=True),
+    "Each element rounded to the nearest integer, halves to even.",
+)
+conjugate: F = unary_function(
+    Unary("conjugate", by_kind(complex=lax.conj, **for_kinds(REALS, identity))),
+    "Complex conjugate of each element; real arrays are returned as they are.",
+)
+conj = conjugate
+real: F = unary_function(
+    Unary("real", by_kind(complex=lax.real_p, **for_kinds(REALS, identity))),
+    "Real part of each element.",
+)
+_zeros_of = fused()(lambda x: lax.full_like(x, 0))
+imag: F = unary_function(
+    Unary("imag", by_kind(complex=lax.imag_p, **for_kinds(REALS, _zeros_of))),
+    "Imaginary part of each element; zeros for real arrays.",
+)
+
+
+def _square_bool(x: Any) -> Any:
+    return lax.convert_element_type(x, np.int32)
+
+
+square: F = unary_function(
+    Unary("square", by_kind(bool=_square_bool, **for_kinds(NUMBERS, lax.square_p))),
+    "``x * x`` of each element.",
+)
+fabs: F = unary_function(
+    Unary("fabs", always(lax.abs_p, FLOATS), inexact=True),
+    "Absolute value of each element, as a floating-point number.",
+)
+
+
+@fused()
+def _count_bits(x: Any) -> Any:
+    if x.dtype.kind == "b":
+        return lax.convert_element_type(x, np.uint8)
+    x = lax.abs(x) if x.dtype.kind == "i" else x
+    return lax.convert_element_type(lax.population_count(x), np.uint8)
+
+
+bitwise_count: F = unary_function(
+    Unary("bitwise_count", always(_count_bits, BITS)),
+    "The number of one bits in the absolute value of each integer, as uint8.",
+)
+
+
+@fused(static=("deg",))
+def _angle(z: Any, deg: bool) -> Any:
+    re, im = (lax.real(z), lax.imag(z)) if z.dtype.kind == "c" else (z, lax.full_like(z, 0))
+    angle = lax.atan2(im, re)
+    return lax.mul(angle, number(angle, 180 / np.pi)) if deg else angle
+
+
+def angle(z: ArrayLike, deg: bool = False) -> Any:
+    """The angle of each complex number in the plane, in radians, or degrees with ``deg``."""
+    return _angle(as_array("angle", *promote("angle", z, inexact=True)), deg=deg)
+
+
+@fused()
+def _signbit(x: Any) -> Any:
+    if x.dtype.kind in "bu":
+        return lax.full_like(x, False, dtype=np.bool_)
+    if x.dtype.kind == "i":
+        return lax.lt(x, number(x, 0))
+    bits = np.dtype(f"int{x.dtype.itemsize * 8}")
+    return lax.lt(lax.bitcast_convert_type(x, bits), bits.type(0))
+
+
+signbit: F = unary_function(
+    Unary("signbit", always(_signbit, REALS)), "Whether the sign bit of each element is set."
+)
+
+
+@fused()
+def _sinc(x: Any) -> Any:
+    zero = lax.eq(x, number(x, 0))
+    scaled = lax.mul(number(x, float(np.pi)), lax.select(zero, lax.full_like(x, 1), x))
+    near = lax.mul(number(x, float(-np.pi**2 / 6)), lax.mul(x, x))  # sinc(x) = 1 - (πx)²/6 + ...
+    return lax.select(zero, lax.add(number(x, 1), near), lax.div(lax.sin(scaled), scaled))
+
+
+sinc: F = unary_function(
+    Unary("sinc", always(_sinc, INEXACT), inexact=True),
+    "``sin(πx) / (πx)`` of each element, 1 at 0; differentiable there.",
+)
+
+
+@fused()
+def _i0(x: Any) -> Any:
+    x = lax.abs(x)
+    return lax.mul(lax.exp(x), lax.bessel_i0e(x))
+
+
+i0: F = unary_function(
+    Unary("i0", always(_i0, FLOATS), inexact=True),
+    "Modified Bessel function of the first kind and order 0.",
+)
+
+
+def _spacing(x: Any) -> Any:
+    x = lax.abs(x) if x.dtype.kind == "f" else x
+    return lax.sub(lax.nextafter(x, lax.full_like(x, np.inf)), x)
+
+
+spacing: F = unary_function(
+    Unary("spacing", always(fused()(_spacing), FLOATS), inexact=True),
+    "The distance from each element to the next number of its type away from zero.",
+)

@@ -1,0 +1,197 @@
+"""Arguments of public functions: keys, shapes, dtypes and parameters, and their errors."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_core import ExtendedDType, is_inexact
+from dovetail_lax import dtypes
+
+from .implementations import UINTS, Implementation, implementation
+from .keys import KeyArray
+
+Shape = tuple[int, ...]
+NUMBERS = (bool, int, float, complex)
+
+
+def check_key(name: str, key: Any) -> Any:
+    """``key`` if it is one single key, typed or raw.
+
+    Raises:
+        TypeError: it is no key; says what a raw key looks like.
+        ValueError: it is an array of several keys.
+    """
+    if key.__class__ is not KeyArray:
+        impl = implementation()
+        check_words(name, key, impl)
+        shape: Shape = key.shape[:-1]
+    else:
+        shape = key.shape
+    if shape != ():
+        raise ValueError(
+            f"{name} takes a single key, but was given an array of keys of shape {shape}. Use "
+            "dovetail.vmap to apply it to each of them."
+        )
+    return key
+
+
+def check_words(name: str, words: Any, impl: Implementation) -> None:
+    """Raise unless ``words`` is an array of raw keys of ``impl``.
+
+    Raises:
+        TypeError: it is not a uint32 array whose last axis has one element per word.
+    """
+    wanted = (
+        f"a uint32 array whose last axis has length {impl.words} (of {impl.name!r}). Make keys "
+        "with dovetail.random.key(seed)"
+    )
+    shape, dtype = getattr(words, "shape", None), getattr(words, "dtype", None)
+    if not isinstance(shape, tuple) or dtype is None:
+        raise TypeError(f"{name} takes a key, got {words!r}. A raw key is {wanted}.")
+    if isinstance(dtype, ExtendedDType):
+        raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}")
+    if dtype != UINTS[32] or not shape or shape[-1] != impl.words:
+        raise TypeError(
+            f"{name} takes a key, got an array of shape {shape} and dtype {dtype}. A raw key is "
+            f"{wanted}."
+        )
+
+
+def shape_of(name: str, shape: Any) -> Shape:
+    """A shape argument as a tuple.
+
+    Raises:
+        TypeError: it is not a sequence of integers known while tracing.
+        ValueError: a dimension is negative.
+    """
+    if shape.__class__ is not tuple:
+        shape = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    for d in shape:
+        if d.__class__ is not int or d < 0:
+            return _checked_shape(name, shape)
+    return shape
+
+
+def _checked_shape(name: str, shape: tuple[Any, ...]) -> Shape:
+    try:
+        dims = tuple(operator.index(d) for d in shape)
+    except TypeError as e:
+        if any(hasattr(d, "aval") for d in shape):
+            raise
+        raise TypeError(f"{name}: a shape is a sequence of integers, got {shape}") from e
+    if any(d < 0 for d in dims):
+        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
+    return dims
+
+
+def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> Any:
+    """A dtype argument that must be a floating-point one; None is the default precision's.
+
+    Raises:
+        ValueError: it is not.
+    """
+    found = dtypes.as_dtype(float if dtype is None else dtype)
+    if not is_inexact(found) or (found.kind == "c" and not complex_too):
+        kinds = "float or complex" if complex_too else "float"
+        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}")
+    return found
+
+
+def param_dtype(name: str, dtype: Any, *params: Any) -> Any:
+    """The dtype argument of a distribution with parameters; None is the parameters' own."""
+    if dtype is None:
+        found = dtypes.result_type(*params)
+        dtype = found if is_inexact(found) else float
+    return float_dtype(name, dtype)
+
+
+def int_dtype(name: str, dtype: Any) -> Any:
+    """A dtype argument that must be an integer one of 8 bits or more; None is the default's.
+
+    Raises:
+        TypeError: it is not.
+    """
+    found = dtypes.as_dtype(int if dtype is None else dtype)
+    if found.kind not in "iu" or found not in _INTS:
+        raise TypeError(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}")
+    return found
+
+
+_INTS = {np.dtype(f"{k}int{n}") for k in ("", "u") for n in UINTS}
+
+
+def common_shape(name: str, shape: Any, *params: Any) -> Shape:
+    """The shape of a draw with parameters: theirs, broadcast, if ``shape`` is None.
+
+    Raises:
+        ValueError: the parameters' shapes do not broadcast to ``shape``.
+    """
+    shapes = [np.shape(p) if p.__class__ in NUMBERS else tuple(p.shape) for p in params]
+    try:
+        broadcast = np.broadcast_shapes(*shapes)
+        if shape is None:
+            return broadcast
+        wanted = shape_of(name, shape)
+        if np.broadcast_shapes(wanted, broadcast) == wanted:
+            return wanted
+    except ValueError:
+        wanted = shape
+    listed = " and ".join(map(str, shapes))
+    raise ValueError(
+        f"{name}: parameters of shape {listed} do not broadcast to "
+        f"{'one shape' if shape is None else f'shape {wanted}'}. Leave shape out, or let its last "
+        "dimensions be theirs."
+    )
+
+
+def parameter(x: Any, dtype: Any, shape: Shape) -> Any:
+    """A parameter in the dtype and shape of the draw; scalars stay scalars."""
+    if x.__class__ in NUMBERS:
+        return dtype.type(x)
+    x = lax.convert_element_type(x, dtype)
+    if x.shape in ((), shape):
+        return x
+    skipped = len(shape) - len(x.shape)
+    return lax.broadcast_in_dim(x, shape, tuple(range(skipped, len(shape))))
+
+
+def arrays(name: str, *params: Any) -> list[Any]:
+    """Parameters as arrays or Python numbers.
+
+    Raises:
+        TypeError: one is neither.
+    """
+    found: list[Any] = []
+    for p in params:
+        if p.__class__ in NUMBERS or hasattr(p, "aval"):
+            found.append(p)
+        elif isinstance(p, (np.ndarray, np.generic)):
+            found.append(np.asarray(p, dtypes.canonicalize_dtype(p.dtype)))
+        else:
+            raise TypeError(
+                f"{name} takes arrays and numbers as parameters, got {p!r} of type "
+                f"{type(p).__name__}. Convert it with dovetail.numpy.asarray."
+            )
+    return found
+
+
+def no_sharding(name: str, out_sharding: Any) -> None:
+    """Refuse ``out_sharding``.
+
+    Raises:
+        NotImplementedError: it is given.
+    """
+    if out_sharding is not None:
+        raise NotImplementedError(
+            f"{name} does not take out_sharding. Draw under jit with sharded results instead, or "
+            "move the result with dovetail.device_put."
+        )
+
+
+def is_floating(x: Any) -> bool:
+    """Whether a parameter is a real floating-point number or array."""
+    return dtypes.issubdtype(dtypes.dtype_of(x), np.floating)

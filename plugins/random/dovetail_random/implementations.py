@@ -1,0 +1,176 @@
+"""Generators of random bits: what one must provide, and the table of those that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from dovetail_core import ExtendedDType
+from dovetail_lax import dtypes
+
+from .options import default_prng_impl
+
+Lanes: TypeAlias = "tuple[Any, ...]"
+"""A key taken apart: one uint32 array per word, each of the shape of the array of keys."""
+
+_known: dict[str, Implementation] = {}
+
+
+@final
+class KeyType(ExtendedDType):
+    """The element type of typed keys, ``key<fry>``; there is one object per implementation."""
+
+    __slots__ = ("impl", "name", "itemsize")
+    type = dtypes.prng_key
+    impl: Implementation
+    name: str  # type: ignore[misc]
+    itemsize: int  # type: ignore[misc]
+
+    def __init__(self, impl: Implementation) -> None:
+        self.impl = impl
+        self.name = f"key<{impl.tag}>"
+        self.itemsize = 4 * impl.words
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _dtype_named, (self.impl.name,)
+
+
+@final
+class Implementation:
+    """A generator of random bits.
+
+    All functions take and return keys as ``Lanes``, under the current trace.
+
+    Attributes:
+        name: how users choose it, ``"threefry2x32"``.
+        tag: how its keys are spelled, ``"fry"`` in ``key<fry>``.
+        words: how many 32-bit words a key has.
+        seed: lanes of scalars from a scalar integer (of any integer type).
+        split: ``split(lanes, shape)``: lanes of that shape, from lanes of scalars.
+        fold_in: ``fold_in(lanes, data)``: lanes of scalars, from those and a uint32 scalar.
+        random_bits: ``random_bits(lanes, width, shape)``: unsigned integers of 8 to 64 bits.
+    """
+
+    __slots__ = ("name", "tag", "words", "seed", "split", "fold_in", "random_bits", "dtype")
+
+    def __init__(
+        self,
+        name: str,
+        tag: str,
+        words: int,
+        *,
+        seed: Callable[[Any], Lanes],
+        split: Callable[[Lanes, tuple[int, ...]], Lanes],
+        fold_in: Callable[[Lanes, Any], Lanes],
+        random_bits: Callable[[Lanes, int, tuple[int, ...]], Any],
+    ) -> None:
+        self.name = name
+        self.tag = tag
+        self.words = words
+        self.seed = seed
+        self.split = split
+        self.fold_in = fold_in
+        self.random_bits = random_bits
+        self.dtype = KeyType(self)
+
+    def __repr__(self) -> str:
+        return f"<random bit generator {self.name!r}, {self.words} words>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return implementation, (self.name,)
+
+
+def register(impl: Implementation) -> Implementation:
+    """Make ``impl`` known by its name.
+
+    Raises:
+        ValueError: another implementation has that name.
+    """
+    other = _known.setdefault(impl.name, impl)
+    if other is not impl:
+        raise ValueError(f"a random bit generator named {impl.name!r} exists already: rename yours")
+    return impl
+
+
+def _load() -> None:
+    from . import rbg, threefry  # noqa: F401  # they register theirs
+
+
+def implementation(spec: Any = None) -> Implementation:
+    """The implementation that ``spec`` means: a name, a key's dtype, itself; None for the default.
+
+    Raises:
+        ValueError: no implementation has that name; lists those that exist.
+        TypeError: ``spec`` is something else.
+    """
+    if spec is None:
+        spec = default_prng_impl.state.value
+    if isinstance(spec, Implementation):
+        return spec
+    if isinstance(spec, KeyType):
+        return spec.impl
+    if not isinstance(spec, str):
+        raise TypeError(
+            f"a random bit generator is given by its name or by the dtype of its keys, got {spec!r} "
+            f"of type {type(spec).__name__}"
+        )
+    found = _known.get(spec)
+    if found is None:
+        _load()
+        found = _known.get(spec)
+    if found is None:
+        known = ", ".join(map(repr, sorted(_known)))
+        raise ValueError(f"there is no random bit generator {spec!r}; known are {known}")
+    return found
+
+
+def _dtype_named(name: str) -> KeyType:
+    return implementation(name).dtype
+
+
+def define_prng_impl(
+    *,
+    key_shape: Sequence[int],
+    seed: Callable[[Any], Any],
+    split: Callable[[Any, tuple[int, ...]], Any],
+    random_bits: Callable[[Any, int, tuple[int, ...]], Any],
+    fold_in: Callable[[Any, Any], Any],
+    name: str = "<unnamed>",
+    tag: str = "?",
+) -> Implementation:
+    """A generator made of functions on raw keys, uint32 arrays of shape ``key_shape``.
+
+    Args:
+        key_shape: ``(words,)``.
+        seed: a raw key from a scalar integer.
+        split: ``split(key, shape)``: raw keys of shape ``(*shape, words)``.
+        random_bits: ``random_bits(key, width, shape)``: unsigned integers of ``width`` bits.
+        fold_in: ``fold_in(key, data)``: a raw key from one and a uint32 scalar.
+        name: the name by which it can be chosen afterwards, if it is given.
+        tag: the name of its keys' dtype, ``key<tag>``.
+
+    Raises:
+        ValueError: ``key_shape`` has not exactly one dimension, or the name is taken.
+    """
+    from .lanes import join_lanes, take_apart
+
+    if len(key_shape) != 1:
+        raise ValueError(f"key_shape must have one dimension, the number of words; got {key_shape}")
+    words = key_shape[0]
+    impl = Implementation(
+        name,
+        tag,
+        words,
+        seed=lambda s: take_apart(seed(s), words),
+        split=lambda lanes, shape: take_apart(split(join_lanes(lanes), shape), words),
+        fold_in=lambda lanes, data: take_apart(fold_in(join_lanes(lanes), data), words),
+        random_bits=lambda lanes, width, shape: random_bits(join_lanes(lanes), width, shape),
+    )
+    return impl if name == "<unnamed>" else register(impl)
+
+
+UINTS = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}

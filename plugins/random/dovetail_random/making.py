@@ -1,0 +1,217 @@
+"""Making keys: from seeds, from other keys, and from their words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import numpy as np
+from dovetail_core import EVAL, canonical_dtype, get_trace
+from dovetail_jit import fused
+
+from .arguments import check_key, check_words, shape_of
+from .implementations import UINTS, Implementation, KeyType, implementation
+from .keys import KeyArray, join, like, open_key, take
+
+U32 = UINTS[32]
+
+
+def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> KeyArray:
+    """A typed key made of a seed.
+
+    Args:
+        seed: a scalar integer; 64 bits of it count if 64-bit types are enabled, else 32.
+        impl: the generator: ``"threefry2x32"``, ``"rbg"`` or ``"unsafe_rbg"``; None for the default.
+        dtype: the dtype of keys of the generator, in place of ``impl``.
+
+    Raises:
+        TypeError: the seed is not an integer, or not a scalar.
+        ValueError: there is no such generator, or both ``impl`` and ``dtype`` are given.
+    """
+    chosen = _implementation("key", impl, dtype)
+    return KeyArray(chosen, _arrays(_seeded("key", seed, chosen)))
+
+
+def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
+    """A raw key made of a seed: a uint32 array of its words (see :func:`key`)."""
+    lanes = _seeded("PRNGKey", seed, implementation(impl))
+    if all(isinstance(lane, np.generic) for lane in lanes):
+        return dnp.asarray(np.stack(lanes))
+    return join(lanes)
+
+
+def _implementation(name: str, impl: Any, dtype: Any) -> Implementation:
+    if dtype is None:
+        return implementation(impl)
+    if impl is not None:
+        raise ValueError(f"{name}: give impl or dtype, not both")
+    if not isinstance(dtype, KeyType):
+        raise ValueError(
+            f"{name}: dtype must be a dtype of keys, such as dovetail.random.key_dtype(), got {dtype!r}"
+        )
+    return dtype.impl
+
+
+def _seeded(name: str, seed: Any, impl: Implementation) -> tuple[Any, ...]:
+    seed = _integer_scalar(name, seed)
+    if isinstance(seed, np.generic):
+        return impl.seed(seed)
+    return _seed(seed, impl=impl)
+
+
+def _integer_scalar(name: str, seed: Any) -> Any:
+    if isinstance(seed, int):
+        if not -(1 << 63) <= seed < 1 << 63:
+            raise OverflowError(
+                f"{name}: the seed {seed} does not fit into 64 bits. Take its remainder by 2**63, "
+                "or fold the rest in with dovetail.random.fold_in."
+            )
+        seed = np.int64(seed)
+    dtype = getattr(seed, "dtype", None)
+    if dtype is None or isinstance(dtype, KeyType) or np.dtype(dtype).kind not in "iub":
+        raise TypeError(f"{name}: a seed is an integer, got {seed!r} of type {type(seed).__name__}")
+    if seed.shape != ():
+        raise TypeError(
+            f"{name}: a seed is a scalar, got an array of shape {seed.shape}. Use dovetail.vmap to "
+            "make a key of each element."
+        )
+    if isinstance(seed, (np.ndarray, np.generic)):
+        return np.asarray(seed).astype(canonical_dtype(dtype))[()]
+    return seed
+
+
+@fused(static=("impl",))
+def _seed(seed: Any, *, impl: Implementation) -> tuple[Any, ...]:
+    return impl.seed(seed)
+
+
+def _arrays(lanes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Words known while tracing stay constants of the program; otherwise they become arrays."""
+    if get_trace() is not EVAL:
+        return lanes
+    return tuple([dnp.asarray(x) if isinstance(x, np.generic) else x for x in lanes])
+
+
+def split(key: Any, num: Any = 2) -> Any:
+    """New keys made of one; it must not be used any more.
+
+    Args:
+        key: a typed or a raw key.
+        num: how many keys, or the shape of the array of keys.
+
+    Returns:
+        Keys of the kind of ``key``: a typed array of shape ``num``, or raw keys of shape
+        ``(*num, words)``.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or ``num`` is not a shape.
+    """
+    shape = (num,) if num.__class__ is int and num >= 0 else shape_of("split", num)
+    return _split(check_key("split", key), shape=shape)
+
+
+@fused(static=("shape",))
+def _split(key: Any, *, shape: tuple[int, ...]) -> Any:
+    keys = open_key(key)
+    return like(key, keys.impl.split(keys.lanes, shape))
+
+
+def fold_in(key: Any, data: Any) -> Any:
+    """A new key made of one and a number.
+
+    Args:
+        key: a typed or a raw key.
+        data: a scalar integer; it counts modulo 2**32.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or ``data`` is not a scalar.
+        OverflowError: ``data`` is a Python integer of more than 32 bits or below zero.
+    """
+    return _fold_in(check_key("fold_in", key), _word(data))
+
+
+def _word(data: Any) -> Any:
+    if isinstance(data, int):
+        if not 0 <= data < 1 << 32:
+            raise OverflowError(
+                f"fold_in: the integer {data} is not one of uint32. Take its remainder by 2**32."
+            )
+        return U32.type(data)
+    if isinstance(data, float):
+        return U32.type(int(data))
+    if getattr(data, "shape", None) != () or isinstance(data.dtype, KeyType):
+        what = f"an array of shape {data.shape}" if hasattr(data, "shape") else repr(data)
+        raise TypeError(
+            f"fold_in takes a scalar as data, got {what}. Use dovetail.vmap to fold in several."
+        )
+    if isinstance(data, (np.ndarray, np.generic)):
+        return np.asarray(data).astype(U32)[()]
+    return data
+
+
+@fused()
+def _fold_in(key: Any, data: Any) -> Any:
+    keys = open_key(key)
+    if data.dtype != U32:
+        data = lax.convert_element_type(data, U32)
+    return like(key, keys.impl.fold_in(keys.lanes, data))
+
+
+def key_data(keys: Any) -> Any:
+    """The words of keys: a uint32 array of shape ``(*keys.shape, words)``. Raw keys are returned.
+
+    Raises:
+        TypeError: ``keys`` are no keys.
+    """
+    if isinstance(keys, KeyArray):
+        return join(keys.lanes)
+    check_words("key_data", keys, implementation())
+    return keys
+
+
+def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> KeyArray:
+    """Typed keys from their words, a uint32 array of shape ``(..., words)``.
+
+    Args:
+        impl: the generator of the keys, by name; None for the default.
+        dtype: the dtype of keys of the generator, in place of ``impl``.
+
+    Raises:
+        TypeError: the words do not fit the generator.
+        ValueError: there is no such generator.
+    """
+    chosen = _implementation("wrap_key_data", impl, dtype)
+    if isinstance(key_bits_array, KeyArray):
+        raise TypeError("wrap_key_data takes raw words of keys, got typed keys")
+    check_words("wrap_key_data", key_bits_array, chosen)
+    return KeyArray(chosen, take(key_bits_array, words=chosen.words))
+
+
+def key_impl(keys: Any) -> str:
+    """The name of the generator that keys belong to.
+
+    Raises:
+        TypeError: ``keys`` are no keys.
+    """
+    if isinstance(keys, KeyArray):
+        return keys.impl.name
+    check_words("key_impl", keys, implementation())
+    return implementation().name
+
+
+def key_dtype(impl_spec: Any = None) -> Any:
+    """The dtype of typed keys of a generator (by default of the default one)."""
+    return implementation(impl_spec).dtype
+
+
+def clone(key: Any) -> Any:
+    """The same key, for code that means to use it again.
+
+    Raises:
+        TypeError: ``key`` is no key.
+    """
+    if isinstance(key, KeyArray):
+        return KeyArray(key.impl, key.lanes)
+    check_words("clone", key, implementation())
+    return key

@@ -1,0 +1,25 @@
+"""Manifest of the plugin ``random``: random keys and what is drawn with them."""
+
+from dovetail_core.manifest import Manifest
+
+MANIFEST = Manifest(
+    "random",
+    requires=("lax", "jit", "numpy"),
+    names={
+        "default_prng_impl": "dovetail_random.options:default_prng_impl",
+        "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
+    },
+    surfaces={"random": "dovetail_random"},
+    rows=("dovetail_random.threefry", "dovetail_random.gamma"),
+    contributes={
+        "ad.jvp": ("dovetail_random.cells.jvp",),
+        "batching.batch": ("dovetail_random.cells.batch",),
+        "backends.stablehlo": ("dovetail_random.cells.stablehlo",),
+        "backends.reference": ("dovetail_random.cells.reference",),
+    },
+    options={
+        "default_prng_impl": "dovetail_random.options:default_prng_impl",
+        "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
+    },
+    samples=("dovetail_random.samples",),
+)

@@ -1,0 +1,107 @@
+"""Writes the facade from what the plugins say: run it after a public name is added or removed."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PLUGINS = ["ad", "backends", "batching", "jit", "lax", "nn", "numpy", "random", "remat"]
+SURFACES = {
+    "lax": "dovetail_lax",
+    "lax.linalg": "dovetail_lax.linalg",
+    "nn": "dovetail_nn",
+    "nn.initializers": "dovetail_nn.initializers",
+    "numpy": "dovetail_numpy",
+    "numpy.fft": "dovetail_numpy.fft",
+    "numpy.linalg": "dovetail_numpy.linalg",
+    "random": "dovetail_random",
+    "tree": "dovetail_core.tree",
+    "tree_util": "dovetail_core.tree_util",
+    "errors": "dovetail_core.errors",
+    "test_util": "dovetail_ad.test_util",
+}
+KERNEL = {
+    "config": "dovetail_core.context:config",
+    "enable_x64": "dovetail_core.context:enable_x64",
+    "float0": "dovetail_core.types:float0",
+    "named_scope": "dovetail_core.source:named_scope",
+    "typeof": "dovetail_core.types:typeof",
+}
+
+
+def surface(name: str, module: str, children: list[str]) -> str:
+    """The text of a surface module of the facade."""
+    found = import_module(module)
+    public = sorted({n for n in found.__all__ if n not in children})
+    lines = [f'"""``import dovetail.{name}``: the names of the plugin behind it."""', ""]
+    if public:
+        lines.append(f"from {module} import (")
+        lines += [f"    {n} as {n}," for n in public]
+        lines += [")", ""]
+    lines += [f"from . import {c} as {c}" for c in children]
+    lines += ["", "__all__ = ["]
+    lines += [f'    "{n}",' for n in sorted({*public, *children})]
+    lines += ["]", ""]
+    return "\n".join(lines)
+
+
+def top() -> str:
+    """The text of ``dovetail/__init__.py``."""
+    where = {n: ("kernel", t) for n, t in KERNEL.items()}
+    for plugin in PLUGINS:
+        manifest = import_module(f"dovetail_{plugin}.plugin").MANIFEST
+        where |= {n: (plugin, t) for n, t in manifest.names.items()}
+        where |= {n: (plugin, f"dovetail.{n}") for n in manifest.surfaces}
+    for name in SURFACES:
+        if "." not in name and name not in where:
+            where[name] = ("kernel", f"dovetail.{name}")
+    lines = ['"""Dovetail: what users import. Every name is loaded on first use (PEP 562)."""', ""]
+    lines += ["from __future__ import annotations", "", "from typing import TYPE_CHECKING", ""]
+    lines += ["from dovetail_core.plugins import facade_getattr as _facade_getattr", ""]
+    lines += ["if TYPE_CHECKING:"]
+    for name, (_, target) in sorted(where.items()):
+        module, _, attribute = target.partition(":")
+        if attribute:
+            lines.append(f"    from {module} import {attribute} as {name}")
+        else:
+            lines.append(f"    from . import {name} as {name}")
+    lines += ["", '__version__ = "0.1.0"', "", "_WHERE = {"]
+    lines += [f'    "{n}": ("{p}", "{t}"),' for n, (p, t) in sorted(where.items())]
+    lines += ["}", "__all__ = ["]
+    lines += [f'    "{n}",' for n in sorted(where)]
+    lines += ["]", "", "__getattr__ = _facade_getattr(__name__, _WHERE)", "", ""]
+    lines += ["def __dir__() -> list[str]:", "    return sorted({*globals(), *_WHERE})", ""]
+    return "\n".join(lines)
+
+
+def texts() -> dict[Path, str]:
+    """Every file of the facade and its text."""
+    base = ROOT / "facade" / "dovetail"
+    found = {base / "__init__.py": top()}
+    for name, module in SURFACES.items():
+        children = [n.split(".")[1] for n in SURFACES if n.startswith(name + ".")]
+        is_package = bool(children)
+        path = base.joinpath(*name.split("."))
+        target = path / "__init__.py" if is_package else path.with_suffix(".py")
+        found[target] = surface(name, module, children)
+    return found
+
+
+def main() -> int:
+    """Write the files, or with ``--check`` say which are out of date."""
+    stale = [p for p, t in texts().items() if not p.exists() or p.read_text() != t]
+    if "--check" in sys.argv:
+        for p in stale:
+            print(f"{p.relative_to(ROOT)} is out of date: run python tools/make_facade.py")
+        return bool(stale)
+    for p, text in texts().items():
+        p.parent.mkdir(parents=True, exist_ok=True)
+        p.write_text(text)
+    print(f"{len(stale)} files written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
