@@ -81,6 +81,11 @@ def algebra() -> Algebra:
     return _provider[0]
 
 
+def forget_provider() -> None:
+    """Ask the registry again at the next use (it has changed)."""
+    _provider.clear()
+
+
 def zeros(aval: AbstractValue) -> Any:
     """The zero of type ``aval``."""
     make = getattr(aval, "make_zero", None)

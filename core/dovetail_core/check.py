@@ -1,4 +1,4 @@
-"""The checker: whether a program keeps the rules of the IR. On after every stage with ``check_ir``."""
+"""The checker: whether a program keeps the rules of the IR; option ``check_ir`` runs it always."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ class _Checker:
             self.fail(f"its type rule refuses it: {type(e).__name__}: {e}", e)
         avals = [v.aval for v in eqn.outvars]
         if avals != list(found.avals):
-            self.fail(f"its results are of types {_types(avals)}, its rule says {_types(found.avals)}")
+            said = _types(found.avals)
+            self.fail(f"its results are of types {_types(avals)}, its rule says {said}")
         if eqn.effects != found.effects:
             self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(found.effects)}")
         self.define(eqn.outvars, "a result")
@@ -147,7 +148,9 @@ def _fits(outer: AbstractValue, inner: AbstractValue, leading: bool) -> bool:
     """Whether a value and a sub-program's view of it agree (but for weak types)."""
     if not (isinstance(outer, ShapedArray) and isinstance(inner, ShapedArray)):
         return outer == inner
-    return outer.shape[int(leading) :] == inner.shape and outer.dtype == inner.dtype
+    if len(outer.shape) != len(inner.shape) + leading or outer.dtype != inner.dtype:
+        return False
+    return outer.shape[int(leading) :] == inner.shape
 
 
 def _types(avals: Sequence[AbstractValue]) -> str:

@@ -55,6 +55,11 @@ def ordered(passes: list[Pass]) -> list[Pass]:
 _by_stage: dict[Stage, list[Pass]] = {}
 
 
+def forget_passes() -> None:
+    """Ask the registry again at the next use (it has changed)."""
+    _by_stage.clear()
+
+
 def run_passes(stage: Stage, program: Any) -> Any:
     """Apply every registered pass of ``stage`` in order."""
     if stage not in _by_stage:

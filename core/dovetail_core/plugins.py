@@ -134,6 +134,13 @@ def registry() -> Registry:
     return _registry
 
 
+def swap_registry(new: Registry | None) -> Registry | None:
+    """Set the registry (None: read entry points again at the next use); returns the old one."""
+    global _registry
+    old, _registry = _registry, new
+    return old
+
+
 def discover() -> Registry:
     """Read every installed manifest. A plugin that does not work is set aside with a warning.
 

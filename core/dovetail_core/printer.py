@@ -109,9 +109,7 @@ class _Printer(ValuePrinter):
         return f"{self.names[v]}:{v.aval.str_short()}"
 
     def equation(self, eqn: Eqn, indent: str, unused: set[Var]) -> str:
-        outs = [
-            f"_:{v.aval.str_short()}" if v in unused else self.binder(v) for v in eqn.outvars
-        ]
+        outs = [f"_:{v.aval.str_short()}" if v in unused else self.binder(v) for v in eqn.outvars]
         head = " ".join([*outs, *("=" for _ in outs[:1]), _word(eqn.primitive.name)])
         params = self.params(eqn.params, f"{indent}  ")
         tail = "".join(f" {self.atom(x)}" for x in eqn.invars)

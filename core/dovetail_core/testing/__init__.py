@@ -1,0 +1,68 @@
+"""Tests by the matrix, for the authors of rows and columns: samples, laws, oracles, one-line tests.
+
+A plugin tries its rows under every installed column, and its columns on every installed row, by::
+
+    from dovetail_core.testing import matrix
+
+    test_my_rows = matrix(rows="acme")
+    test_my_columns = matrix(columns="acme")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from .fresh import fresh_registry as fresh_registry
+from .laws import Law as Law, Skip as Skip, all_laws as all_laws, as_law, law as law, skip as skip
+from .oracles import (
+    assert_close as assert_close,
+    assert_near as assert_near,
+    assert_same as assert_same,
+    assert_transposes as assert_transposes,
+    dot as dot,
+    finite_difference as finite_difference,
+    precision as precision,
+    random_like as random_like,
+    stacked_loop as stacked_loop,
+    tolerance as tolerance,
+    widened as widened,
+)
+from .product import Case as Case, Matrix as Matrix, Names, names_of
+from .samples import Sample as Sample, all_samples as all_samples, samples_of as samples_of
+
+
+def matrix(
+    rows: Names = None,
+    columns: Names = None,
+    *,
+    samples: Iterable[Sample] = (),
+    laws: Mapping[str, Law | Callable[[Sample], None]] | None = None,
+    quick: int = 2,
+) -> Callable[..., Any]:
+    """A pytest test of laws on samples: bind it to a name that begins with ``test``.
+
+    Args:
+        rows: plugins or primitives whose samples to take; None is those of all plugins.
+        columns: columns, or plugins whose columns to take; None is all that have a law.
+        samples: further samples, of rows that no installed manifest brings.
+        laws: further laws by column, for columns that no installed manifest brings.
+        quick: how many samples of each row a law is tried on; ``pytest --matrix=full`` (or
+            DOVETAIL_TEST_FULL=1) takes all.
+
+    Returns: a function of one parametrised argument, ``dovetail_case``, that the pytest plugin
+        ``dovetail_core.testing.pytest_plugin`` (active where dovetail-core is installed) provides.
+    """
+    import pytest
+
+    more = tuple((c, as_law(c, f)) for c, f in (laws or {}).items())
+    part = Matrix(names_of(rows), names_of(columns), tuple(samples), more, quick)
+
+    def test_matrix(dovetail_case: Case) -> None:
+        try:
+            dovetail_case.run()
+        except Skip as e:
+            pytest.skip(str(e))
+
+    test_matrix.dovetail_matrix = part  # type: ignore[attr-defined]
+    return pytest.mark.matrix(test_matrix)

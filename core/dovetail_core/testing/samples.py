@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ..errors import RegistryError
 from ..ir import ClosedJaxpr, Jaxpr
+from ..plugins import registry
 from ..primitive import Primitive
 from ..types import AbstractValue, typeof
 
@@ -42,7 +45,7 @@ class Sample:
         return tuple(typeof(x) for x in self.args)
 
     def bind(self, *args: Any) -> Any:
-        """The primitive with this sample's parameters, on ``args`` (its own where there are none)."""
+        """The primitive with this sample's parameters, on ``args`` (its own if none are given)."""
         return self.primitive.bind(*(args or self.args), **self.params)
 
     def flat(self, *args: Any) -> list[Any]:
@@ -60,6 +63,32 @@ class Sample:
 
     def __str__(self) -> str:
         return f"{self.primitive.name}({self.label})"
+
+
+SampleSource = Callable[[], Iterable[Sample]]
+
+
+def samples_of(module: str) -> Iterator[Sample]:
+    """The samples of a module: what its function ``samples()`` yields.
+
+    Raises:
+        RegistryError: the module has no such function, or it yields something else.
+    """
+    source: SampleSource | None = getattr(import_module(module), "samples", None)
+    if source is None:
+        raise RegistryError(f"{module} is named in a manifest's samples and has no samples()")
+    for found in source():
+        if not isinstance(found, Sample):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise RegistryError(f"{module}.samples() yields {found!r}, which is not a Sample")
+        yield found
+
+
+def all_samples() -> Iterator[tuple[str, Sample]]:
+    """The samples of every active plugin's rows, with the plugin's name."""
+    for plugin, manifest in registry().active.items():
+        for module in manifest.samples:
+            for found in samples_of(module):
+                yield plugin, found
 
 
 def _brief(x: Any) -> str:

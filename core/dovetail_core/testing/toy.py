@@ -39,7 +39,10 @@ def _join(name: str, *types: AbstractValue) -> ShapedArray:
 
 def _elementwise(name: str, compute: Callable[..., Any]) -> Primitive:
     primitive = Primitive(f"toy.{name}")
-    primitive.def_abstract_eval(lambda *types: _join(primitive.name, *types))
+
+    @primitive.def_abstract_eval
+    def _type(*types: AbstractValue) -> ShapedArray:
+        return _join(primitive.name, *types)
 
     @def_impl(primitive)
     def _compute(*args: Any, **params: Any) -> Any:
@@ -57,8 +60,17 @@ cos_p = _elementwise("cos", np.cos)
 
 square_p = Primitive("toy.square")
 """Has a decomposition and no cell anywhere."""
-square_p.def_abstract_eval(lambda x: _join("toy.square", x))
-square_p.def_decomposition(lambda x: mul_p.bind(x, x))
+
+
+@square_p.def_abstract_eval
+def _square_type(x: AbstractValue) -> ShapedArray:
+    return _join("toy.square", x)
+
+
+@square_p.def_decomposition
+def _square(x: Any) -> Any:
+    return mul_p.bind(x, x)
+
 
 less_p = Primitive("toy.less")
 
@@ -103,7 +115,8 @@ def _sum_type(x: AbstractValue, *, axes: tuple[int, ...]) -> ShapedArray:
 
 @def_impl(sum_p)
 def _sum(x: Any, *, axes: tuple[int, ...]) -> Any:
-    return np.sum(x, axes, dtype=typeof(x).dtype)  # type: ignore[attr-defined]
+    total: Any = np.asarray(x).sum(axes, x.dtype)
+    return total
 
 
 sincos_p = Primitive("toy.sincos", multiple_results=True)

@@ -12,7 +12,7 @@ from ..ir import ClosedJaxpr
 from ..primitive import Primitive
 from ..staging import stage_closed
 from ..structure import CONTROL, Form, Region
-from ..types import AbstractValue, ShapedArray, typeof
+from ..types import AbstractValue, ShapedArray
 from .samples import Sample
 from .toy import add_p, less_p, mul_p, neg_p, sin_p
 
@@ -75,7 +75,7 @@ def _cond(index: Any, *args: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any
 @while_p.def_abstract_eval
 def _while_type(*types: AbstractValue, cond: ClosedJaxpr, body: ClosedJaxpr) -> Any:
     if list(types) != body.in_avals or body.in_avals != body.out_avals:
-        raise TypeError(f"the carry of toy.while changes its type: {body.in_avals} to {body.out_avals}")
+        raise TypeError(f"the carry of toy.while changes: {body.in_avals} to {body.out_avals}")
     return body.out_avals
 
 
@@ -104,7 +104,7 @@ def _scan_type(
 ) -> list[AbstractValue]:
     ins, outs = program.in_avals[consts : consts + carry], program.out_avals[:carry]
     if ins != outs or list(types[: consts + carry]) != program.in_avals[: consts + carry]:
-        raise TypeError(f"the carry of toy.scan changes its type: {ins} to {outs}")
+        raise TypeError(f"the carry of toy.scan changes: {ins} to {outs}")
     stacked: list[Any] = program.out_avals[carry:]
     return [*outs, *(a.update(shape=(length, *a.shape)) for a in stacked)]
 
@@ -134,9 +134,7 @@ def _scan_form(params: dict[str, Any]) -> Form:
 
 
 @def_impl(scan_p)
-def _scan(
-    *args: Any, program: ClosedJaxpr, consts: int, carry: int, length: int
-) -> list[Any]:
+def _scan(*args: Any, program: ClosedJaxpr, consts: int, carry: int, length: int) -> list[Any]:
     state = list(args[consts : consts + carry])
     stacked: list[list[Any]] = []
     for i in range(length):
@@ -153,16 +151,30 @@ def _scan(
     ]
 
 
+def _double(x: Any) -> list[Any]:
+    return [mul_p.bind(x, np.float32(2.0))]
+
+
+def _negate(x: Any) -> list[Any]:
+    return [neg_p.bind(x)]
+
+
+def _small(x: Any) -> list[Any]:
+    return [less_p.bind(x, np.float32(3.0))]
+
+
+def _step(k: Any, carry: Any, x: Any) -> list[Any]:
+    return [add_p.bind(carry, mul_p.bind(k, x)), sin_p.bind(carry)]
+
+
 def samples() -> Iterator[Sample]:
     """Inputs of the rows above."""
     f32 = ShapedArray((), np.float32)
     x = np.float32(0.5)
-    double = stage_closed(lambda a: [mul_p.bind(a, np.float32(2.0))], [f32], "double")
-    negate = stage_closed(lambda a: [neg_p.bind(a)], [f32], "negate")
-    small = stage_closed(lambda a: [less_p.bind(a, np.float32(3.0))], [f32], "small")
-    step = stage_closed(
-        lambda k, c, a: [add_p.bind(c, mul_p.bind(k, a)), sin_p.bind(c)], [f32] * 3, "step"
-    )
+    double = stage_closed(_double, [f32], "double")
+    negate = stage_closed(_negate, [f32], "negate")
+    small = stage_closed(_small, [f32], "small")
+    step = stage_closed(_step, [f32] * 3, "step")
     yield Sample(call_p, (x,), {"program": double})
     yield Sample(cond_p, (np.int32(1), x), {"branches": (double, negate)})
     yield Sample(cond_p, (np.int32(0), x), {"branches": (double, negate)})
@@ -171,6 +183,3 @@ def samples() -> Iterator[Sample]:
     xs = np.array([1.0, -2.0, 0.25], np.float32)
     yield Sample(scan_p, (np.float32(2.0), x, xs), {**scan, "length": 3})
     yield Sample(scan_p, (x, x, xs[:0]), {**scan, "length": 0}, tags={"empty"})
-
-
-__all__ = ["call_p", "cond_p", "samples", "scan_p", "typeof", "while_p"]

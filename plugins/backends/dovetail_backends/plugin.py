@@ -1,17 +1,43 @@
-"""Manifest of the plugin ``backends``: where programs run."""
+"""Manifest of the plugin ``backends``: where programs run, and the arrays they run on."""
 
 from dovetail_core.manifest import Manifest
 
-_SELECTION = (
-    "default_backend devices local_devices device_count local_device_count process_index process_count"
-).split()
+_NAMES = {
+    "selection": (
+        "default_backend default_device devices local_devices device_count local_device_count "
+        "process_index process_indices process_count"
+    ),
+    "placement": "device_put device_get block_until_ready copy_to_host_async live_arrays Device",
+    "array": "Array Shard",
+}
 
 MANIFEST = Manifest(
     "backends",
-    names={n: f"dovetail_backends.selection:{n}" for n in _SELECTION},
+    names={n: f"dovetail_backends.{m}:{n}" for m, names in _NAMES.items() for n in names.split()},
+    surfaces={"dlpack": "dovetail_backends.dlpack"},
+    rows=("dovetail_backends.placement",),
     tables={
         "backends.stablehlo": "dovetail_backends.tables:stablehlo_rules",
         "backends.reference": "dovetail_backends.tables:reference_rules",
     },
-    backends={"cpu": "dovetail_backends.cpu:BACKEND"},
+    contributes={
+        "eval": ("dovetail_backends.placement",),
+        "ad.jvp": ("dovetail_backends.cells.jvp",),
+        "ad.transpose": ("dovetail_backends.cells.transpose",),
+        "batching.batch": ("dovetail_backends.cells.batch",),
+        "backends.stablehlo": ("dovetail_backends.cells.stablehlo",),
+    },
+    types=("dovetail_backends.array",),
+    backends={
+        "cpu": "dovetail_backends.cpu:BACKEND",
+        "cuda": "dovetail_backends.cuda:BACKEND",
+        "rocm": "dovetail_backends.rocm:BACKEND",
+        "tpu": "dovetail_backends.tpu:BACKEND",
+        "reference": "dovetail_backends.reference:REFERENCE",
+    },
+    options={
+        "default_device": "dovetail_backends.selection:default_device",
+        "platforms": "dovetail_backends.selection:platforms",
+        "num_cpu_devices": "dovetail_backends.cpu:num_cpu_devices",
+    },
 )

@@ -54,6 +54,21 @@ from .functions.complex import (
     imag as imag,
     real as real,
 )
+from .functions.conv import (
+    conv as conv,
+    conv_general_dilated as conv_general_dilated,
+    conv_transpose as conv_transpose,
+    conv_with_general_padding as conv_with_general_padding,
+)
+from .functions.conv_numbers import (
+    ConvGeneralDilatedDimensionNumbers as ConvGeneralDilatedDimensionNumbers,
+    conv_dimension_numbers as conv_dimension_numbers,
+    conv_general_permutations as conv_general_permutations,
+    conv_general_shape_tuple as conv_general_shape_tuple,
+    conv_shape_tuple as conv_shape_tuple,
+    conv_transpose_shape_tuple as conv_transpose_shape_tuple,
+    padtype_to_pads as padtype_to_pads,
+)
 from .functions.conversion import (
     bitcast_convert_type as bitcast_convert_type,
     convert_element_type as convert_element_type,
@@ -66,6 +81,20 @@ from .functions.creation import (
     full_like as full_like,
     iota as iota,
 )
+from .functions.cumulative import (
+    associative_scan as associative_scan,
+    cumlogsumexp as cumlogsumexp,
+    cummax as cummax,
+    cummin as cummin,
+    cumprod as cumprod,
+    cumsum as cumsum,
+)
+from .functions.dot import (
+    PrecisionLike as PrecisionLike,
+    batch_matmul as batch_matmul,
+    dot as dot,
+    dot_general as dot_general,
+)
 from .functions.exponential import (
     exp as exp,
     exp2 as exp2,
@@ -74,9 +103,36 @@ from .functions.exponential import (
     log1p as log1p,
     logistic as logistic,
 )
+from .functions.fft import (
+    fft as fft,
+)
+from .functions.gather import (
+    gather as gather,
+    index_take as index_take,
+)
 from .functions.identity import (
     optimization_barrier as optimization_barrier,
     stop_gradient as stop_gradient,
+)
+from .functions.joining import (
+    concatenate as concatenate,
+    pad as pad,
+    split as split,
+    stack as stack,
+    tile as tile,
+    unstack as unstack,
+)
+from .functions.reductions import (
+    argmax as argmax,
+    argmin as argmin,
+    reduce as reduce,
+    reduce_and as reduce_and,
+    reduce_max as reduce_max,
+    reduce_min as reduce_min,
+    reduce_or as reduce_or,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+    reduce_xor as reduce_xor,
 )
 from .functions.rng import (
     rng_bit_generator as rng_bit_generator,
@@ -89,10 +145,50 @@ from .functions.rounding import (
     reduce_precision as reduce_precision,
     round as round,
 )
+from .functions.scatter import (
+    scatter as scatter,
+    scatter_add as scatter_add,
+    scatter_apply as scatter_apply,
+    scatter_max as scatter_max,
+    scatter_min as scatter_min,
+    scatter_mul as scatter_mul,
+    scatter_sub as scatter_sub,
+)
 from .functions.selection import (
     clamp as clamp,
     select as select,
     select_n as select_n,
+)
+from .functions.shape import (
+    broadcast as broadcast,
+    broadcast_in_dim as broadcast_in_dim,
+    broadcast_like as broadcast_like,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to_rank as broadcast_to_rank,
+    collapse as collapse,
+    expand_dims as expand_dims,
+    reshape as reshape,
+    rev as rev,
+    squeeze as squeeze,
+    transpose as transpose,
+)
+from .functions.slicing import (
+    dynamic_index_in_dim as dynamic_index_in_dim,
+    dynamic_slice as dynamic_slice,
+    dynamic_slice_in_dim as dynamic_slice_in_dim,
+    dynamic_update_index_in_dim as dynamic_update_index_in_dim,
+    dynamic_update_slice as dynamic_update_slice,
+    dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
+    index_in_dim as index_in_dim,
+    slice as slice,
+    slice_in_dim as slice_in_dim,
+)
+from .functions.sorting import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
+    sort as sort,
+    sort_key_val as sort_key_val,
+    top_k as top_k,
 )
 from .functions.special import (
     bessel_i0e as bessel_i0e,
@@ -124,6 +220,10 @@ from .functions.trigonometric import (
     sinh as sinh,
     tan as tan,
     tanh as tanh,
+)
+from .functions.windows import (
+    reduce_window as reduce_window,
+    reduce_window_shape_tuple as reduce_window_shape_tuple,
 )
 from .primitives.arithmetic import (
     abs_p as abs_p,
@@ -173,12 +273,29 @@ from .primitives.complex import (
     imag_p as imag_p,
     real_p as real_p,
 )
+from .primitives.conv import (
+    ConvDimensionNumbers as ConvDimensionNumbers,
+    conv_general_dilated_p as conv_general_dilated_p,
+)
 from .primitives.conversion import (
     bitcast_convert_type_p as bitcast_convert_type_p,
     convert_element_type_p as convert_element_type_p,
 )
 from .primitives.creation import (
     iota_p as iota_p,
+)
+from .primitives.cumulative import (
+    cumlogsumexp_p as cumlogsumexp_p,
+    cummax_p as cummax_p,
+    cummin_p as cummin_p,
+    cumprod_p as cumprod_p,
+    cumsum_p as cumsum_p,
+)
+from .primitives.dot import (
+    DotAlgorithm as DotAlgorithm,
+    DotDimensionNumbers as DotDimensionNumbers,
+    Precision as Precision,
+    dot_general_p as dot_general_p,
 )
 from .primitives.exponential import (
     exp2_p as exp2_p,
@@ -188,10 +305,39 @@ from .primitives.exponential import (
     log_p as log_p,
     logistic_p as logistic_p,
 )
+from .primitives.fft import (
+    FftType as FftType,
+    fft_p as fft_p,
+)
+from .primitives.gather import (
+    GatherDimensionNumbers as GatherDimensionNumbers,
+    GatherScatterMode as GatherScatterMode,
+    gather_p as gather_p,
+)
 from .primitives.identity import (
     copy_p as copy_p,
     optimization_barrier_p as optimization_barrier_p,
     stop_gradient_p as stop_gradient_p,
+)
+from .primitives.joining import (
+    concatenate_p as concatenate_p,
+    pad_p as pad_p,
+    split_p as split_p,
+    stack_p as stack_p,
+    tile_p as tile_p,
+    unstack_p as unstack_p,
+)
+from .primitives.reductions import (
+    argmax_p as argmax_p,
+    argmin_p as argmin_p,
+    reduce_and_p as reduce_and_p,
+    reduce_max_p as reduce_max_p,
+    reduce_min_p as reduce_min_p,
+    reduce_or_p as reduce_or_p,
+    reduce_p as reduce_p,
+    reduce_prod_p as reduce_prod_p,
+    reduce_sum_p as reduce_sum_p,
+    reduce_xor_p as reduce_xor_p,
 )
 from .primitives.rng import (
     RandomAlgorithm as RandomAlgorithm,
@@ -206,9 +352,36 @@ from .primitives.rounding import (
     reduce_precision_p as reduce_precision_p,
     round_p as round_p,
 )
+from .primitives.scatter import (
+    ScatterDimensionNumbers as ScatterDimensionNumbers,
+    scatter_add_p as scatter_add_p,
+    scatter_apply_p as scatter_apply_p,
+    scatter_max_p as scatter_max_p,
+    scatter_min_p as scatter_min_p,
+    scatter_mul_p as scatter_mul_p,
+    scatter_p as scatter_p,
+    scatter_sub_p as scatter_sub_p,
+)
 from .primitives.selection import (
     clamp_p as clamp_p,
     select_n_p as select_n_p,
+)
+from .primitives.shape import (
+    broadcast_in_dim_p as broadcast_in_dim_p,
+    reshape_p as reshape_p,
+    rev_p as rev_p,
+    squeeze_p as squeeze_p,
+    transpose_p as transpose_p,
+)
+from .primitives.slicing import (
+    dynamic_slice_p as dynamic_slice_p,
+    dynamic_update_slice_p as dynamic_update_slice_p,
+    slice_p as slice_p,
+)
+from .primitives.sorting import (
+    approx_top_k_p as approx_top_k_p,
+    sort_p as sort_p,
+    top_k_p as top_k_p,
 )
 from .primitives.special import (
     bessel_i0e_p as bessel_i0e_p,
@@ -242,32 +415,69 @@ from .primitives.trigonometric import (
     tanh_p as tanh_p,
 )
 
+from .primitives.windows import (
+    reduce_window_max_p as reduce_window_max_p,
+    reduce_window_min_p as reduce_window_min_p,
+    reduce_window_p as reduce_window_p,
+    reduce_window_prod_p as reduce_window_prod_p,
+    reduce_window_sum_p as reduce_window_sum_p,
+    select_and_gather_add_p as select_and_gather_add_p,
+    select_and_scatter_add_p as select_and_scatter_add_p,
+)
+
 _hide_frames(__file__.rpartition("/")[0])
 
 __all__ = [
-    "AccuracyMode", "RandomAlgorithm", "RoundingMethod", "Tolerance", "abs", "abs_p", "acos",
-    "acos_p", "acosh", "acosh_p", "add", "add_p", "and_p", "asin", "asin_p", "asinh", "asinh_p",
-    "atan", "atan2", "atan2_p", "atan_p", "atanh", "atanh_p", "bessel_i0e", "bessel_i0e_p",
-    "bessel_i1e", "bessel_i1e_p", "betainc", "bitcast_convert_type", "bitcast_convert_type_p",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcasted_iota", "cbrt",
-    "cbrt_p", "ceil", "ceil_p", "clamp", "clamp_p", "clz", "clz_p", "complex", "complex_p",
-    "conj", "conj_p", "convert_element_type", "convert_element_type_p", "copy_p", "cos",
-    "cos_p", "cosh", "cosh_p", "digamma", "digamma_p", "div", "div_p", "dtype", "empty", "eq",
-    "eq_p", "eq_to_p", "erf", "erf_inv", "erf_inv_p", "erf_p", "erfc", "erfc_p", "exp", "exp2",
-    "exp2_p", "exp_p", "expm1", "expm1_p", "floor", "floor_p", "full", "full_like", "ge",
-    "ge_p", "gt", "gt_p", "igamma", "igamma_grad_a", "igamma_grad_a_p", "igamma_p", "igammac",
-    "igammac_p", "imag", "imag_p", "integer_pow", "integer_pow_p", "iota", "iota_p",
-    "is_finite", "is_finite_p", "le", "le_p", "le_to_p", "lgamma", "lgamma_p", "log", "log1p",
-    "log1p_p", "log_p", "logistic", "logistic_p", "lt", "lt_p", "lt_to_p", "max", "max_p",
-    "min", "min_p", "mul", "mul_p", "mulhi", "mulhi_p", "ne", "ne_p", "neg", "neg_p",
-    "nextafter", "nextafter_p", "not_p", "optimization_barrier", "optimization_barrier_p",
-    "or_p", "polygamma", "polygamma_p", "population_count", "population_count_p", "pow",
-    "pow_p", "random_gamma_grad", "random_gamma_grad_p", "real", "real_p", "reciprocal",
-    "reduce_precision", "reduce_precision_p", "regularized_incomplete_beta_p", "rem", "rem_p",
-    "rng_bit_generator", "rng_bit_generator_p", "rng_uniform", "rng_uniform_p", "round",
-    "round_p", "rsqrt", "rsqrt_p", "select", "select_n", "select_n_p", "shift_left",
-    "shift_left_p", "shift_right_arithmetic", "shift_right_arithmetic_p", "shift_right_logical",
-    "shift_right_logical_p", "sign", "sign_p", "sin", "sin_p", "sinh", "sinh_p", "sqrt",
-    "sqrt_p", "square", "square_p", "stop_gradient", "stop_gradient_p", "sub", "sub_p", "tan",
-    "tan_p", "tanh", "tanh_p", "xor_p", "zeta", "zeta_p",
+    "AccuracyMode", "ConvDimensionNumbers", "ConvGeneralDilatedDimensionNumbers",
+    "DotAlgorithm", "DotDimensionNumbers", "FftType", "GatherDimensionNumbers",
+    "GatherScatterMode", "Precision", "PrecisionLike", "RandomAlgorithm", "RoundingMethod",
+    "ScatterDimensionNumbers", "Tolerance", "abs", "abs_p", "acos", "acos_p", "acosh",
+    "acosh_p", "add", "add_p", "and_p", "approx_max_k", "approx_min_k", "approx_top_k_p",
+    "argmax", "argmax_p", "argmin", "argmin_p", "asin", "asin_p", "asinh", "asinh_p",
+    "associative_scan", "atan", "atan2", "atan2_p", "atan_p", "atanh", "atanh_p",
+    "batch_matmul", "bessel_i0e", "bessel_i0e_p", "bessel_i1e", "bessel_i1e_p", "betainc",
+    "bitcast_convert_type", "bitcast_convert_type_p", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "broadcast", "broadcast_in_dim", "broadcast_in_dim_p",
+    "broadcast_like", "broadcast_shapes", "broadcast_to_rank", "broadcasted_iota", "cbrt",
+    "cbrt_p", "ceil", "ceil_p", "clamp", "clamp_p", "clz", "clz_p", "collapse", "complex",
+    "complex_p", "concatenate", "concatenate_p", "conj", "conj_p", "conv",
+    "conv_dimension_numbers", "conv_general_dilated", "conv_general_dilated_p",
+    "conv_general_permutations", "conv_general_shape_tuple", "conv_shape_tuple",
+    "conv_transpose", "conv_transpose_shape_tuple", "conv_with_general_padding",
+    "convert_element_type", "convert_element_type_p", "copy_p", "cos", "cos_p", "cosh",
+    "cosh_p", "cumlogsumexp", "cumlogsumexp_p", "cummax", "cummax_p", "cummin", "cummin_p",
+    "cumprod", "cumprod_p", "cumsum", "cumsum_p", "digamma", "digamma_p", "div", "div_p", "dot",
+    "dot_general", "dot_general_p", "dtype", "dynamic_index_in_dim", "dynamic_slice",
+    "dynamic_slice_in_dim", "dynamic_slice_p", "dynamic_update_index_in_dim",
+    "dynamic_update_slice", "dynamic_update_slice_in_dim", "dynamic_update_slice_p", "empty",
+    "eq", "eq_p", "eq_to_p", "erf", "erf_inv", "erf_inv_p", "erf_p", "erfc", "erfc_p", "exp",
+    "exp2", "exp2_p", "exp_p", "expand_dims", "expm1", "expm1_p", "fft", "fft_p", "floor",
+    "floor_p", "full", "full_like", "gather", "gather_p", "ge", "ge_p", "gt", "gt_p", "igamma",
+    "igamma_grad_a", "igamma_grad_a_p", "igamma_p", "igammac", "igammac_p", "imag", "imag_p",
+    "index_in_dim", "index_take", "integer_pow", "integer_pow_p", "iota", "iota_p", "is_finite",
+    "is_finite_p", "le", "le_p", "le_to_p", "lgamma", "lgamma_p", "log", "log1p", "log1p_p",
+    "log_p", "logistic", "logistic_p", "lt", "lt_p", "lt_to_p", "max", "max_p", "min", "min_p",
+    "mul", "mul_p", "mulhi", "mulhi_p", "ne", "ne_p", "neg", "neg_p", "nextafter",
+    "nextafter_p", "not_p", "optimization_barrier", "optimization_barrier_p", "or_p", "pad",
+    "pad_p", "padtype_to_pads", "polygamma", "polygamma_p", "population_count",
+    "population_count_p", "pow", "pow_p", "random_gamma_grad", "random_gamma_grad_p", "real",
+    "real_p", "reciprocal", "reduce", "reduce_and", "reduce_and_p", "reduce_max",
+    "reduce_max_p", "reduce_min", "reduce_min_p", "reduce_or", "reduce_or_p", "reduce_p",
+    "reduce_precision", "reduce_precision_p", "reduce_prod", "reduce_prod_p", "reduce_sum",
+    "reduce_sum_p", "reduce_window", "reduce_window_max_p", "reduce_window_min_p",
+    "reduce_window_p", "reduce_window_prod_p", "reduce_window_shape_tuple",
+    "reduce_window_sum_p", "reduce_xor", "reduce_xor_p", "regularized_incomplete_beta_p", "rem",
+    "rem_p", "reshape", "reshape_p", "rev", "rev_p", "rng_bit_generator", "rng_bit_generator_p",
+    "rng_uniform", "rng_uniform_p", "round", "round_p", "rsqrt", "rsqrt_p", "scatter",
+    "scatter_add", "scatter_add_p", "scatter_apply", "scatter_apply_p", "scatter_max",
+    "scatter_max_p", "scatter_min", "scatter_min_p", "scatter_mul", "scatter_mul_p",
+    "scatter_p", "scatter_sub", "scatter_sub_p", "select", "select_and_gather_add_p",
+    "select_and_scatter_add_p", "select_n", "select_n_p", "shift_left", "shift_left_p",
+    "shift_right_arithmetic", "shift_right_arithmetic_p", "shift_right_logical",
+    "shift_right_logical_p", "sign", "sign_p", "sin", "sin_p", "sinh", "sinh_p", "slice",
+    "slice_in_dim", "slice_p", "sort", "sort_key_val", "sort_p", "split", "split_p", "sqrt",
+    "sqrt_p", "square", "square_p", "squeeze", "squeeze_p", "stack", "stack_p", "stop_gradient",
+    "stop_gradient_p", "sub", "sub_p", "tan", "tan_p", "tanh", "tanh_p", "tile", "tile_p",
+    "top_k", "top_k_p", "transpose", "transpose_p", "unstack", "unstack_p", "xor_p", "zeta",
+    "zeta_p",
 ]

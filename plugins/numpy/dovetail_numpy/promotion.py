@@ -51,8 +51,8 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
     if weak:
         kind = _PYTHON[dtype.kind]
         return x if x.__class__ is kind else kind(x)
-    if x.__class__ is float and dtype == FLOAT32 and not x64.value:
-        return x  # its weak type is float32 already
+    if dtype is FLOAT32 and x.__class__ is not complex and not x64.value:
+        return float(x)  # whose weak type is float32
     try:
         return dtype.type(x)
     except OverflowError:

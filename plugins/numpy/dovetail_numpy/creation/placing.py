@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from dovetail_backends import selection
 
 from dovetail_core import EVAL, ShapedArray, get_trace
 from dovetail_core.xla import arrays as runtime
@@ -12,22 +13,15 @@ from dovetail_core.xla import arrays as runtime
 HOST_LIMIT = 1 << 16
 """Constants of up to so many elements are made by NumPy when evaluating: no program is compiled."""
 
-_put: Any = None
-
 
 def put(value: Any, aval: ShapedArray) -> Any:
     """A NumPy value (or a Python number) as a runtime array of type ``aval``."""
-    global _put
-    if _put is None:
-        from dovetail_backends import put_host as _put_host
-
-        _put = _put_host
-    return _put(value, aval)
+    return runtime.put(value, aval, selection.target_device())
 
 
 def to_device(x: Any, device: Any) -> Any:
     """An array on ``device`` (a device or a sharding)."""
-    from dovetail_backends import device_put
+    from dovetail_backends.placement import device_put
 
     return device_put(x, device)
 
@@ -41,6 +35,3 @@ def constant(value: Any) -> Any:
 def on_host(size: int) -> bool:
     """Whether a constant of ``size`` elements is best made by NumPy: small, and nothing traced."""
     return size <= HOST_LIMIT and get_trace() is EVAL
-
-
-RuntimeArray = runtime.ArrayImpl

@@ -1,6 +1,21 @@
 """Cells of ``batching.batch``: the primitives on arrays with a mapped axis."""
 
-from . import conversion as conversion
-from . import elementwise as elementwise
-from . import identity as identity
-from . import rng as rng
+from . import (
+    collectives as collectives,
+    conv as conv,
+    conversion as conversion,
+    cumulative as cumulative,
+    dot as dot,
+    elementwise as elementwise,
+    fft as fft,
+    gather as gather,
+    identity as identity,
+    joining as joining,
+    reductions as reductions,
+    rng as rng,
+    scatter as scatter,
+    shape as shape,
+    slicing as slicing,
+    sorting as sorting,
+    windows as windows,
+)

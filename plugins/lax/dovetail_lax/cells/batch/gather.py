@@ -32,6 +32,8 @@ def gather_batch(
     dim, indices_dim = dims
     offset, collapsed, mapped, batching, paired = dimension_numbers
     sizes = slice_sizes
+    if indices_dim is not None:  # each example's indices are sorted; all of them together are not
+        params["indices_are_sorted"] = False
     if dim is None and indices_dim is None:
         dn = dimension_numbers
     elif indices_dim is None:  # windows extend over the whole of the mapped axis
@@ -40,7 +42,8 @@ def gather_batch(
         dn = GatherDimensionNumbers(
             (0, *after(offset)), after(collapsed), after(mapped), after(batching), paired
         )
-    elif dim is None:  # more places
+    elif dim is None:  # more places, which examples may have in common
+        params["unique_indices"] = False
         indices = first(indices, indices_dim, axis.size)
         dn = GatherDimensionNumbers(after(offset), collapsed, mapped, batching, after(paired))
     else:

@@ -42,6 +42,7 @@ def scatter_batch(
         )
     else:
         indices = first(indices, dims[1], axis.size)
+        params["indices_are_sorted"] = False
         dn = ScatterDimensionNumbers(
             after(window),
             after(inserted),

@@ -52,8 +52,6 @@ def _index_vectors(
     size: int, starts: Sequence[Any], dims: Dims, axes: Sequence[int]
 ) -> tuple[Any, int | None]:
     """The starts of some axes as index vectors, with the mapped axis first if any has one."""
-    if not axes:
-        return np.zeros((0,), np.int32), None
     shared = all(dims[i] is None for i in axes)
     if shared:
         return joined([spread(starts[i], (1,)) for i in axes], 0), None
@@ -75,6 +73,8 @@ def _dynamic_slice_batch(
         del shape[dim]
     # On axes that are taken whole the start is 0, whatever it says.
     axes = tuple([i for i, n in enumerate(shape) if slice_sizes[i] != n])
+    if not axes:
+        return x, dim
     indices, indices_dim = _index_vectors(axis.size, starts, start_dims, axes)
     return gather_batch(
         axis,

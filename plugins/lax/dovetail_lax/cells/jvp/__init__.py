@@ -1,11 +1,26 @@
 """Cells of ``ad.jvp``: values and tangents of the primitives on arrays."""
 
-from . import arithmetic as arithmetic
-from . import complex as complex
-from . import conversion as conversion
-from . import exponential as exponential
-from . import identity as identity
-from . import piecewise as piecewise
-from . import selection as selection
-from . import special as special
-from . import trigonometric as trigonometric
+from . import (
+    arithmetic as arithmetic,
+    collectives as collectives,
+    complex as complex,
+    conv as conv,
+    conversion as conversion,
+    cumulative as cumulative,
+    dot as dot,
+    exponential as exponential,
+    fft as fft,
+    gather as gather,
+    identity as identity,
+    joining as joining,
+    piecewise as piecewise,
+    reductions as reductions,
+    scatter as scatter,
+    selection as selection,
+    shape as shape,
+    slicing as slicing,
+    sorting as sorting,
+    special as special,
+    trigonometric as trigonometric,
+    windows as windows,
+)

@@ -1,8 +1,21 @@
 """Cells of ``backends.stablehlo``: lowering of the primitives on arrays."""
 
-from . import arithmetic as arithmetic
-from . import control_flow as control_flow
-from . import discrete as discrete
-from . import special as special
-from . import transcendental as transcendental
-from . import values as values
+from . import (
+    arithmetic as arithmetic,
+    control_flow as control_flow,
+    conv as conv,
+    discrete as discrete,
+    dot as dot,
+    fft as fft,
+    gather as gather,
+    joining as joining,
+    reductions as reductions,
+    scatter as scatter,
+    shape as shape,
+    slicing as slicing,
+    sorting as sorting,
+    special as special,
+    transcendental as transcendental,
+    values as values,
+    windows as windows,
+)

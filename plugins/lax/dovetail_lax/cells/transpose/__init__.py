@@ -1,7 +1,22 @@
 """Cells of ``ad.transpose``: the primitives on arrays that are linear in some operand."""
 
-from . import arithmetic as arithmetic
-from . import complex as complex
-from . import conversion as conversion
-from . import identity as identity
-from . import selection as selection
+from . import (
+    arithmetic as arithmetic,
+    collectives as collectives,
+    complex as complex,
+    control_flow as control_flow,
+    conv as conv,
+    conversion as conversion,
+    cumulative as cumulative,
+    dot as dot,
+    fft as fft,
+    gather as gather,
+    identity as identity,
+    joining as joining,
+    reductions as reductions,
+    scatter as scatter,
+    selection as selection,
+    shape as shape,
+    slicing as slicing,
+    windows as windows,
+)

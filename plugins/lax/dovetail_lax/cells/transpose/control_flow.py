@@ -78,19 +78,17 @@ def scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list
     """
     program: ClosedJaxpr = params["program"]
     nc, nk = params["num_consts"], params["num_carry"]
-    linear = tuple(is_linear(x) for x in args)
-    if not all(linear[nc : nc + nk]):
-        raise MissingRule(
-            f"scan{describe_source(current_source())} cannot be transposed: part of its carry is not "
-            "linear. Only functions that are linear in the carry have a transpose."
-        )
+    # Partial evaluation leaves only unknowns in the carry. One that starts with a known value starts
+    # with a tangent that is zero, so its cotangent goes nowhere.
+    given = [is_linear(x) for x in args]
+    linear = (*given[:nc], *[True] * nk, *given[nc + nk :])
     given_ys = tuple(ct is not None for ct in cotangents[nk:])
     body = _transposed_body(program, nc, nk, linear, given_ys)
     consts = [x for x, l in zip(args[:nc], linear) if not l]
     const_cts = [zeros(x.aval.cotangent_type()) for x in args[:nc] if is_linear(x)]
     carry_cts = [
-        zeros(x.aval.cotangent_type()) if ct is None else ct
-        for x, ct in zip(args[nc : nc + nk], cotangents)
+        zeros(a.cotangent_type()) if ct is None else ct
+        for a, ct in zip(program.in_avals[nc : nc + nk], cotangents)
     ]
     xs = [x for x in args[nc + nk :] if not is_linear(x)]
     y_cts = [ct for ct in cotangents[nk:] if ct is not None]
@@ -100,7 +98,8 @@ def scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list
         num_carry=len(const_cts) + nk,
     )  # fmt: skip
     found = iter(outs)
-    return [next(found) if l else None for l in linear]
+    cts = [next(found) if l else None for l in linear]
+    return [ct if g else None for ct, g in zip(cts, given)]
 
 
 def _transposed_body(

@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules
 
-from ...moves import transposed
 from ...primitives.dot import dot_general_p, left_axes
+from ...primitives.shape import transpose_p
 
 Axes = tuple[int, ...]
 
@@ -23,46 +23,43 @@ def _dot_general(
     precision: Any,
     preferred_element_type: Any,
 ) -> list[Any]:
-    if is_linear(lhs):
-        numbers = dimension_numbers
-        return [_operand(ct, lhs, rhs, numbers, precision, preferred_element_type, False), None]
-    (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
-    numbers = ((contract_r, contract_l), (batch_r, batch_l))
-    if precision.__class__ is tuple:
-        precision = precision[::-1]
-    return [None, _operand(ct, rhs, lhs, numbers, precision, preferred_element_type, True)]
-
-
-def _operand(
-    ct: Any, x: Any, y: Any, numbers: Any, precision: Any, preferred: Any, swapped: bool
-) -> Any:
-    """The cotangent of ``x``, where ``numbers`` name its axes first."""
+    # The cotangent stands where the operand stood that it is for: the other stays on its side.
+    left = is_linear(lhs)
+    x, y = (lhs, rhs) if left else (rhs, lhs)
     aval = x.aval
-    dims, order = _plan(numbers, len(aval.shape), len(y.shape), swapped)
-    narrow = preferred is not None or ct.dtype != aval.dtype
+    dims, order = _plan(dimension_numbers, len(aval.shape), len(y.shape), left)
     out = dot_general_p.bind(
-        ct,
-        y,
+        *((ct, y) if left else (y, ct)),
         dimension_numbers=dims,
         precision=precision,
-        preferred_element_type=aval.dtype if narrow else None,
+        preferred_element_type=(
+            None if preferred_element_type is None and ct.dtype == aval.dtype else aval.dtype
+        ),
     )
-    return out if order is None else transposed(out, order)
+    if order is not None:
+        out = transpose_p.bind(out, permutation=order)
+    return [out, None] if left else [None, out]
 
 
 @cache
-def _plan(numbers: Any, ndim_x: int, ndim_y: int, swapped: bool) -> tuple[Any, Axes | None]:
-    """Dimension numbers of the cotangent with ``y``, and the order that puts axes as in ``x``."""
-    (contract_x, contract_y), (batch_x, batch_y) = numbers
-    kept_x = left_axes(ndim_x, contract_x, batch_x)
-    kept_y = left_axes(ndim_y, contract_y, batch_y)
-    n = len(batch_x)
-    # The cotangent's axes are batch, then those kept of the first operand and of the second.
-    first = n + (0 if swapped else len(kept_x))
-    over = tuple(range(first, first + len(kept_y)))
-    dims = ((over, kept_y), (tuple(range(n)), batch_y))
-    # The result's axes: batch, then kept_x, then y's contracted axes in ascending order.
-    paired = tuple([cx for _, cx in sorted(zip(contract_y, contract_x))])
-    places = (*batch_x, *kept_x, *paired)
-    order = tuple(sorted(range(ndim_x), key=places.__getitem__))
-    return dims, None if order == tuple(range(ndim_x)) else order
+def _plan(numbers: Any, ndim: int, ndim_other: int, left: bool) -> tuple[Any, Axes | None]:
+    """Dimension numbers of cotangent and other operand, and how to order the result's axes."""
+    contract, batch = numbers
+    mine, other = (0, 1) if left else (1, 0)
+    kept = left_axes(ndim, contract[mine], batch[mine])
+    kept_other = left_axes(ndim_other, contract[other], batch[other])
+    n = len(batch[mine])
+    # The cotangent's axes: batch, those kept of the left operand, those kept of the right one.
+    first = n + len(kept) if left else n
+    over = tuple(range(first, first + len(kept_other)))
+    leading = tuple(range(n))
+    # The other operand's contracted axes are left over, in ascending order: which are they here?
+    paired = tuple([a for _, a in sorted(zip(contract[other], contract[mine]))])
+    if left:
+        dims = ((over, kept_other), (leading, batch[other]))
+        places = (*batch[mine], *kept, *paired)
+    else:
+        dims = ((kept_other, over), (batch[other], leading))
+        places = (*batch[mine], *paired, *kept)
+    order = tuple(sorted(range(ndim), key=places.__getitem__))
+    return dims, None if order == tuple(range(ndim)) else order

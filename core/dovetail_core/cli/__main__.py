@@ -1,0 +1,7 @@
+"""``python -m dovetail_core.cli``, where the script ``dovetail`` is not installed."""
+
+import sys
+
+from .main import main
+
+sys.exit(main())

@@ -1,0 +1,128 @@
+"""``dovetail doctor``: whether this installation is well, and what to do where it is not."""
+
+from __future__ import annotations
+
+import os
+import platform
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from typing import Any
+
+from ..errors import DovetailError
+from ..hooks import manager
+from ..manifest import KERNEL_API
+from ..plugins import registry
+from ..xla import version as jaxlib_range
+from . import cells
+from .render import count, fields, style
+
+help = "check the installation: versions, plugins, backends, conflicts, holes"
+keep_going = True  # this command reports what is wrong with plugins instead of stopping at it
+
+Line = tuple[str, str]
+
+
+class _Report:
+    """Lines that are printed at once, and the number of problems among them."""
+
+    def __init__(self) -> None:
+        self.problems = 0
+
+    def section(self, title: str, lines: Callable[[], Iterator[Line]]) -> None:
+        """Print what ``lines`` yields; an exception in it is a problem, and the report goes on."""
+        found: list[Line] = []
+        try:
+            for line in lines():
+                found.append(line)
+        except Exception as e:  # whatever is broken, the other sections are wanted the more
+            found.append(("problem", f"{type(e).__name__}: {e}"))
+        self.problems += sum(name.startswith("problem") for name, _ in found)
+        print(style(title, "bold"))
+        print(fields(found or [("none", "")]) + "\n")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """No arguments."""
+
+
+def run(args: Namespace) -> int:
+    """Print the report; 1 if something is wrong."""
+    report = _Report()
+    report.section("Versions", _versions)
+    report.section("Environment", _environment)
+    report.section("Plugins", _plugins)
+    report.section("Backends", _backends)
+    report.section("Matrix", _matrix)
+    report.section("From plugins", _hooks)
+    n = report.problems
+    print(style("All is well.", "green") if n == 0 else style(f"{count(n, 'problem')}.", "red"))
+    return int(n > 0)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed as a distribution"
+
+
+def _versions() -> Iterator[Line]:
+    yield "dovetail-core", f"{_version('dovetail-core')} (kernel API {KERNEL_API})"
+    yield "Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    low, high = (".".join(map(str, v)) for v in (jaxlib_range.OLDEST, jaxlib_range.FIRST_UNKNOWN))
+    yield "jaxlib", f"{_version('jaxlib')} (from {low}, below {high})"
+    for name in ("numpy", "ml_dtypes", "pluggy"):
+        yield name, _version(name)
+
+
+def _environment() -> Iterator[Line]:
+    for name in sorted(os.environ):
+        if name.startswith("DOVETAIL_") or name in ("XLA_FLAGS", "JAX_PLATFORMS"):
+            yield name, os.environ[name]
+
+
+def _plugins() -> Iterator[Line]:
+    found = registry()
+    yield "active", ", ".join(found.active) or "none"
+    for p in found.plugins.values():
+        if p.problem:
+            kind = "disabled" if p.problem.startswith("disabled") else "problem"
+            yield kind, f"{p.name} of {p.distribution} {p.version}: {p.problem}"
+
+
+def _backends() -> Iterator[Line]:
+    for name in sorted(registry().entries("backends")):
+        yield name, _diagnosis(name)
+    for ep in entry_points(group="jax_plugins"):
+        dist = f"{ep.dist.name} {ep.dist.version}" if ep.dist else ep.value
+        yield "PJRT plugin", f"{ep.name} of {dist}"
+
+
+def _diagnosis(name: str) -> str:
+    """What a backend says is missing: its ``diagnose()`` returns that, or "" where it works."""
+    try:
+        diagnose: Any = getattr(registry().backend(name), "diagnose", None)
+        missing = diagnose() if diagnose is not None else ""
+    except Exception as e:  # a backend's module may fail in any way
+        missing = f"{type(e).__name__}: {e}"
+    return f"not available: {missing}" if missing else "works"
+
+
+def _matrix() -> Iterator[Line]:
+    rows = cells.rows()
+    yield "rows", str(len(rows))
+    for column in cells.columns():
+        try:
+            table = cells.load_column(column)
+            kinds = [cells.cell(table, p).kind for p in rows.values()]
+        except (DovetailError, ImportError) as e:
+            yield f"problem {column}", str(e)
+            continue
+        shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
+        yield column, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
+
+
+def _hooks() -> Iterator[Line]:
+    for lines in manager().hook.dovetail_environment():
+        yield from lines.items()

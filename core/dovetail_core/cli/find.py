@@ -1,0 +1,40 @@
+"""Rows and columns by the names that people type."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from ..errors import RegistryError
+from ..primitive import Primitive
+from . import cells
+
+
+def find_column(name: str) -> str:
+    """The full name of a column; the part after the dot will do where it is clear.
+
+    Raises:
+        RegistryError: no column, or more than one, has that name; says which there are.
+    """
+    known = cells.columns()
+    if name in known:
+        return name
+    fits = [c for c in known if c.rpartition(".")[2] == name]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise RegistryError(f"column {name!r} may be {' or '.join(fits)}")
+    raise RegistryError(f"no column is called {name!r}; there are {', '.join(known)}")
+
+
+def find_row(name: str) -> Primitive:
+    """The primitive of that name.
+
+    Raises:
+        RegistryError: there is none; says which names are close.
+    """
+    known = cells.rows()
+    if name in known:
+        return known[name]
+    close = get_close_matches(name, known, 3) + [n for n in known if n.endswith(f".{name}")]
+    hint = f"did you mean {', '.join(dict.fromkeys(close))}?" if close else "see dovetail matrix"
+    raise RegistryError(f"no row is called {name!r}; {hint}")

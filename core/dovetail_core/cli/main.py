@@ -1,0 +1,73 @@
+"""The command line ``dovetail``: finds the sub-command asked for, among the kernel's and plugins'."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any, cast
+
+from ..errors import DovetailError
+from ..plugins import load_object, registry
+from . import doctor, explain, matrix, plugins
+from .command import Command
+
+_OWN: dict[str, Any] = {
+    "plugins": plugins,
+    "matrix": matrix,
+    "explain": explain,
+    "doctor": doctor,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``dovetail`` with these arguments (the process's own by default); the exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    asked = next((a for a in arguments if not a.startswith("-")), None)
+    try:
+        args = _parser(asked, quiet=asked in ("plugins", "doctor")).parse_args(arguments)
+        return cast(Command, args.command).run(args)
+    except DovetailError as e:
+        print(f"dovetail: error: {e}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser(asked: str | None, quiet: bool) -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="dovetail", description="Look into an installation of Dovetail.", allow_abbrev=False
+    )
+    added = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in _commands(asked, quiet).items():
+        sub = added.add_parser(name, help=command.help, description=command.help)
+        command.configure(sub)
+        sub.set_defaults(command=command)
+    return parser
+
+
+def _commands(asked: str | None, quiet: bool) -> dict[str, Command]:
+    """The kernel's commands and, unless one of those is asked for, the plugins'."""
+    targets = _targets(quiet)
+    if asked in _OWN:
+        return _OWN
+    wanted = [asked] if asked in targets else sorted(targets)
+    return _OWN | {n: load_object(targets[n]) for n in wanted}
+
+
+def _targets(quiet: bool) -> dict[str, str]:
+    """Import strings of plugins' commands; warnings about plugins become lines of text."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = registry().entries("commands")
+        except DovetailError:
+            if not quiet:
+                raise
+            return {}
+    for w in [] if quiet else caught:
+        print(f"dovetail: warning: {w.message}", file=sys.stderr)
+    return found

@@ -1,0 +1,108 @@
+"""``dovetail matrix``: rows and columns, with a mark for what each cell is."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from fnmatch import fnmatch
+
+from ..primitive import Primitive
+from . import cells
+from .find import find_column
+from .render import can_print, count, style
+
+help = "print rows x columns: which cells are declared, derived, or missing"
+
+_MARKS = {
+    cells.DECLARED: ("●", "D", "declared"),
+    cells.OVERRIDE: ("◆", "O", "declared to override another"),
+    cells.DERIVED: ("○", "d", "derived (form, decomposition)"),
+    cells.EMPTY: ("·", ".", "none, none needed"),
+    cells.HOLE: ("✗", "-", "hole"),
+}
+_COLOURS = {cells.OVERRIDE: "yellow", cells.DERIVED: "green", cells.EMPTY: "dim", cells.HOLE: "red"}
+Rows = dict[str, dict[str, cells.Cell]]
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Arguments: which rows and columns."""
+    parser.add_argument(
+        "--column", action="append", metavar="NAME", help="only this column (may be repeated)"
+    )
+    parser.add_argument(
+        "--row", action="append", metavar="PATTERN", help="only rows whose name fits, as 'acme.*'"
+    )
+    parser.add_argument(
+        "--holes", action="store_true", help="only rows with a hole; exit status 1 if there is one"
+    )
+
+
+def run(args: Namespace) -> int:
+    """Print the matrix."""
+    columns = [find_column(c) for c in args.column] if args.column else cells.columns()
+    tables = {c: cells.load_column(c) for c in columns}
+    primitives = {n: p for n, p in cells.rows().items() if _fits(n, args.row)}
+    matrix: Rows = {
+        name: {c: cells.cell(t, p) for c, t in tables.items()} for name, p in primitives.items()
+    }
+    if args.holes:
+        matrix = {n: row for n, row in matrix.items() if _holes(row)}
+    found = Counter(c.kind for row in matrix.values() for c in row.values())
+    if matrix:
+        print("\n".join(_grid(matrix, primitives, columns)))
+        print(f"\n{_legend(found)}")
+    print(
+        f"{count(len(matrix), 'row')}{' with a hole' if args.holes else ''}, "
+        f"{count(len(columns), 'column')}"
+    )
+    return int(bool(args.holes and matrix))
+
+
+def _fits(name: str, patterns: list[str] | None) -> bool:
+    return not patterns or any(fnmatch(name, p) for p in patterns)
+
+
+def _holes(row: dict[str, cells.Cell]) -> bool:
+    return any(c.kind == cells.HOLE for c in row.values())
+
+
+def _mark(kind: str) -> str:
+    fancy, plain, _ = _MARKS[kind]
+    return fancy if can_print("".join(m[0] for m in _MARKS.values())) else plain
+
+
+def _grid(matrix: Rows, primitives: dict[str, Primitive], columns: list[str]) -> list[str]:
+    """Two lines of header (the owner of columns, their names), then a line for each row."""
+    names = [c.rpartition(".")[2] for c in columns]
+    owners = [c.rpartition(".")[0] for c in columns]
+    shown = [o if i == 0 or owners[i - 1] != o else "" for i, o in enumerate(owners)]
+    widths = [max(len(n), len(o)) for n, o in zip(names, shown)]
+    homes = {n: primitives[n].module.partition(".")[0] for n in matrix}
+    row_width = max(map(len, [*matrix, "row"]))
+    home_width = max(map(len, [*homes.values(), "defined in"]))
+    lead = f"{'row':{row_width}}  {'defined in':{home_width}}  "
+    lines = [
+        style((" " * len(lead) + _padded(shown, widths)).rstrip(), "bold"),
+        style((lead + _padded(names, widths)).rstrip(), "bold"),
+    ]
+    for name, row in matrix.items():
+        marks = [
+            style(_mark(row[c].kind), _COLOURS[row[c].kind])
+            if row[c].kind in _COLOURS
+            else _mark(row[c].kind)
+            for c in columns
+        ]
+        padded = [f"{m}{' ' * (w - 1)}" for m, w in zip(marks, widths)]
+        home = style(f"{homes[name]:{home_width}}", "dim")
+        lines.append(f"{name:{row_width}}  {home}  {'  '.join(padded)}".rstrip())
+    return lines
+
+
+def _padded(texts: list[str], widths: list[int]) -> str:
+    return "  ".join(t.ljust(w) for t, w in zip(texts, widths))
+
+
+def _legend(found: Counter[str]) -> str:
+    """The marks that occur, and how often."""
+    kinds = [k for k in _MARKS if found[k]]
+    return "   ".join(f"{_mark(k)} {_MARKS[k][2]}: {found[k]}" for k in kinds)

@@ -1,0 +1,69 @@
+"""Plain text for terminals: aligned tables, wrapped paragraphs, a little colour where it is seen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from itertools import zip_longest
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+
+
+def style(text: str, name: str) -> str:
+    """``text`` in a colour, if the output is a terminal (and NO_COLOR is not set)."""
+    plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
+    return text if plain or not text else f"\x1b[{_CODES[name]}m{text}\x1b[0m"
+
+
+def can_print(characters: str) -> bool:
+    """Whether the output's encoding has these characters."""
+    try:
+        characters.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]] = ()
+) -> str:
+    """Left-aligned columns; ``styles`` may name a style for each cell ("" for none)."""
+    columns = list(zip_longest(header, *rows, fillvalue=""))
+    widths = [max(map(len, column)) for column in columns]
+    lines = [style("  ".join(h.ljust(w) for h, w in zip(header, widths)).rstrip(), "bold")]
+    for row, names in zip_longest(rows, styles[: len(rows)], fillvalue=()):
+        cells: list[str] = []
+        for cell, width, name in zip_longest(row, widths, names, fillvalue=""):
+            if isinstance(width, int):
+                padding = " " * (width - len(str(cell)))
+                cells.append((style(str(cell), str(name)) if name else str(cell)) + padding)
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def fields(pairs: Sequence[tuple[str, str]], indent: str = "  ") -> str:
+    """Named paragraphs, names in one column; line ends in a text are kept."""
+    name_width = max((len(name) for name, _ in pairs), default=0)
+    width = max(40, shutil.get_terminal_size((100, 24)).columns - len(indent) - name_width - 2)
+    lines: list[str] = []
+    for name, text in pairs:
+        parts = [w for line in text.split("\n") for w in (_wrapped(line, width) or [""])]
+        for i, part in enumerate(parts or [""]):
+            label = style(name.ljust(name_width), "dim") if i == 0 else " " * name_width
+            lines.append(f"{indent}{label}  {part}".rstrip())
+    return "\n".join(lines)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    lead = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(
+        line, width, subsequent_indent=lead, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def count(n: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

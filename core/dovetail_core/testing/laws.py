@@ -1,0 +1,91 @@
+"""Laws: what every cell of a column must obey, tried on the samples of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from ..errors import RegistryError
+from ..plugins import load_object, registry
+from .samples import Sample
+
+Check = Callable[[Sample], None]
+
+
+class Skip(Exception):
+    """A law says that it does not speak of a sample."""
+
+
+def skip(reason: str) -> NoReturn:
+    """Leave a law: it does not speak of this sample, for ``reason``."""
+    raise Skip(reason)
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law: ``check(sample)`` raises (``AssertionError``) where it is broken.
+
+    Attributes:
+        name: for reports.
+        without: tags of samples of which the law does not speak (``"nonsmooth"``, ...).
+        applies: whether it speaks of a sample; such samples are not even counted. A law that finds
+            out on the way calls :func:`skip`.
+    """
+
+    name: str
+    check: Check
+    without: frozenset[str] = frozenset()
+    applies: Callable[[Sample], bool] = lambda sample: True
+
+    def speaks_of(self, sample: Sample) -> bool:
+        """Whether to try the law on ``sample``."""
+        return not self.without & set(sample.tags) and self.applies(sample)
+
+    def __call__(self, sample: Sample) -> None:
+        """Try the law; an error names the sample."""
+        try:
+            self.check(sample)
+        except Skip:
+            raise
+        except Exception as e:
+            e.add_note(f"the law {self.name!r} on the sample {sample}")
+            raise
+
+
+def law(
+    name: str,
+    *,
+    without: Collection[str] = (),
+    applies: Callable[[Sample], bool] = lambda sample: True,
+) -> Callable[[Check], Law]:
+    """Decorator: make a :class:`Law` of a function on samples, to name in a manifest's ``laws``."""
+    return lambda check: Law(name, check, frozenset(without), applies)
+
+
+KERNEL_LAWS: Mapping[str, str] = {
+    "text": "dovetail_core.testing.kernel_laws:text_law",
+    "check": "dovetail_core.testing.kernel_laws:check_law",
+    "dce": "dovetail_core.testing.kernel_laws:dce_law",
+}
+
+
+def all_laws() -> Iterator[tuple[str, str, Law]]:
+    """Plugin (empty for the kernel's), column and law, of every column that has one.
+
+    Raises:
+        RegistryError: a manifest names a law that is neither a :class:`Law` nor a function.
+    """
+    found = [("", column, target) for column, target in KERNEL_LAWS.items()]
+    for plugin, manifest in registry().active.items():
+        found += [(plugin, column, target) for column, target in manifest.laws.items()]
+    for plugin, column, target in found:
+        made = load_object(target)
+        if not callable(made):
+            raise RegistryError(f"the law of {column!r}, {target}, is not a function: {made!r}")
+        yield plugin, column, as_law(column, made)
+
+
+def as_law(name: str, made: Any) -> Law:
+    """A law as it is; a function as a law called ``name``."""
+    return made if isinstance(made, Law) else Law(name, made)

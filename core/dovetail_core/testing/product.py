@@ -1,0 +1,112 @@
+"""The product of columns' laws and rows' samples, and a deterministic selection of it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from ..errors import RegistryError
+from ..primitive import Primitive
+from .laws import Law, all_laws
+from .samples import Sample, all_samples
+
+Names = str | Primitive | Collection[str | Primitive] | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One law tried on one sample."""
+
+    column: str
+    law: Law
+    sample: Sample
+
+    @property
+    def id(self) -> str:
+        """A name for reports: column, row, sample."""
+        return f"{self.column}-{self.sample.primitive.name}-{self.sample.label}"
+
+    def run(self) -> None:
+        """Try the law on the sample."""
+        self.law(self.sample)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A part of the product: ``rows`` and ``columns`` name plugins, primitives, columns; None: all.
+
+    Attributes:
+        rows: primitives, or names of primitives or of plugins whose samples to take.
+        columns: names of columns, or of plugins whose columns to take.
+        samples: further samples, of rows that no manifest brings.
+        laws: further laws, of columns that no manifest brings, by column.
+        quick: how many samples of a row to try per law in quick mode.
+    """
+
+    rows: frozenset[str] | None = None
+    columns: frozenset[str] | None = None
+    samples: tuple[Sample, ...] = ()
+    laws: tuple[tuple[str, Law], ...] = ()
+    quick: int = 2
+
+    def cases(self, full: bool) -> list[Case]:
+        """The cases to run; in quick mode some samples of every row for every law.
+
+        Raises:
+            RegistryError: a name in ``rows`` or ``columns`` fits nothing that is installed.
+        """
+        by_row: dict[Primitive, list[Sample]] = {}
+        for sample in self._samples():
+            by_row.setdefault(sample.primitive, []).append(sample)
+        found: list[Case] = []
+        for column, law in self._laws():
+            for primitive, samples in by_row.items():
+                spoken_of = [s for s in samples if law.speaks_of(s)]
+                chosen = spoken_of if full else _some(spoken_of, self.quick, column, primitive)
+                found += [Case(column, law, s) for s in chosen]
+        return found
+
+    def _samples(self) -> Iterator[Sample]:
+        missing = set(self.rows or ())
+        for plugin, sample in all_samples():
+            names = {plugin, sample.primitive.name}
+            if self.rows is None or self.rows & names:
+                missing -= names
+                yield sample
+        _none_missing(missing, "rows", "plugin or primitive with samples")
+        yield from self.samples
+
+    def _laws(self) -> Iterator[tuple[str, Law]]:
+        missing = set(self.columns or ())
+        for plugin, column, law in all_laws():
+            names = {plugin, column}
+            if self.columns is None or self.columns & names:
+                missing -= names
+                yield column, law
+        _none_missing(missing, "columns", "plugin or column with a law")
+        yield from self.laws
+
+
+def _none_missing(missing: set[str], what: str, kind: str) -> None:
+    if missing:
+        names = ", ".join(map(repr, sorted(missing)))
+        raise RegistryError(f"matrix({what}=...) names {names}: no installed {kind} is called so")
+
+
+def _some(samples: list[Sample], n: int, column: str, primitive: Primitive) -> list[Sample]:
+    """The first sample, and others that differ from column to column but not from run to run."""
+    if len(samples) <= n:
+        return samples
+    start = zlib.crc32(f"{column} {primitive.name}".encode())
+    stride = max(1, (len(samples) - 1) // max(1, n - 1))
+    others = [1 + (start + k * stride) % (len(samples) - 1) for k in range(n - 1)]
+    return [samples[i] for i in sorted({0, *others})]
+
+
+def names_of(chosen: Names) -> frozenset[str] | None:
+    """Names of plugins, columns or primitives as a set; None stays None."""
+    if chosen is None:
+        return None
+    items: Iterable[str | Primitive] = [chosen] if isinstance(chosen, (str, Primitive)) else chosen
+    return frozenset(p.name if isinstance(p, Primitive) else p for p in items)

@@ -1,0 +1,106 @@
+"""Host values as arrays of a device: NumPy values and Python scalars, always copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import ShapedArray, float0, short_dtype, typeof
+from dovetail_core.xla import arrays
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
+from dovetail_core.xla.shardings import single_device_sharding
+
+from .array import value_of
+from .moving import move_to_device, put_on
+from .selection import target_device
+
+_PYTHON = (bool, int, float, complex)
+
+
+def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) -> ArrayImpl:
+    """``x`` as an array of type ``aval`` on ``device``.
+
+    NumPy values and Python scalars are converted to the type's dtype and copied: later writes to
+    their memory do not show. An array that is on the device already is returned as it is.
+
+    Raises:
+        TypeError: no device can hold the dtype, or it is a masked array.
+        OverflowError: a Python integer is out of the type's range.
+        ValueError: the shape is not the type's.
+        RuntimeError: ``x`` is an array that was deleted or donated.
+    """
+    if x.__class__ is ArrayImpl:
+        return move_to_device(x, device)
+    value = host_value(x, aval)
+    if aval.dtype == float0:  # holds nothing; compiled programs take booleans in its place
+        return arrays.put(value, ShapedArray(aval.shape, np.bool_), device, committed)
+    try:
+        return arrays.put(value, aval, device, committed)
+    except XlaRuntimeError as e:
+        if "Unknown NumPy dtype" not in str(e):
+            raise
+        raise TypeError(
+            f"a value of dtype {aval.dtype} is not a valid array value: devices hold no such "
+            "elements. Convert it first, for example with x.astype(numpy.float32)."
+        ) from None
+
+
+def put_host(x: Any, aval: ShapedArray) -> ArrayImpl:
+    """:func:`asarray_on` the default device, uncommitted."""
+    return asarray_on(x, aval, target_device())
+
+
+def put_value(x: Any, sharding: Any) -> Any:
+    """A NumPy value or Python scalar on a sharding's devices, or uncommitted on the default one."""
+    aval = typeof(x)
+    assert isinstance(aval, ShapedArray), f"{aval} has no array to move"
+    if aval.dtype == float0:
+        return x
+    if sharding is None:
+        return put_host(x, aval)
+    devices = list(sharding._internal_device_list)
+    if len(devices) == 1 and sharding is single_device_sharding(devices[0]):
+        return asarray_on(x, aval, devices[0], committed=True)
+    return put_on(host_value(x, aval), aval, sharding)
+
+
+def host_value(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
+    """``x`` as a NumPy value of exactly the type ``aval``; shares memory where it can."""
+    if aval.dtype == float0:
+        return np.zeros(aval.shape, np.bool_)
+    if x.__class__ in _PYTHON:
+        return _python_value(x, aval)
+    if x.__class__ is ArrayImpl:
+        x = value_of(x)
+    elif x.__class__ is not np.ndarray:
+        if isinstance(x, np.ma.MaskedArray):
+            raise TypeError(
+                "a masked array is not a valid array value: its mask would be lost. Pass "
+                "x.filled(value), or the mask as an array of its own."
+            )
+        x = np.asarray(x)
+    if x.shape != aval.shape:
+        raise ValueError(
+            f"a value of shape {x.shape} is given where the type is {aval.str_short()}."
+        )
+    # Narrowing is what `enable_x64` being off means; values out of range wrap or become infinite.
+    return x if x.dtype == aval.dtype else _narrowed(x, aval)
+
+
+def _narrowed(x: np.ndarray[Any, Any], aval: ShapedArray) -> np.ndarray[Any, Any]:
+    with np.errstate(all="ignore"):
+        return x.astype(aval.dtype)
+
+
+def _python_value(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
+    try:
+        value = np.asarray(x, aval.dtype)
+    except OverflowError:
+        raise OverflowError(
+            f"the Python integer {x} is too large for {short_dtype(aval.dtype)}: enable 64-bit "
+            "types (dovetail.enable_x64), or pass a float."
+        ) from None
+    if aval.shape != ():
+        raise ValueError(f"a scalar is given where the type is {aval.str_short()}.")
+    return value

@@ -1,0 +1,165 @@
+"""Accelerators whose runtime comes as a PJRT plugin package: finding it, loading it, starting it.
+
+The plugins' Python packages are never imported, since some import ``jax``: the library is found
+through the distributions' metadata and opened by its path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module, metadata, util
+from pathlib import Path
+from typing import Any
+
+from dovetail_core.xla import client as xla_client, ffi
+from dovetail_core.xla.arrays import XlaRuntimeError
+from dovetail_core.xla.version import JAXLIB_VERSION, parse
+
+from .backend import PjrtBackend
+
+
+@dataclass(frozen=True)
+class PluginPackage:
+    """One way to install an accelerator's runtime.
+
+    Attributes:
+        extra: the extra of the distribution ``dovetail`` that installs it.
+        distributions: what must be installed; the first holds the library.
+        library: the library's path below the site directory.
+        extension: the module with its foreign functions, if it has one.
+        fits_jaxlib: whether its version must be jaxlib's.
+    """
+
+    extra: str
+    distributions: tuple[str, ...]
+    library: str
+    extension: str = ""
+    fits_jaxlib: bool = True
+
+    def problem(self) -> str:
+        """What is missing or does not fit, or an empty string."""
+        versions = {d: _version(d) for d in self.distributions}
+        missing = [d for d, v in versions.items() if not v]
+        if missing:
+            return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+        if self.fits_jaxlib:
+            for name, version in versions.items():
+                if parse(version)[:3] != JAXLIB_VERSION[:3]:
+                    wanted = ".".join(map(str, JAXLIB_VERSION))
+                    return f"{name} {version} does not fit jaxlib {wanted}"
+        return "" if self.path().is_file() else f"{self.distributions[0]} lacks {self.library}"
+
+    def path(self) -> Path:
+        """Where the library is, or would be."""
+        return Path(str(metadata.distribution(self.distributions[0]).locate_file(self.library)))
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """A platform that a PJRT plugin brings.
+
+    Attributes:
+        platform: its name, as the plugin calls it.
+        device: what a person calls its devices.
+        packages: the ways to install it, best first.
+        hidden: why no device is visible here and the remedy, or an empty string; gets the root
+            of the file system.
+        start_remedy: what to check when it is installed and visible and does not start.
+        ffi_platform: the name that foreign functions are registered for, if it has any.
+        libraries: names of shared libraries to open first, in this order, where pip installed them.
+    """
+
+    platform: str
+    device: str
+    packages: tuple[PluginPackage, ...]
+    hidden: Callable[[Path], str]
+    start_remedy: str
+    ffi_platform: str = ""
+    libraries: tuple[str, ...] = ()
+
+    def package(self) -> tuple[PluginPackage | None, str]:
+        """The first package that is installed and fits, or None and why there is none."""
+        problems = [(p, p.problem()) for p in self.packages]
+        for package, problem in problems:
+            if not problem:
+                return package, ""
+        started = [(p, why) for p, why in problems if any(map(_version, p.distributions))]
+        package, why = (started or problems)[0]
+        return None, f"{why} (pip install 'dovetail[{package.extra}]')"
+
+
+class PluginBackend(PjrtBackend):
+    """The backend of an accelerator."""
+
+    def __init__(self, accelerator: Accelerator, priority: int, root: Path = Path("/")) -> None:
+        super().__init__(accelerator.platform, self._start, priority, self._why_not)
+        self.accelerator = accelerator
+        self._root = root
+
+    def notice(self) -> str:
+        """What to tell a person who has the hardware but not the software, else nothing."""
+        why = self.accelerator.package()[1]
+        visible = not self.accelerator.hidden(self._root)
+        return f"{self.accelerator.device} is visible here, but {why}" if why and visible else ""
+
+    def _why_not(self) -> str:
+        reasons = [self.accelerator.package()[1], self.accelerator.hidden(self._root)]
+        return "; ".join(filter(None, reasons))
+
+    def _start(self) -> Any:
+        package, why = self.accelerator.package()
+        if package is None:
+            raise RuntimeError(f"backend {self.platform!r} cannot start: {why}")
+        failed = preload(self.accelerator.libraries)
+        try:
+            return self._client_of(package)
+        except (XlaRuntimeError, ValueError, ImportError, OSError) as e:
+            notes = [str(e).strip().partition("\n")[0], *failed]
+            raise RuntimeError(
+                f"backend {self.platform!r} did not start ({'; '.join(notes)}). "
+                f"{self.accelerator.start_remedy}"
+            ) from e
+
+    def _client_of(self, package: PluginPackage) -> Any:
+        c_api = xla_client.load_plugin(self.platform, package.path())
+        platform = self.accelerator.ffi_platform
+        if platform and platform not in _attached:
+            ffi.attach_plugin(platform, c_api, import_module(package.extension))
+            ffi.register_gpu_libraries(platform)
+            _attached.add(platform)
+        options = xla_client.gpu_plugin_options() if platform else {}
+        return xla_client.make_plugin_client(self.platform, options)
+
+
+_attached: set[str] = set()  # a second start after a failed one must not register again
+
+
+def preload(libraries: tuple[str, ...]) -> list[str]:
+    """Open shared libraries of the ``nvidia-*`` wheels, so that the plugin finds them by name.
+
+    Those that are not there are left to the system's loader. Returns what failed to open.
+    """
+    spec = util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or ()) if spec is not None else []
+    failed: list[str] = []
+    for name in libraries:
+        for path in [p for r in roots for p in sorted(Path(r).glob(f"*/lib/{name}.so*"))][:1]:
+            try:
+                ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+            except OSError as e:
+                failed.append(f"{path.name} did not open: {e}")
+    return failed
+
+
+def visible(root: Path, *patterns: str) -> bool:
+    """Whether a file below ``root`` matches one of the patterns."""
+    return any(next(root.glob(p), None) is not None for p in patterns)

@@ -1,0 +1,167 @@
+"""Moving values to devices and back: ``device_put``, ``device_get`` and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import EVAL, Primitive, def_impl, get_trace
+from dovetail_core.tree_util import broadcast_prefix, tree_flatten, tree_leaves
+from dovetail_core.xla import arrays
+from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.client import Device as Device
+from dovetail_core.xla.shardings import Sharding
+
+from .array import check_usable, value_of
+from .host_values import asarray_on as asarray_on, put_host as put_host, put_value
+from .moving import move, sharding_for
+
+device_put_p = Primitive("device_put")
+
+
+@device_put_p.def_abstract_eval
+def _device_put_type(x: Any, **params: Any) -> Any:
+    return x
+
+
+@device_put_p.def_decomposition
+def _device_put_value(x: Any, **params: Any) -> Any:
+    """The value is the same wherever it is."""
+    return x
+
+
+@def_impl(device_put_p)
+def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None, src: Any) -> Any:
+    sharding = sharding_for(device)
+    if x.__class__ is ArrayImpl:
+        return move(x, sharding, donate, may_alias)
+    return put_value(x, sharding)
+
+
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: Any = None,
+) -> Any:
+    """Put every leaf of a pytree on a device.
+
+    Args:
+        x: arrays, NumPy values, Python scalars, or containers of them. Host memory is copied.
+        device: a device, a sharding, or None for the default device, on which arrays that are not
+            on a device yet are put without being bound to it; or a pytree of these, a prefix of
+            ``x``.
+        src: where ``x`` comes from, to which a derivative goes back; a pytree like ``device``.
+        donate: whether the memory of ``x`` may be given away; a bool or a prefix of ``x``.
+        may_alias: whether the result may share the memory of ``x`` (default: where it can), or
+            must be a copy (False).
+
+    Raises:
+        TypeError: a leaf is not an array value. ValueError: ``device`` is none of the above, or is
+            not a prefix of ``x``. OverflowError: a Python integer is too large for its type.
+            RuntimeError: an array was deleted or donated.
+    """
+    leaves, treedef = tree_flatten(x)
+    options = [
+        _per_leaf(name, value, x, len(leaves))
+        for name, value in (
+            ("device", device), ("src", src), ("donate", donate), ("may_alias", may_alias),
+        )  # fmt: skip
+    ]
+    put = _device_put_now if get_trace() is EVAL else device_put_p.bind
+    out: list[Any] = []
+    for leaf, where, source, gives, alias in zip(leaves, *options, strict=True):
+        _check(where, gives, alias)
+        out.append(put(leaf, device=where, src=source, donate=gives, may_alias=alias))
+    return treedef.unflatten(out)
+
+
+_PLAIN = (type(None), bool, Device, Sharding)
+
+
+def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
+    """One value of an option for each leaf of ``x``."""
+    if isinstance(given, (*_PLAIN, str)):
+        return [given] * count
+    try:
+        return broadcast_prefix(given, x, is_leaf=lambda v: isinstance(v, _PLAIN))
+    except ValueError as e:
+        raise ValueError(f"device_put: {name} must be a tree prefix of x. {e}") from None
+
+
+def _check(device: Any, donate: Any, may_alias: Any) -> None:
+    if not isinstance(device, (type(None), Device, Sharding)):
+        raise ValueError(
+            f"device_put cannot put a value on {device!r} of type {type(device).__name__}: give a "
+            "device (dovetail.devices('cpu')[0]), a sharding, None for the default device, or a "
+            "pytree of these that is a prefix of x."
+        )
+    if donate and may_alias:
+        raise ValueError(
+            "device_put with both donate and may_alias: memory that is given away cannot be "
+            "shared. Drop one of them."
+        )
+
+
+def device_get(x: Any) -> Any:
+    """Every leaf of a pytree as a NumPy array (read-only); leaves that are no arrays stay.
+
+    Raises:
+        RuntimeError: an array was deleted or donated, or its computation failed.
+    """
+    leaves, treedef = tree_flatten(x)
+    for leaf in leaves:  # start every transfer before waiting for the first
+        if leaf.__class__ is ArrayImpl and leaf.platform() != "cpu":
+            leaf.copy_to_host_async()
+    return treedef.unflatten([_to_host(leaf) for leaf in leaves])
+
+
+def _to_host(leaf: Any) -> Any:
+    return value_of(leaf) if leaf.__class__ is ArrayImpl else leaf
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until every array in a pytree is computed; returns ``x``.
+
+    Raises:
+        RuntimeError: an array was deleted or donated, or its computation failed.
+    """
+    ready: list[ArrayImpl] = []
+    for leaf in tree_leaves(x):
+        if leaf.__class__ is ArrayImpl:
+            ready.append(leaf)
+        elif callable(wait := getattr(type(leaf), "block_until_ready", None)):
+            wait(leaf)
+    check_usable(ready)
+    arrays.block_until_ready(ready)
+    return x
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """Start the transfers that ``device_get(x)`` will wait for; returns ``x``."""
+    for leaf in tree_leaves(x):
+        if leaf.__class__ is ArrayImpl:
+            leaf.copy_to_host_async()
+    return x
+
+
+def live_arrays(platform: str | None = None) -> list[Any]:
+    """The arrays of a platform (by default of the default one) that were not deleted."""
+    from .selection import backend
+
+    client = getattr(backend(platform), "client", None)
+    found = [] if client is None else client.live_arrays()
+    return [x for x in found if not x.is_deleted()]
+
+
+__all__ = [
+    "asarray_on",
+    "block_until_ready",
+    "copy_to_host_async",
+    "device_get",
+    "device_put",
+    "device_put_p",
+    "live_arrays",
+    "put_host",
+]

@@ -1,0 +1,191 @@
+"""The backend ``reference``: programs evaluated operation by operation with NumPy.
+
+It is the oracle of tests, and the example of a backend that is not PJRT: it takes a program as it
+is, and has no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Literal,
+    Primitive,
+    ShapedArray,
+    describe_source,
+    float0,
+    reset_source_override,
+    set_source_override,
+    stage_closed,
+)
+from dovetail_core.xla.config import trace_context
+
+from .tables import ReferenceRule, reference_rules
+
+NumpyArray = np.ndarray[Any, Any]
+
+
+def evaluate(program: ClosedJaxpr, *args: Any) -> list[NumpyArray]:
+    """The results of a program, computed with NumPy.
+
+    Args:
+        args: one value per input, of the input's shape; its dtype is converted.
+
+    Raises:
+        TypeError: the number of arguments or a shape is wrong; or a rule of the table
+            ``backends.reference`` returned another type than the program says (names both).
+    """
+    jaxpr = program.jaxpr
+    if len(args) != len(jaxpr.invars):
+        raise TypeError(f"the program takes {len(jaxpr.invars)} inputs, {len(args)} given")
+    env: dict[Any, Any] = {}
+    for kind, variables, values in (
+        ("constant", jaxpr.constvars, program.consts),
+        ("input", jaxpr.invars, args),
+    ):
+        for i, (v, x) in enumerate(zip(variables, values)):
+            env[v] = _given(x, v.aval, kind, i)
+
+    def read(x: Any) -> NumpyArray:
+        return _literal(x) if x.__class__ is Literal else env[x]
+
+    with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
+        for eqn in jaxpr.eqns:
+            env.update(zip(eqn.outvars, _apply(eqn, [read(x) for x in eqn.invars])))
+    return [read(x) for x in jaxpr.outvars]
+
+
+def _given(x: Any, aval: Any, kind: str, position: int) -> NumpyArray:
+    value = np.asarray(x)
+    if value.shape != aval.shape:
+        raise TypeError(
+            f"{kind} {position} of the program has type {aval.str_short()}, a value of shape "
+            f"{value.shape} is given"
+        )
+    if aval.dtype == float0:
+        return np.zeros(aval.shape, float0)
+    return value.astype(aval.dtype, copy=False)
+
+
+def _literal(x: Literal) -> NumpyArray:
+    return np.asarray(x.val, x.aval.dtype)  # type: ignore[attr-defined]
+
+
+def _apply(eqn: Eqn, operands: Sequence[NumpyArray]) -> Sequence[NumpyArray]:
+    primitive = eqn.primitive
+    token = set_source_override(eqn.source)
+    try:
+        rule = reference_rules.rules.get(primitive) or reference_rules.miss(primitive)
+        found = rule(*operands, **eqn.params)
+    finally:
+        reset_source_override(token)
+    results: list[Any] = list(found) if primitive.multiple_results else [found]
+    if len(results) != len(eqn.outvars):
+        raise TypeError(f"{_rule_of(eqn)} returned {len(results)} results, not {len(eqn.outvars)}")
+    return [_checked(eqn, i, x) for i, x in enumerate(results)]
+
+
+def _checked(eqn: Eqn, position: int, value: Any) -> NumpyArray:
+    """The result, which must have exactly the type that the program says; NumPy scalars may pass."""
+    aval: Any = eqn.outvars[position].aval
+    array = np.asarray(value)
+    python = value.__class__ in (bool, int, float, complex)
+    if array.shape != aval.shape or array.dtype != aval.dtype or python:
+        got = type(value).__name__ if python else f"{array.dtype.name}{list(array.shape)}"
+        raise TypeError(
+            f"{_rule_of(eqn)} returned {got} as result {position}, where the type is "
+            f"{aval.str_short()}. Make the rule return exactly this type."
+        )
+    return array
+
+
+def _rule_of(eqn: Eqn) -> str:
+    origin = reference_rules.origins.get(eqn.primitive)
+    place = f" ({origin})" if origin else ""
+    return (
+        f"the rule of {eqn.primitive.name!r} in table 'backends.reference'{place}, used"
+        f"{describe_source(eqn.source)},"
+    )
+
+
+def derive_reference(primitive: Primitive) -> ReferenceRule | None:
+    """Evaluate an operation by evaluating its decomposition; None where it has none."""
+    decomposition = primitive.decomposition
+    if decomposition is None:
+        return None
+    programs: dict[Any, ClosedJaxpr] = {}
+
+    def rule(*operands: NumpyArray, **params: Any) -> Any:
+        avals = tuple(ShapedArray(x.shape, x.dtype) for x in operands)
+        program = _staged(primitive, decomposition, avals, params, programs)
+        results = evaluate(program, *operands)
+        return results if primitive.multiple_results else results[0]
+
+    return rule
+
+
+def _staged(
+    primitive: Primitive,
+    decomposition: Callable[..., Any],
+    avals: tuple[ShapedArray, ...],
+    params: dict[str, Any],
+    programs: dict[Any, ClosedJaxpr],
+) -> ClosedJaxpr:
+    def body(*xs: Any) -> list[Any]:
+        out = decomposition(*xs, **params)
+        return list(out) if primitive.multiple_results else [out]
+
+    key: Any = (avals, tuple(params.items()), trace_context())
+    try:
+        found = programs.get(key)
+    except TypeError:  # an unhashable parameter
+        return stage_closed(body, avals, primitive.name)
+    if found is None:
+        found = programs[key] = stage_closed(body, avals, primitive.name)
+    return found
+
+
+class ReferenceBackend:
+    """Runs programs in the Python process. Its arrays are the CPU's."""
+
+    platform = "reference"
+    priority = -1
+
+    def problem(self) -> str:
+        """Why it cannot be used here: it always can."""
+        return ""
+
+    def devices(self) -> list[Any]:
+        """The devices that hold its arguments and results: the CPU's."""
+        from .cpu import BACKEND
+
+        return BACKEND.devices()
+
+    def local_devices(self) -> list[Any]:
+        """The devices of this process."""
+        from .cpu import BACKEND
+
+        return BACKEND.local_devices()
+
+    def run(self, program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+        """The results of a program as arrays of the CPU.
+
+        Raises:
+            TypeError: as :func:`evaluate`.
+        """
+        from .host_values import asarray_on
+
+        device = self.local_devices()[0]
+        results = evaluate(program, *args)
+        avals: Sequence[Any] = program.out_avals
+        return [
+            x if a.dtype == float0 else asarray_on(x, a, device) for x, a in zip(results, avals)
+        ]
+
+
+REFERENCE = ReferenceBackend()

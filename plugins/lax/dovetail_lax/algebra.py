@@ -1,0 +1,88 @@
+"""The operations that transformations need of arrays, said in this package's primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import float0, typeof
+
+from .moves import along, moved, reshaped, spread
+from .primitives.arithmetic import add_p, mul_p, neg_p
+from .primitives.conversion import convert_element_type_p
+from .primitives.reductions import reduce_or_p, reduce_sum_p
+from .primitives.selection import select_n_p
+from .scalars import scalar
+
+
+class ArrayAlgebra:
+    """Provides :class:`dovetail_core.Algebra` for arrays."""
+
+    def full(self, aval: Any, value: Any) -> Any:
+        """An array of type ``aval`` filled with the scalar ``value``."""
+        if aval.dtype == float0:
+            return np.zeros(aval.shape, float0)
+        if not aval.shape:
+            return value if aval.weak_type else aval.dtype.type(value)
+        return spread(scalar(value, aval.dtype), aval.shape)
+
+    def add(self, x: Any, y: Any) -> Any:
+        """The sum of two values of one type."""
+        return add_p.bind(x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """The elementwise product of two values of one type."""
+        return mul_p.bind(x, y)
+
+    def neg(self, x: Any) -> Any:
+        """The negative."""
+        return neg_p.bind(x)
+
+    def sum(self, x: Any, axes: Sequence[int]) -> Any:
+        """The sum over ``axes``, which disappear."""
+        return reduce_sum_p.bind(x, axes=tuple(axes))
+
+    def broadcast(self, x: Any, size: int, axis: int) -> Any:
+        """``x`` with a new axis of length ``size`` at ``axis``."""
+        shape: tuple[int, ...] = typeof(x).shape  # type: ignore[attr-defined]
+        new = (*shape[:axis], size, *shape[axis:])
+        return spread(x, new, [i for i in range(len(new)) if i != axis])
+
+    def move_axis(self, x: Any, source: int, destination: int) -> Any:
+        """``x`` with one axis moved."""
+        return moved(x, source, destination)
+
+    def select(self, which: Any, on_false: Any, on_true: Any) -> Any:
+        """Elementwise choice by a boolean of the cases' shape or of its head."""
+        return self.pick(which, [on_false, on_true])
+
+    def pick(self, index: Any, cases: Sequence[Any]) -> Any:
+        """Elementwise ``cases[index]``; ``index`` has the cases' shape or its head."""
+        shape: tuple[int, ...] = typeof(cases[0]).shape  # type: ignore[attr-defined]
+        have: tuple[int, ...] = typeof(index).shape  # type: ignore[attr-defined]
+        if have != shape:
+            index = spread(index, shape, range(len(have)))
+        return select_n_p.bind(index, *cases)
+
+    def cut(self, x: Any, axis: int, start: int, shape: Sequence[int]) -> Any:
+        """The part of ``axis`` (0 or -1) that begins at ``start``, reshaped to ``shape`` there."""
+        full: tuple[int, ...] = typeof(x).shape  # type: ignore[attr-defined]
+        at = axis % len(full)
+        size = int(np.prod(shape, dtype=int))
+        part = along(x, at, start, start + size)
+        return reshaped(part, (*full[:at], *shape, *full[at + 1 :]))
+
+    def any(self, x: Any) -> Any:
+        """Whether any element of a boolean array is true: a scalar boolean."""
+        return reduce_or_p.bind(x, axes=tuple(range(len(x.shape))))
+
+    def convert(self, x: Any, aval: Any) -> Any:
+        """``x`` with the element type (and weak type) of ``aval``."""
+        if typeof(x) is aval:
+            return x
+        return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+
+
+ALGEBRA = ArrayAlgebra()

@@ -1,0 +1,62 @@
+"""Reductions over a mapped axis: the other axes shift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from dovetail_batching import batch_rules, vmap
+from dovetail_core import Primitive
+
+from ...primitives.reductions import (
+    argmax_p,
+    argmin_p,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_p,
+    reduce_prod_p,
+    reduce_sum_p,
+    reduce_xor_p,
+)
+from .axes import aligned_arrays, shifted
+
+
+def _reduction(primitive: Primitive) -> None:
+    def rule(
+        axis: Any, args: Sequence[Any], dims: Sequence[Any], *, axes: tuple[int, ...], **params: Any
+    ) -> tuple[Any, int]:
+        dim: int = dims[0]
+        axes = shifted(axes, dim)
+        out_dim = dim - sum([a < dim for a in axes])
+        return primitive.bind(args[0], axes=axes, **params), out_dim
+
+    batch_rules.set(primitive, rule)
+
+
+for _primitive in (
+    reduce_sum_p, reduce_prod_p, reduce_max_p, reduce_min_p, reduce_and_p, reduce_or_p,
+    reduce_xor_p, argmax_p, argmin_p,
+):  # fmt: skip
+    _reduction(_primitive)
+
+
+@batch_rules.register(reduce_p)
+def _reduce(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    jaxpr: Any,
+    dimensions: tuple[int, ...],
+) -> tuple[Any, Any]:
+    n = len(args) // 2
+    if any(d is not None for d in dims[n:]):  # each element begins with a value of its own
+        whole = partial(reduce_p.decomposition, jaxpr=jaxpr, dimensions=dimensions)  # type: ignore[arg-type]
+        return vmap(whole, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
+    operands, dim = aligned_arrays(axis.size, args[:n], dims[:n])
+    axes = shifted(dimensions, dim)
+    out = reduce_p.bind(*operands, *args[n:], jaxpr=jaxpr, dimensions=axes)
+    return out, [dim - sum([a < dim for a in axes])] * n

@@ -1,0 +1,161 @@
+"""Lowering of windowed reductions, and of cumulative ones, which are windows of growing length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import stablehlo_rules
+from dovetail_backends.pjrt.text import i64_array, i64_dense
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
+
+from ...monoids import IDENTITIES
+from ...primitives.comparison import ge_p
+from ...primitives.cumulative import cummax_p, cummin_p, cumprod_p, cumsum_p
+from ...primitives.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_p,
+    reduce_window_prod_p,
+    reduce_window_sum_p,
+    select_and_gather_add_p,
+    select_and_scatter_add_p,
+)
+from .combiners import combiner
+from .kinds import compare, select
+
+Axes = tuple[int, ...]
+
+
+def _attrs(
+    window_dimensions: Axes,
+    window_strides: Axes,
+    padding: tuple[tuple[int, int], ...],
+    base_dilation: Axes,
+    window_dilation: Axes,
+) -> str:
+    return (
+        f"window_dimensions = {i64_array(window_dimensions)}, "
+        f"window_strides = {i64_array(window_strides)}, "
+        f"base_dilations = {i64_array(base_dilation)}, "
+        f"window_dilations = {i64_array(window_dilation)}, padding = {_pads(padding)}"
+    )
+
+
+def _pads(padding: tuple[tuple[int, int], ...]) -> str:
+    return i64_dense(np.asarray(padding, np.int64).reshape(-1, 2))
+
+
+def _windowed(b: Any, x: Any, kind: str, attrs: str) -> Any:
+    dtype = x.aval.dtype
+    init = b.constant(IDENTITIES[kind](dtype), ShapedArray((), dtype))
+    return b.op("stablehlo.reduce_window", [x, init], b.out, attrs, [combiner(kind, dtype)])
+
+
+def _windows(primitive: Primitive, kind: str) -> None:
+    def rule(b: Any, x: Any, **params: Any) -> Any:
+        return _windowed(b, x, kind, _attrs(**params)) if x.aval.shape else x
+
+    stablehlo_rules.set(primitive, rule)
+
+
+_windows(reduce_window_sum_p, "sum")
+_windows(reduce_window_prod_p, "prod")
+_windows(reduce_window_max_p, "max")
+_windows(reduce_window_min_p, "min")
+
+
+def _cumulative(primitive: Primitive, kind: str) -> None:
+    def rule(b: Any, x: Any, *, axis: int, reverse: bool) -> Any:
+        n, ndim = x.aval.shape[axis], len(x.aval.shape)
+        if n < 2:
+            return x
+        ones = (1,) * ndim
+        window = (*ones[:axis], n, *ones[axis + 1 :])
+        pads = [(0, 0)] * ndim
+        pads[axis] = (0, n - 1) if reverse else (n - 1, 0)
+        return _windowed(b, x, kind, _attrs(window, ones, tuple(pads), ones, ones))
+
+    stablehlo_rules.set(primitive, rule)
+
+
+_cumulative(cumsum_p, "sum")
+_cumulative(cumprod_p, "prod")
+_cumulative(cummax_p, "max")
+_cumulative(cummin_p, "min")
+
+
+@stablehlo_rules.register(reduce_window_p)
+def _reduce_window(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
+    scalars = [x.aval.strong() for x in args[len(args) // 2 :]] * 2
+    outs = list(b.outs)
+    region = b.region(scalars, lambda b, *xs: b.inline(jaxpr, xs))
+    return b.op("stablehlo.reduce_window", list(args), outs, _attrs(**params), [region])
+
+
+@stablehlo_rules.register(select_and_gather_add_p)
+def _select_and_gather_add(
+    b: Any, tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any
+) -> Any:
+    """Pairs of element and tangent, of which the pair with the selected element is left."""
+    direction = "GE" if select_prim is ge_p else "LE"
+    dtype = operand.aval.dtype
+    scalar = ShapedArray((), dtype)
+
+    def better(b: Any, x: Any, t: Any, y: Any, u: Any) -> list[Any]:
+        keep = compare(b, direction, x, y)
+        return [select(b, keep, x, y), select(b, keep, t, u)]
+
+    worst = IDENTITIES["max" if direction == "GE" else "min"](dtype)
+    inits = [b.constant(worst, scalar), b.constant(0, scalar)]
+    out = b.out
+    region = b.region([scalar] * 4, better)
+    args = [operand, tangents, *inits]
+    return b.op("stablehlo.reduce_window", args, [out, out], _attrs(**params), [region])[1]
+
+
+@stablehlo_rules.register(select_and_scatter_add_p)
+def _select_and_scatter_add(
+    b: Any,
+    source: Any,
+    operand: Any,
+    *,
+    select_prim: Primitive,
+    window_dimensions: Axes,
+    window_strides: Axes,
+    padding: tuple[tuple[int, int], ...],
+) -> Any:
+    # Pads are written out, because they must take part in the selection as the worst value.
+    direction = "GE" if select_prim is ge_p else "LE"
+    dtype = operand.aval.dtype
+    scalar = ShapedArray((), dtype)
+    zero, out = b.constant(0, scalar), b.out
+    worst = b.constant(IDENTITIES["max" if direction == "GE" else "min"](dtype), scalar)
+    low, high = [lo for lo, _ in padding], [hi for _, hi in padding]
+    shape = tuple([d + lo + hi for d, lo, hi in zip(out.shape, low, high)])
+    wide = ShapedArray(shape, dtype)
+    x = operand if shape == out.shape and not any(low) else b.op(
+        "stablehlo.pad", [operand, worst], wide, _pad_attrs(low, high)
+    )  # fmt: skip
+    region = b.region([scalar, scalar], lambda b, u, v: [compare(b, direction, u, v)])
+    attrs = (
+        f"window_dimensions = {i64_array(window_dimensions)}, "
+        f"window_strides = {i64_array(window_strides)}"
+    )
+    found = b.op(
+        "stablehlo.select_and_scatter", [x, source, zero], wide, attrs,
+        [region, combiner("sum", dtype)],
+    )  # fmt: skip
+    if x is operand:
+        return found
+    # Negative pads cut off; to take them back is to fill with zeros.
+    back = _pad_attrs([-lo for lo in low], [-hi for hi in high])
+    return b.op("stablehlo.pad", [found, zero], out, back)
+
+
+def _pad_attrs(low: list[int], high: list[int]) -> str:
+    return (
+        f"edge_padding_low = {i64_array(low)}, edge_padding_high = {i64_array(high)}, "
+        f"interior_padding = {i64_array([0] * len(low))}"
+    )

@@ -1,0 +1,24 @@
+"""Sample inputs of the primitives on arrays, by family, for tests by the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dovetail_core.testing import Sample
+
+from . import arithmetic, discrete, shape, special, transcendental, values
+
+FAMILIES = (
+    arithmetic,
+    transcendental,
+    special,
+    discrete,
+    values,
+    shape,
+)
+
+
+def samples() -> Iterator[Sample]:
+    """The samples of all families."""
+    for family in FAMILIES:
+        yield from family.samples()

@@ -1,0 +1,166 @@
+"""Samples of gather and the scatter family, in all modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail_core import Primitive, ShapedArray, stage_closed
+from dovetail_core.testing import Sample
+
+from ..primitives.arithmetic import mul_p
+from ..primitives.gather import (
+    GatherDimensionNumbers,
+    GatherScatterMode,
+    gather_p,
+    gathered_shape,
+)
+from ..primitives.scatter import (
+    as_scatter,
+    scatter_add_p,
+    scatter_apply_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
+from .shape import DTYPES, EMPTY, numbers
+
+NONSMOOTH = frozenset({"nonsmooth"})
+CLIP, FILL, INSIDE = (GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP,
+                      GatherScatterMode.PROMISE_IN_BOUNDS)  # fmt: skip
+
+
+class Places(NamedTuple):
+    """Windows in an operand of shape (4, 5)."""
+
+    indices: Any
+    numbers: GatherDimensionNumbers
+    sizes: tuple[int, ...] = (1, 1)
+
+
+def _ints(values: Any, dtype: Any = np.int32) -> Any:
+    return np.array(values, dtype)
+
+
+ROWS = GatherDimensionNumbers((1,), (0,), (0,))
+POINTS = GatherDimensionNumbers((), (0, 1), (0, 1))
+BOXES = GatherDimensionNumbers((0, 2), (), (1, 0))  # index vectors are (column, row)
+PAIRED = GatherDimensionNumbers((1,), (), (1,), (0,), (0,))  # in each row one piece
+WHOLE = GatherDimensionNumbers((0, 1), (), (0, 1))
+
+DISJOINT = (
+    Places(_ints([[2], [0], [3]]), ROWS, (1, 5)),
+    Places(_ints([[[0, 1]], [[3, 2]]]), BOXES, (2, 2)),
+    Places(_ints([[3], [0], [1], [2]]), PAIRED, (1, 2)),
+    Places(_ints([[1, 1], [3, 4], [0, 2]], np.uint8), POINTS),
+    Places(_ints([1, 2]), WHOLE, (2, 3)),
+)
+# The same after they have been moved inside.
+OUTSIDE = (
+    Places(_ints([[2], [-9], [12]]), ROWS, (1, 5)),
+    Places(_ints([[[-7, 1]], [[3, 9]]]), BOXES, (2, 2)),
+    Places(_ints([[4], [0], [100], [-2]], np.int8), PAIRED, (1, 2)),
+    Places(_ints([[1, 1], [3, 250], [0, 2]], np.uint8), POINTS),
+    Places(_ints([3, 3]), WHOLE, (2, 3)),
+)
+OVERLAPPING = (
+    Places(_ints([[2], [0], [2], [2]]), ROWS, (1, 5)),
+    Places(_ints([[[0, 1]], [[1, 2]]]), BOXES, (2, 2)),
+)
+NOWHERE = Places(np.zeros((0, 1), np.int32), ROWS, (1, 5))
+UNMAPPED = Places(np.zeros((3, 0), np.int32), GatherDimensionNumbers((0, 2), (), ()), (4, 5))
+
+
+def _gather(
+    x: Any,
+    at: Places,
+    mode: GatherScatterMode,
+    fill_value: Any = None,
+    tags: Set[str] = frozenset(),
+) -> Sample:
+    params = {
+        "dimension_numbers": at.numbers,
+        "slice_sizes": at.sizes,
+        "indices_are_sorted": False,
+        "unique_indices": False,
+        "mode": mode,
+        "fill_value": 1 if fill_value is None and mode is FILL else fill_value,
+    }
+    return Sample(gather_p, (x, at.indices), params, tags)
+
+
+def _gathers() -> Iterator[Sample]:
+    x = numbers((4, 5))
+    for mode in GatherScatterMode:
+        for at in DISJOINT if mode is INSIDE else OUTSIDE:
+            yield _gather(x, at, mode)
+    for dtype in DTYPES:
+        yield _gather(numbers((4, 5), dtype), OUTSIDE[0], FILL)
+    yield _gather(x, OUTSIDE[3], FILL, np.nan, frozenset({"extreme"}))
+    yield _gather(x, NOWHERE, CLIP, tags=EMPTY)
+    yield _gather(x, UNMAPPED, FILL)
+
+
+def _scatter(
+    primitive: Primitive,
+    x: Any,
+    at: Places,
+    mode: GatherScatterMode,
+    tags: Set[str] = frozenset(),
+    **more: Any,
+) -> Sample:
+    shape = gathered_shape(x.shape, at.indices.shape, at.numbers, at.sizes)
+    updates = numbers(shape, x.dtype, 3)
+    if x.dtype == np.float32:
+        updates = updates + np.float32(0.25)  # not equal to elements of the operand
+    params = {
+        "dimension_numbers": as_scatter(at.numbers),
+        "indices_are_sorted": False,
+        "unique_indices": True,
+        "mode": mode,
+        **more,
+    }
+    return Sample(primitive, (x, at.indices, updates), params, tags)
+
+
+FAMILY = (scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
+ARITHMETIC = (scatter_add_p, scatter_sub_p, scatter_mul_p)
+ORDERED = (scatter_min_p, scatter_max_p)
+
+
+def _scatters(primitive: Primitive) -> Iterator[Sample]:
+    x = numbers((4, 5))
+    for mode in GatherScatterMode:
+        for at in DISJOINT if mode is INSIDE else OUTSIDE:
+            yield _scatter(primitive, x, at, mode)
+    for dtype in DTYPES:
+        if (dtype == np.bool_ and primitive in ARITHMETIC) or (
+            dtype.kind == "c" and primitive in ORDERED
+        ):
+            continue
+        yield _scatter(primitive, numbers((4, 5), dtype), OUTSIDE[0], CLIP)
+    rough = NONSMOOTH if primitive is scatter_mul_p else frozenset[str]()
+    for at in OVERLAPPING:
+        yield _scatter(primitive, x, at, FILL, rough, unique_indices=False)
+    yield _scatter(primitive, x, NOWHERE, CLIP, EMPTY)
+
+
+def _applications() -> Iterator[Sample]:
+    for dtype in (np.dtype(np.float32), np.dtype(np.int32)):
+        two = dtype.type(2)
+        double = stage_closed(lambda x, k=two: [mul_p.bind(x, k)], [ShapedArray((), dtype)])
+        for at in (OUTSIDE[0], *OVERLAPPING):
+            yield _scatter(scatter_apply_p, numbers((4, 5), dtype), at, FILL, NONSMOOTH,
+                           unique_indices=False, update=double)  # fmt: skip
+
+
+def samples() -> Iterator[Sample]:
+    """Samples of these rows."""
+    yield from _gathers()
+    for primitive in FAMILY:
+        yield from _scatters(primitive)
+    yield from _applications()

@@ -1,0 +1,88 @@
+"""Samples of what rearranges, joins and divides arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from dovetail_core.testing import Sample
+
+from ..primitives.joining import concatenate_p, pad_p, split_p, stack_p, tile_p, unstack_p
+from ..primitives.shape import broadcast_in_dim_p, reshape_p, rev_p, squeeze_p, transpose_p
+
+DTYPES = tuple(
+    np.dtype(t)
+    for t in (np.float32, ml_dtypes.bfloat16, np.complex64, np.int32, np.uint8, np.bool_)
+)
+EMPTY = frozenset({"empty"})
+EXTREME = frozenset({"extreme"})
+
+
+def numbers(shape: tuple[int, ...], dtype: Any = np.float32, start: int = 1) -> Any:
+    """An array of different numbers (of both kinds, for booleans)."""
+    size = int(np.prod(shape, dtype=int))
+    values = np.arange(start, start + size)
+    if np.dtype(dtype) == np.bool_:
+        return (values % 3 == 0).reshape(shape)
+    found = values.astype(dtype).reshape(shape)
+    return found + (0.5j * found).astype(dtype) if found.dtype.kind == "c" else found
+
+
+def _rearranging() -> Iterator[Sample]:
+    for dtype in DTYPES:
+        x = numbers((2, 3, 4), dtype)
+        yield Sample(reshape_p, (x,), {"new_sizes": (4, 6)})
+        yield Sample(transpose_p, (x,), {"permutation": (2, 0, 1)})
+        yield Sample(rev_p, (x,), {"dimensions": (0, 2)})
+        row = numbers((3, 1), dtype)
+        params: dict[str, Any] = {"shape": (2, 3, 5), "broadcast_dimensions": (1, 2)}
+        yield Sample(broadcast_in_dim_p, (row,), params)
+        yield Sample(squeeze_p, (numbers((1, 3, 1, 2), dtype),), {"dimensions": (0, 2)})
+    x, none = numbers((2, 3)), numbers((0, 3))
+    yield Sample(reshape_p, (x,), {"new_sizes": (1, 6, 1), "dimensions": (1, 0)})
+    yield Sample(reshape_p, (numbers((1, 1)),), {"new_sizes": ()})
+    yield Sample(reshape_p, (none,), {"new_sizes": (3, 0, 2)}, EMPTY)
+    yield Sample(transpose_p, (numbers(()),), {"permutation": ()})
+    yield Sample(transpose_p, (none,), {"permutation": (1, 0)}, EMPTY)
+    yield Sample(broadcast_in_dim_p, (numbers(()),), {"shape": (3,), "broadcast_dimensions": ()})
+    yield Sample(broadcast_in_dim_p, (2.0,), {"shape": (2, 2), "broadcast_dimensions": ()})
+    params = {"shape": (0, 2, 3), "broadcast_dimensions": (1, 2)}
+    yield Sample(broadcast_in_dim_p, (x,), params, EMPTY)
+    yield Sample(squeeze_p, (numbers((1,)),), {"dimensions": (0,)})
+    yield Sample(rev_p, (none,), {"dimensions": (0,)}, EMPTY)
+    yield Sample(rev_p, (np.array([np.nan, -0.0, np.inf], np.float32),), {"dimensions": (0,)},
+                 EXTREME)  # fmt: skip
+
+
+def _joining() -> Iterator[Sample]:
+    for dtype in DTYPES:
+        x, y = numbers((2, 3), dtype), numbers((2, 1), dtype, 7)
+        yield Sample(concatenate_p, (x, y, x), {"dimension": 1})
+        yield Sample(stack_p, (x, x[::-1]), {"axis": 1})
+        yield Sample(unstack_p, (x,), {"axis": 1})
+        yield Sample(split_p, (numbers((2, 6), dtype),), {"sizes": (1, 0, 3, 2), "axis": 1})
+        yield Sample(tile_p, (x,), {"reps": (2, 3)})
+        config = ((1, -1, 2), (-1, 2, 0))
+        yield Sample(pad_p, (x, numbers((), dtype, 9)), {"padding_config": config})
+    x, none = numbers((3,)), numbers((0, 2))
+    yield Sample(concatenate_p, (none, numbers((2, 2))), {"dimension": 0}, EMPTY)
+    yield Sample(concatenate_p, (x,), {"dimension": 0})
+    yield Sample(stack_p, (numbers(()), numbers((), start=5)), {"axis": 0})
+    yield Sample(unstack_p, (x,), {"axis": 0})
+    yield Sample(tile_p, (none,), {"reps": (2, 0)}, EMPTY)
+    yield Sample(tile_p, (numbers(()),), {"reps": ()})
+    zero = np.float32(0)
+    yield Sample(pad_p, (x, zero), {"padding_config": ((-1, -2, 0),)}, EMPTY)
+    yield Sample(pad_p, (x, zero), {"padding_config": ((-2, 1, 3),)})
+    yield Sample(pad_p, (none, zero), {"padding_config": ((1, 2, 3), (0, 0, 1))}, EMPTY)
+    yield Sample(pad_p, (numbers(()), zero), {"padding_config": ()})
+    yield Sample(pad_p, (x, np.float32(np.inf)), {"padding_config": ((1, 0, 0),)}, EXTREME)
+
+
+def samples() -> Iterator[Sample]:
+    """Samples of these rows."""
+    yield from _rearranging()
+    yield from _joining()

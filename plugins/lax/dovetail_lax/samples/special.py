@@ -1,0 +1,38 @@
+"""Samples of special functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dovetail_core.testing import Sample
+
+from ..primitives import special as s
+from .kinds import FLOATS, one_operand, operands
+
+DOMAINS = {
+    s.erf_p: (-2.0, 2.0),
+    s.erfc_p: (-2.0, 2.0),
+    s.erf_inv_p: (-0.9, 0.9),
+    s.lgamma_p: (0.5, 5.0),
+    s.digamma_p: (0.5, 5.0),
+    s.bessel_i0e_p: (-6.0, 12.0),
+    s.bessel_i1e_p: (-6.0, 12.0),
+}
+POSITIVE = (0.5, 5.0)
+
+
+def samples() -> Iterator[Sample]:
+    """Every function on its domain; at its limits where they are defined."""
+    for primitive, domain in DOMAINS.items():
+        yield from one_operand(primitive, domain, FLOATS)
+    for p in (s.erf_p, s.erfc_p, s.bessel_i0e_p, s.bessel_i1e_p):
+        yield from one_operand(p, DOMAINS[p], ["float32"], extremes=("float32",))
+    for p in (s.igamma_p, s.igammac_p, s.igamma_grad_a_p, s.random_gamma_grad_p):
+        yield from operands(p, [POSITIVE, POSITIVE], ("float32", "bfloat16"))
+    yield from operands(s.zeta_p, [(2.0, 5.0), POSITIVE], ("float32", "bfloat16"))
+    orders = np.array([0, 1, 2, 3], np.float32)
+    yield Sample(s.polygamma_p, (orders, np.array([0.5, 1.5, 2.5, 3.5], np.float32)))
+    yield from operands(s.regularized_incomplete_beta_p, [POSITIVE, POSITIVE, (0.1, 0.9)],
+                        ("float32", "bfloat16"))  # fmt: skip

@@ -1,0 +1,275 @@
+"""Activation functions: elementwise, and ``glu``."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_core import get_trace
+from dovetail_jit import fused
+
+from .arguments import array, inexact
+from .rows import relu6_p, relu_p, softplus_p
+
+Array = Any
+ArrayLike = Any
+
+
+def identity(x: ArrayLike) -> Array:
+    """``x``.
+
+    Raises:
+        TypeError: ``x`` is no array and no number. So do all activation functions.
+    """
+    return array("identity", x)
+
+
+def relu(x: ArrayLike) -> Array:
+    """The rectified linear unit ``max(x, 0)``; its derivative at 0 is 0."""
+    x = array("relu", x)
+    if x.dtype.kind in "bc":
+        return dnp.maximum(x, 0)
+    return get_trace().process(relu_p, (x,), {})
+
+
+def relu6(x: ArrayLike) -> Array:
+    """``min(max(x, 0), 6)``; its derivatives at 0 and 6 are 0."""
+    x = array("relu6", x)
+    if x.dtype.kind == "c":
+        return dnp.minimum(dnp.maximum(x, 0), 6.0)
+    return relu6_p.bind(inexact("relu6", x))
+
+
+def sigmoid(x: ArrayLike) -> Array:
+    """The logistic function ``1 / (1 + exp(-x))``, of floating-point or complex numbers."""
+    return lax.logistic(x)
+
+
+def tanh(x: ArrayLike) -> Array:
+    """The hyperbolic tangent."""
+    return dnp.tanh(x)
+
+
+def softplus(x: ArrayLike) -> Array:
+    """``log(1 + exp(x))``, a smooth ``relu``."""
+    x = inexact("softplus", x)
+    return dnp.logaddexp(x, 0.0) if x.dtype.kind == "c" else softplus_p.bind(x)
+
+
+def log_sigmoid(x: ArrayLike) -> Array:
+    """The logarithm of the logistic function."""
+    return _log_sigmoid(inexact("log_sigmoid", x))
+
+
+@fused()
+def _log_sigmoid(x: Any) -> Any:
+    return lax.neg(softplus(lax.neg(x)))
+
+
+def silu(x: ArrayLike) -> Array:
+    """``x`` times its logistic function, of floating-point or complex numbers; also ``swish``."""
+    return _silu(array("silu", x))
+
+
+@fused()
+def _silu(x: Any) -> Any:
+    return lax.mul_p.bind(x, lax.logistic(x))
+
+
+swish = silu
+
+
+def mish(x: ArrayLike) -> Array:
+    """``x * tanh(softplus(x))``."""
+    return _mish(inexact("mish", x))
+
+
+@fused()
+def _mish(x: Any) -> Any:
+    return lax.mul(x, lax.tanh(softplus(x)))
+
+
+def soft_sign(x: ArrayLike) -> Array:
+    """``x / (1 + abs(x))``."""
+    return _soft_sign(inexact("soft_sign", x))
+
+
+@fused()
+def _soft_sign(x: Any) -> Any:
+    return dnp.divide(x, dnp.add(lax.abs(x), 1.0))
+
+
+def gelu(x: ArrayLike, approximate: bool = True) -> Array:
+    """The Gaussian error linear unit: ``x`` times the normal distribution function of ``x``.
+
+    Args:
+        approximate: whether the distribution function is approximated by a hyperbolic tangent.
+    """
+    return (_gelu_tanh if approximate else _gelu_exact)(inexact("gelu", x))
+
+
+_GELU = sqrt(2 / pi)
+
+
+@fused()
+def _gelu_tanh(x: Any) -> Any:
+    of = x.dtype.type
+    mul, add = lax.mul_p.bind, lax.add_p.bind
+    inner = add(x, mul(lax.integer_pow_p.bind(x, y=3), of(0.044715)))
+    t = lax.tanh(mul(inner, of(_GELU)))
+    return mul(x, mul(add(t, of(1)), of(0.5)))
+
+
+@fused()
+def _gelu_exact(x: Any) -> Any:
+    of = x.dtype.type
+    tail = lax.erfc(lax.mul_p.bind(lax.neg(x), of(sqrt(0.5))))
+    return lax.mul_p.bind(lax.mul_p.bind(x, of(0.5)), tail)
+
+
+def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
+    """``(x + sqrt(x**2 + b)) / 2``: smooth, and ``relu`` for ``b = 0``."""
+    return _squareplus(inexact("squareplus", x), b)
+
+
+@fused()
+def _squareplus(x: Any, b: Any) -> Any:
+    return dnp.multiply(dnp.add(x, dnp.sqrt(dnp.add(lax.square(x), b))), 0.5)
+
+
+def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
+    """``x`` where that is at least 0, else ``negative_slope * x``."""
+    return _leaky_relu(inexact("leaky_relu", x), negative_slope)
+
+
+@fused()
+def _leaky_relu(x: Any, negative_slope: Any) -> Any:
+    return dnp.where(dnp.greater_equal(x, 0), x, dnp.multiply(x, negative_slope))
+
+
+def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
+    """``x`` where that is positive, else ``alpha * (exp(x) - 1)``."""
+    return _elu(inexact("elu", x), alpha)
+
+
+@fused()
+def _elu(x: Any, alpha: Any) -> Any:
+    # Where x is positive expm1 is not used, and must not overflow lest its derivative be NaN.
+    positive = dnp.greater(x, 0)
+    below = dnp.multiply(lax.expm1(dnp.where(positive, 0.0, x)), alpha)
+    return dnp.where(positive, x, below)
+
+
+def selu(x: ArrayLike) -> Array:
+    """The scaled ``elu`` that keeps mean 0 and variance 1 of its input."""
+    return _selu(inexact("selu", x))
+
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+
+@fused()
+def _selu(x: Any) -> Any:
+    return dnp.multiply(_elu(x, SELU_ALPHA), SELU_SCALE)
+
+
+def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
+    """``max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)``: ``elu`` with a continuous derivative."""
+    return _celu(inexact("celu", x), alpha)
+
+
+@fused()
+def _celu(x: Any, alpha: Any) -> Any:
+    below = lax.expm1(dnp.divide(dnp.minimum(x, 0.0), alpha))
+    return dnp.add(dnp.maximum(x, 0.0), dnp.multiply(below, alpha))
+
+
+def hard_sigmoid(x: ArrayLike) -> Array:
+    """``relu6(x + 3) / 6``."""
+    return _hard_sigmoid(inexact("hard_sigmoid", x))
+
+
+@fused()
+def _hard_sigmoid(x: Any) -> Any:
+    return dnp.divide(relu6(dnp.add(x, 3.0)), 6.0)
+
+
+def hard_silu(x: ArrayLike) -> Array:
+    """``x * hard_sigmoid(x)``; also ``hard_swish``."""
+    return _hard_silu(inexact("hard_silu", x))
+
+
+@fused()
+def _hard_silu(x: Any) -> Any:
+    return dnp.multiply(x, _hard_sigmoid(x))
+
+
+hard_swish = hard_silu
+
+
+def hard_tanh(x: ArrayLike) -> Array:
+    """``x`` brought to the range from -1 to 1."""
+    return _hard_tanh(array("hard_tanh", x))
+
+
+@fused()
+def _hard_tanh(x: Any) -> Any:
+    return dnp.where(dnp.greater(x, 1), 1, dnp.where(dnp.less(x, -1), -1, x))
+
+
+def sparse_plus(x: ArrayLike) -> Array:
+    """0 up to -1, ``x`` from 1 on, and ``(x + 1)**2 / 4`` between: a sparse ``softplus``."""
+    return _sparse_plus(inexact("sparse_plus", x))
+
+
+@fused()
+def _sparse_plus(x: Any) -> Any:
+    middle = dnp.multiply(lax.square(dnp.add(x, 1.0)), 0.25)
+    return dnp.where(dnp.less_equal(x, -1), 0.0, dnp.where(dnp.greater_equal(x, 1), x, middle))
+
+
+def sparse_sigmoid(x: ArrayLike) -> Array:
+    """``(x + 1) / 2`` brought to the range from 0 to 1: the derivative of ``sparse_plus``."""
+    return _sparse_sigmoid(inexact("sparse_sigmoid", x))
+
+
+@fused()
+def _sparse_sigmoid(x: Any) -> Any:
+    return dnp.multiply(dnp.clip(dnp.add(x, 1.0), 0.0, 2.0), 0.5)
+
+
+def log1mexp(x: ArrayLike) -> Array:
+    """``log(1 - exp(-x))``, accurately for small and for large ``x``."""
+    return _log1mexp(inexact("log1mexp", x))
+
+
+@fused()
+def _log1mexp(x: Any) -> Any:
+    return log1mexp_p.bind(x)
+
+
+def glu(x: ArrayLike, axis: int = -1) -> Array:
+    """The gated linear unit: the first half along ``axis`` times the sigmoid of the second.
+
+    Raises:
+        ValueError: the axis is out of bounds, or its length is odd.
+    """
+    x = array("glu", x)
+    ndim = len(x.shape)
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"glu: axis {axis} is out of bounds for an array of {ndim} dimensions")
+    if x.shape[axis] % 2:
+        raise ValueError(
+            f"glu: axis {axis} has odd length {x.shape[axis]}, so that it has no two halves"
+        )
+    return _glu(x, axis=axis % ndim)
+
+
+@fused(static=("axis",))
+def _glu(x: Any, *, axis: int) -> Any:
+    half = x.shape[axis] // 2
+    first = lax.slice_in_dim(x, 0, half, axis=axis)
+    return lax.mul(first, lax.logistic(lax.slice_in_dim(x, half, 2 * half, axis=axis)))

@@ -1,0 +1,71 @@
+"""Arguments of public functions: arrays, their promotion, and axes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import numpy as np
+from dovetail_core import is_inexact
+
+
+def array(name: str, x: Any) -> Any:
+    """``x`` as an array or tracer.
+
+    Raises:
+        TypeError: it is no array and no number.
+    """
+    if hasattr(x, "aval"):
+        return x
+    if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
+        return dnp.asarray(x)
+    return _refuse(name, x)
+
+
+def _refuse(name: str, x: Any) -> NoReturn:
+    shown = repr(x)
+    raise TypeError(
+        f"{name} takes an array or a number, got {shown[:60]} of type {type(x).__name__}. Convert it "
+        "with dovetail.numpy.asarray."
+    )
+
+
+def inexact(name: str, x: Any) -> Any:
+    """``x`` as an array or tracer of floating-point or complex numbers; integers are converted.
+
+    Raises:
+        TypeError: it is no array and no number.
+    """
+    aval = getattr(x, "aval", None)
+    if aval is None:
+        x = array(name, x)
+        aval = x.aval
+    if is_inexact(aval.dtype):
+        return x
+    return lax.convert_element_type(x, lax.dtypes.as_dtype(float))
+
+
+def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """An axis argument (None for all, an integer, or several) as numbers from 0, ascending.
+
+    Raises:
+        ValueError: an axis is out of bounds or given twice.
+    """
+    if axis.__class__ is int and -ndim <= axis < ndim:
+        return (axis + ndim if axis < 0 else axis,)
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, Iterable) else (axis,)
+    found = tuple(operator.index(a) for a in given)
+    for a in found:
+        if not -ndim <= a < ndim:
+            raise ValueError(
+                f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions"
+            )
+    axes = sorted({a % ndim for a in found})
+    if len(axes) != len(found):
+        raise ValueError(f"{name}: duplicate axis in {found}")
+    return tuple(axes)

@@ -1,0 +1,147 @@
+"""Rows whose derivatives are not, or not best, those of their decompositions.
+
+``relu`` has the derivative 0 at 0, where that of ``max(x, 0)`` is 1/2. The softmax family subtracts
+the maximum for accuracy alone, and its derivatives are short in terms of results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+from dovetail_core import Primitive, ShapedArray, is_inexact
+
+relu_p = Primitive("relu")
+"""``max(x, 0)``."""
+
+relu6_p = Primitive("relu6")
+"""``min(max(x, 0), 6)``."""
+
+softplus_p = Primitive("softplus")
+"""``log(1 + exp(x))``."""
+
+softmax_p = Primitive("softmax")
+"""``exp(x)`` over its sum along ``axes``."""
+
+log_softmax_p = Primitive("log_softmax")
+"""The logarithm of ``softmax``."""
+
+logsumexp_p = Primitive("logsumexp")
+"""The logarithm of the sum of ``exp(x)`` along ``axes``, which disappear."""
+
+
+def _same(x: ShapedArray) -> ShapedArray:
+    return x
+
+
+relu_p.def_abstract_eval(_same)
+
+
+def _inexact(name: str, x: ShapedArray) -> ShapedArray:
+    if not is_inexact(x.dtype):
+        raise TypeError(
+            f"{name} takes floating-point or complex numbers, got {x.str_short()}. Convert it first."
+        )
+    return x
+
+
+@relu6_p.def_abstract_eval
+def _relu6_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("relu6", x)
+
+
+@softplus_p.def_abstract_eval
+def _softplus_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("softplus", x)
+
+
+def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
+    if len(set(axes)) != len(axes) or any(not 0 <= a < len(x.shape) for a in axes):
+        raise ValueError(f"{name} got axes {axes} for an operand of type {x.str_short()}")
+
+
+@softmax_p.def_abstract_eval
+def _softmax_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    _checked_axes("softmax", x, axes)
+    return _inexact("softmax", x)
+
+
+@log_softmax_p.def_abstract_eval
+def _log_softmax_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    _checked_axes("log_softmax", x, axes)
+    return _inexact("log_softmax", x)
+
+
+@logsumexp_p.def_abstract_eval
+def _logsumexp_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    _checked_axes("logsumexp", x, axes)
+    shape = [n for i, n in enumerate(x.shape) if i not in axes]
+    return ShapedArray(shape, _inexact("logsumexp", x).dtype, x.weak_type)
+
+
+def zero_like(x: Any) -> Any:
+    """The scalar zero of the element type of ``x``."""
+    return x.dtype.type(0)
+
+
+@relu_p.def_decomposition
+def _relu(x: Any) -> Any:
+    return lax.max_p.bind(x, zero_like(x))
+
+
+@relu6_p.def_decomposition
+def _relu6(x: Any) -> Any:
+    return lax.min_p.bind(lax.max_p.bind(x, zero_like(x)), x.dtype.type(6))
+
+
+@softplus_p.def_decomposition
+def _softplus(x: Any) -> Any:
+    # exp of a number that is at most 0 cannot overflow.
+    positive = lax.max_p.bind(x, zero_like(x))
+    return lax.add_p.bind(positive, lax.log1p_p.bind(lax.exp_p.bind(lax.neg_p.bind(lax.abs_p.bind(x)))))
+
+
+def spread(reduced: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """What was reduced from ``x`` along ``axes``, repeated along them."""
+    kept = tuple([i for i in range(len(x.shape)) if i not in axes])
+    return lax.broadcast_in_dim_p.bind(reduced, shape=x.shape, broadcast_dimensions=kept)
+
+
+def reduced_sum(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum along ``axes``, repeated along them."""
+    return spread(lax.reduce_sum_p.bind(x, axes=axes), x, axes)
+
+
+def _greatest(x: Any, axes: tuple[int, ...]) -> Any:
+    """The maximum along ``axes``, of complex numbers that of the real parts."""
+    if x.dtype.kind == "c":
+        real = lax.reduce_max_p.bind(lax.real(x), axes=axes)
+        return lax.complex(real, lax.full_like(real, 0))
+    return lax.reduce_max_p.bind(x, axes=axes)
+
+
+def _shifted(x: Any, axes: tuple[int, ...]) -> Any:
+    return lax.sub_p.bind(x, spread(_greatest(x, axes), x, axes))
+
+
+@softmax_p.def_decomposition
+def _softmax(x: Any, *, axes: tuple[int, ...]) -> Any:
+    e = lax.exp_p.bind(_shifted(x, axes))
+    return lax.div_p.bind(e, reduced_sum(e, axes))
+
+
+@log_softmax_p.def_decomposition
+def _log_softmax(x: Any, *, axes: tuple[int, ...]) -> Any:
+    y = _shifted(x, axes)
+    total = lax.reduce_sum_p.bind(lax.exp_p.bind(y), axes=axes)
+    return lax.sub_p.bind(y, spread(lax.log_p.bind(total), x, axes))
+
+
+@logsumexp_p.def_decomposition
+def _logsumexp(x: Any, *, axes: tuple[int, ...]) -> Any:
+    greatest = _greatest(x, axes)
+    # Where it is infinite, subtracting it would make NaN of what is infinite as well.
+    real = lax.real(greatest) if x.dtype.kind == "c" else greatest
+    greatest = lax.select(lax.is_finite(real), greatest, lax.full_like(greatest, 0))
+    e = lax.exp_p.bind(lax.sub_p.bind(x, spread(greatest, x, axes)))
+    return lax.add_p.bind(lax.log_p.bind(lax.reduce_sum_p.bind(e, axes=axes)), greatest)

@@ -1,0 +1,1 @@
+"""Indexing: reading and functional updates with NumPy's indices."""

@@ -1,0 +1,183 @@
+"""What an index means for a shape: which axes are read how, and how the result's axes are made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .parsing import ARRAY, DOTS, FLAG, HOST, INT, NONE, SLICE, Key
+
+
+class Run(NamedTuple):
+    """A slice of an axis: ``count`` places from ``start`` on, ``step`` apart."""
+
+    axis: int
+    start: int
+    count: int
+    step: int
+
+
+class Pick(NamedTuple):
+    """An axis at integer places: operand number ``source``, or a constant NumPy array."""
+
+    axis: int
+    source: int | np.ndarray[Any, Any]
+    shape: tuple[int, ...]
+    kind: int
+    dtype: Any = None
+
+
+class Layout(NamedTuple):
+    """An index, worked out for one shape.
+
+    Attributes:
+        shape: the array's, with an axis of size 1 for each boolean scalar.
+        flag_axes: where those axes are.
+        runs: the sliced axes, in order; whole axes among them.
+        picks: axes at integer places, in order.
+        advanced: whether some pick has dimensions, so that all picks broadcast together.
+        places: the common shape of the picks.
+        before: how many of the runs come before the picks' dimensions in the result.
+        new_axes: where None adds axes, in the result.
+        result: the shape of the result.
+    """
+
+    shape: tuple[int, ...]
+    flag_axes: tuple[int, ...]
+    runs: tuple[Run, ...]
+    picks: tuple[Pick, ...]
+    advanced: bool
+    places: tuple[int, ...]
+    before: int
+    new_axes: tuple[int, ...]
+    result: tuple[int, ...]
+
+
+def _kind(item: Any) -> int:
+    return item if item.__class__ is int else item[0]
+
+
+def _expanded(shape: tuple[int, ...], key: Key) -> list[Any]:
+    """The key with Ellipsis spelled out as whole slices, and as many after the last item."""
+    used = sum(_kind(i) in (INT, SLICE, ARRAY, HOST) for i in key)
+    if used > len(shape):
+        raise IndexError(
+            f"too many indices: an array of shape {shape} has {len(shape)} dimension"
+            f"{'' if len(shape) == 1 else 's'}, but {used} were indexed"
+        )
+    if sum(_kind(i) == DOTS for i in key) > 1:
+        raise IndexError("an index can have only one Ellipsis ('...')")
+    whole = [(SLICE, None, None, None)] * (len(shape) - used)
+    out: list[Any] = []
+    for item in key if any(_kind(i) == DOTS for i in key) else (*key, DOTS):
+        # An empty Ellipsis still separates integer arrays, so it leaves a mark.
+        out.extend((DOTS, *whole) if _kind(item) == DOTS else (item,))
+    return out
+
+
+class _Reader:
+    """Walks over the items of an index and gathers what a layout is made of."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.given = shape
+        self.shape: list[int] = list(shape)
+        self.axis = 0
+        self.operand = 0
+        self.flag_axes: list[int] = []
+        self.runs: list[Run] = []
+        self.picks: list[Pick] = []
+        self.order: list[str] = []
+
+    def take(self, item: Any) -> None:
+        kind = _kind(item)
+        if kind == NONE:
+            self.order.append("new")
+        elif kind == DOTS:
+            self.order.append("dots")
+        elif kind == SLICE:
+            self._slice(item)
+        else:
+            self._pick(kind, item)
+
+    def _slice(self, item: Any) -> None:
+        start, stop, step = slice(*item[1:]).indices(self.shape[self.axis])
+        count = len(range(start, stop, step))
+        self.runs.append(Run(self.axis, start if count else 0, count, step if count else 1))
+        self.order.append("run")
+        self.axis += 1
+
+    def _pick(self, kind: int, item: Any) -> None:
+        axis = self.axis
+        if kind == FLAG:
+            self.shape.insert(axis, 1)
+            self.flag_axes.append(axis)
+            places = np.zeros((int(item[1]),), np.int32)
+            self.picks.append(Pick(axis, places, places.shape, kind))
+        else:
+            shape = () if kind == INT else item[1]
+            if kind == HOST and len(item) == 4 and item[2] != self.shape[axis]:
+                raise IndexError(
+                    f"a boolean index does not match the array of shape {self.given}: its dimension "
+                    f"{item[3]} has size {item[2]}, the array's dimension {axis} has size "
+                    f"{self.shape[axis]}"
+                )
+            dtype = item[2] if kind == ARRAY else None
+            self.picks.append(Pick(axis, self.operand, shape, kind, dtype))
+            self.operand += 1
+        self.order.append("pick")
+        self.axis += 1
+
+
+def layout(shape: tuple[int, ...], key: Key) -> Layout:
+    """Work out an index.
+
+    Raises:
+        IndexError: too many indices, two Ellipses, a mask that does not match, or arrays of
+            integers that do not broadcast together.
+    """
+    reader = _Reader(shape)
+    for item in _expanded(shape, key):
+        reader.take(item)
+    advanced = any(p.shape or p.kind in (FLAG, HOST) for p in reader.picks)
+    try:
+        places = np.broadcast_shapes(*(p.shape for p in reader.picks)) if advanced else ()
+    except ValueError:
+        shapes = ", ".join(str(p.shape) for p in reader.picks)
+        raise IndexError(
+            f"index arrays of shapes {shapes} do not broadcast together"
+        ) from None
+    places = tuple(int(d) for d in places)
+    before = _runs_before(reader.order) if advanced else 0
+    new_axes, result = _result(reader, before, places)
+    return Layout(tuple(reader.shape), tuple(reader.flag_axes), tuple(reader.runs),
+                  tuple(reader.picks), advanced, places, before, new_axes, result)  # fmt: skip
+
+
+def _runs_before(order: list[str]) -> int:
+    """How many runs precede the picks' dimensions: none if the picks are not side by side."""
+    at = [i for i, what in enumerate(order) if what == "pick"]
+    side_by_side = at[-1] - at[0] + 1 == len(at)
+    return order[: at[0]].count("run") if side_by_side else 0
+
+
+def _result(
+    reader: _Reader, before: int, places: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Where new axes are in the result, and its shape."""
+    at = [i for i, what in enumerate(reader.order) if what == "pick"]
+    together = bool(at) and at[-1] - at[0] + 1 == len(at)
+    dims: list[int] = []
+    new: list[int] = []
+    runs = iter(reader.runs)
+    if at and not together:
+        dims += places
+    for i, what in enumerate(reader.order):
+        if what == "run":
+            dims.append(next(runs).count)
+        elif what == "new":
+            new.append(len(dims))
+            dims.append(1)
+        elif what == "pick" and together and i == at[0]:
+            dims += places
+    return tuple(new), tuple(dims)

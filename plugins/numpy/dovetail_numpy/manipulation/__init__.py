@@ -1,0 +1,1 @@
+"""Functions that rearrange arrays: shapes, axes, joining, splitting, repeating, padding."""

@@ -1,0 +1,255 @@
+"""Moving elements about: flips, rolls, rotations, repetition, insertion and deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from dovetail_core import Tracer
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, integer
+from ..operations import number, reshape as to_shape, select
+from ..promotion import INT32, convert, promote
+from .joining import concatenate
+from .shapes import moveaxis, ravel, swapaxes
+
+
+def flip(m: ArrayLike, axis: Axis = None) -> Array:
+    """``m`` with the order of elements reversed along some axes, by default all."""
+    m = as_array("flip", m)
+    axes = axis_tuple("flip", axis, m.ndim)
+    return lax.rev_p.bind(m, dimensions=axes) if axes else m
+
+
+def flipud(m: ArrayLike) -> Array:
+    """``m`` upside down: the first axis reversed."""
+    return flip(m, 0)
+
+
+def fliplr(m: ArrayLike) -> Array:
+    """``m`` left to right: the second axis reversed."""
+    return flip(m, 1)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Array:
+    """``m`` rotated ``k`` times by 90 degrees, from the first of ``axes`` towards the second."""
+    m = as_array("rot90", m)
+    one, two = axis_tuple("rot90", tuple(axes), m.ndim)
+    turns = k % 4
+    if turns == 0:
+        return m
+    if turns == 2:
+        return flip(m, (one, two))
+    if turns == 1:
+        return swapaxes(flip(m, two), one, two)
+    return flip(swapaxes(m, one, two), two)
+
+
+def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
+    """``a`` with elements moved along axes by ``shift`` places; what leaves comes in again.
+
+    Raises:
+        ValueError: not as many shifts as axes.
+    """
+    a = as_array("roll", a)
+    if axis is None:
+        return to_shape(roll(ravel(a), shift, 0), a.shape) if a.ndim != 1 else roll(a, shift, 0)
+    axes = axis_tuple("roll", axis, a.ndim) if np.ndim(axis) == 0 else tuple(
+        axis_index("roll", i, a.ndim) for i in axis)  # fmt: skip
+    if hasattr(shift, "aval"):
+        return _roll_dynamic(a, shift, axes=axes)
+    shifts = [int(s) for s in np.ravel(np.asarray(shift))]
+    if len(shifts) == 1:
+        shifts *= len(axes)
+    if len(axes) == 1:
+        axes *= len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+    return _roll(a, shifts=tuple(shifts), axes=axes)
+
+
+@fused(static=("shifts", "axes"))
+def _roll(a: Any, shifts: Any, axes: Any) -> Any:
+    for shift, axis in zip(shifts, axes):
+        size = a.shape[axis]
+        cut = -shift % size if size else 0
+        if cut:
+            parts = lax.split_p.bind(a, sizes=(cut, size - cut), axis=axis)
+            a = lax.concatenate_p.bind(parts[1], parts[0], dimension=axis)
+    return a
+
+
+@fused(static=("axes",))
+def _roll_dynamic(a: Any, shift: Any, axes: Any) -> Any:
+    shift = convert(shift, INT32)
+    shift = lax.broadcast_in_dim(lax.reshape(shift, (shift.size,)), (len(axes),), (0,))
+    for i, axis in enumerate(axes):
+        size = np.int32(max(a.shape[axis], 1))
+        back = lax.sub(lax.squeeze(lax.slice_in_dim(shift, i, i + 1), (0,)), np.int32(0))
+        start = lax.rem(lax.sub(size, lax.rem(back, size)), size)
+        start = lax.rem(lax.add(start, size), size)
+        twice = lax.concatenate([a, a], axis)
+        a = lax.dynamic_slice_in_dim(twice, start, a.shape[axis], axis)
+    return a
+
+
+def tile(A: ArrayLike, reps: Any) -> Array:
+    """``A`` repeated ``reps`` times along each axis, with new leading axes as needed."""
+    a = as_array("tile", A)
+    counts = (reps,) if np.ndim(reps) == 0 else tuple(reps)
+    times = tuple(integer("tile", "every repetition", r) for r in counts)
+    ndim = max(a.ndim, len(times))
+    a = to_shape(a, (1,) * (ndim - a.ndim) + a.shape)
+    return lax.tile(a, (1,) * (ndim - len(times)) + times)
+
+
+def repeat(
+    a: ArrayLike, repeats: Any, axis: int | None = None, *,
+    total_repeat_length: int | None = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """``a`` with each element repeated along ``axis``, or of the flattened array.
+
+    Args:
+        repeats: how often: an integer, or one for each element along the axis.
+        total_repeat_length: the size of the result along the axis; needed if ``repeats`` is traced.
+
+    Raises:
+        ValueError: ``repeats`` has neither one element nor one for each along the axis.
+        ConcretizationTypeError: ``repeats`` is traced and ``total_repeat_length`` is not given.
+    """
+    a = as_array("repeat", a)
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = axis_index("repeat", axis, a.ndim)
+    if total_repeat_length is None and not isinstance(repeats, Tracer):
+        counts = np.asarray(repeats)
+        if counts.size == 1:
+            return _repeat_each(a, count=integer("repeat", "repeats", counts.item()), axis=axis)
+        total_repeat_length = int(counts.sum())
+    elif total_repeat_length is None:
+        raise TypeError(
+            "repeat: repeats is a traced value, so that the size of the result is not known. Give "
+            "total_repeat_length, or make repeats static."
+        )
+    counts = as_array("repeat", repeats)
+    if counts.size not in (1, a.shape[axis]):
+        raise ValueError(
+            f"repeat: {counts.size} repeats for an axis of size {a.shape[axis]} of an array of "
+            f"shape {a.shape}"
+        )
+    return _repeat_by(a, counts, axis=axis, total=integer("repeat", "total_repeat_length",
+                                                          total_repeat_length))  # fmt: skip
+
+
+@fused(static=("count", "axis"))
+def _repeat_each(a: Any, count: int, axis: int) -> Any:
+    shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
+    dims = tuple(i for i in range(a.ndim + 1) if i != axis + 1)
+    spread = lax.broadcast_in_dim(a, shape, dims)
+    return lax.reshape(spread, (*a.shape[:axis], a.shape[axis] * count, *a.shape[axis + 1 :]))
+
+
+@fused(static=("axis", "total"))
+def _repeat_by(a: Any, counts: Any, axis: int, total: int) -> Any:
+    size = a.shape[axis]
+    if not size or not total:
+        return lax.full((*a.shape[:axis], total, *a.shape[axis + 1 :]), number(a, 0))
+    counts = lax.broadcast_in_dim(lax.reshape(convert(counts, INT32), (counts.size,)), (size,), (0,))
+    ends = lax.cumsum(counts, axis=0)
+    # Element j of the result comes from the first place whose running count is above j.
+    places = lax.broadcasted_iota(np.int32, (size, total), 1)
+    before = lax.le(lax.broadcast_in_dim(ends, (size, total), (0,)), places)
+    source = lax.reduce_sum_p.bind(lax.convert_element_type(before, np.int32), axes=(0,))
+    from ..indexing.taking import take_along
+
+    return take_along(a, lax.min(source, np.int32(size - 1)), axis)
+
+
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | None = None) -> Array:
+    """A vector without its leading (``'f'``) and trailing (``'b'``) zeros; not while tracing."""
+    values = np.asarray(filt)
+    del axis
+    nonzero = np.flatnonzero(values)
+    if not nonzero.size:
+        return as_array("trim_zeros", values[:0])
+    start = nonzero[0] if "f" in trim.lower() else 0
+    stop = nonzero[-1] + 1 if "b" in trim.lower() else values.size
+    return as_array("trim_zeros", values[start:stop])
+
+
+def delete(
+    arr: ArrayLike, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
+) -> Array:
+    """``arr`` without the elements at index, slice or indices ``obj`` along ``axis``.
+
+    Raises:
+        IndexError: an index is out of bounds.
+        ConcretizationTypeError: ``obj`` is traced and not known to be without duplicates.
+    """
+    a = as_array("delete", arr)
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = axis_index("delete", axis, a.ndim)
+    size = a.shape[axis]
+    if hasattr(obj, "aval") and assume_unique_indices:
+        return _delete_traced(a, obj, axis)
+    keep = np.ones(size, bool)
+    index = obj if isinstance(obj, slice) else np.asarray(obj)
+    if not isinstance(index, slice) and index.dtype.kind not in "iub":
+        index = index.astype(int) if not index.size else index
+    keep[index] = False
+    from ..indexing.taking import take_along
+
+    return take_along(a, np.flatnonzero(keep).astype(np.int32), axis)
+
+
+def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
+    from ..indexing.taking import take_along
+
+    size = a.shape[axis]
+    obj = ravel(obj)
+    obj = select(lax.lt(obj, number(obj, 0)), lax.add(obj, number(obj, size)), obj)
+    ranked = lax.sort(obj)
+    shifted = lax.sub(ranked, lax.iota(obj.dtype, obj.size))
+    n = size - obj.size
+    places = lax.iota(obj.dtype, n)
+    above = lax.ge(lax.broadcast_in_dim(places, (obj.size, n), (1,)),
+                   lax.broadcast_in_dim(shifted, (obj.size, n), (0,)))  # fmt: skip
+    moved = lax.reduce_sum_p.bind(lax.convert_element_type(above, obj.dtype), axes=(0,))
+    return take_along(a, lax.add(places, moved), axis)
+
+
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
+    """``arr`` with ``values`` inserted before index, slice or indices ``obj`` along ``axis``.
+
+    Raises:
+        ConcretizationTypeError: ``obj`` is traced.
+        IndexError: an index is out of bounds.
+    """
+    a, v = (as_array("insert", x) for x in promote("insert", arr, values))
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = axis_index("insert", axis, a.ndim)
+    size = a.shape[axis]
+    raw = np.arange(size)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    if raw.size and (raw.min() < -size or raw.max() > size):
+        raise IndexError(f"insert: index {raw} is out of bounds for axis {axis} of size {size}")
+    where = np.where(raw < 0, raw + size, raw).astype(int)
+    v = moveaxis(v, 0, axis) if raw.ndim == 0 and v.ndim > 0 and axis else v
+    v = to_shape(v, (1,) * max(0, a.ndim - v.ndim) + v.shape)
+    count = v.shape[axis] if where.size == 1 else where.size
+    flat = np.repeat(where.ravel(), count) if where.size == 1 else where.ravel()
+    shape = (*a.shape[:axis], count, *a.shape[axis + 1 :])
+    from ..promotion import broadcast
+
+    joined = concatenate([a, broadcast(v, shape)], axis)
+    order = np.argsort(np.concatenate([np.arange(size) + 0.5, flat]), kind="stable")
+    from ..indexing.taking import take_along
+
+    return take_along(joined, order.astype(np.int32), axis)
+
+

@@ -1,0 +1,278 @@
+"""Distributions with parameters that are functions of the basic draws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+from dovetail_jit import fused
+
+from .arguments import (
+    Shape,
+    arrays,
+    check_key,
+    common_shape,
+    float_dtype,
+    int_dtype,
+    no_sharding,
+    parameter,
+    shape_of,
+)
+from .continuous import _drawn, _maxwell, exponential_of, normal_of
+from .gamma import gamma_of
+from .keys import open_key
+from .uniform import split_keys, unit
+
+
+def pareto(
+    key: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers drawn from the Pareto distribution of shape ``b`` and scale 1.
+
+    Args:
+        key: a typed or a raw key.
+        b: a number, or an array that broadcasts to ``shape``.
+        shape: the shape of the result; None for that of the parameters.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    return _drawn(_pareto, "pareto", key, (b,), shape, dtype, out_sharding)
+
+
+@fused(static=("shape", "dtype"))
+def _pareto(key: Any, b: Any, *, shape: Shape, dtype: Any) -> Any:
+    return lax.exp(lax.div(exponential_of(open_key(key), shape, dtype), parameter(b, dtype, shape)))
+
+
+def rayleigh(
+    key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers drawn from the Rayleigh distribution of a scale (arguments as in :func:`pareto`)."""
+    return _drawn(_rayleigh, "rayleigh", key, (scale,), shape, dtype, out_sharding)
+
+
+@fused(static=("shape", "dtype"))
+def _rayleigh(key: Any, scale: Any, *, shape: Shape, dtype: Any) -> Any:
+    log_u = lax.log(unit(open_key(key), shape, dtype))
+    return lax.mul(lax.sqrt(lax.mul(log_u, dtype.type(-2))), parameter(scale, dtype, shape))
+
+
+def weibull_min(
+    key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None
+) -> Any:
+    """Numbers drawn from the Weibull distribution (other arguments as in :func:`pareto`)."""
+    params = (scale, concentration)
+    return _drawn(_weibull_min, "weibull_min", key, params, shape, dtype, None)
+
+
+@fused(static=("shape", "dtype"))
+def _weibull_min(key: Any, scale: Any, concentration: Any, *, shape: Shape, dtype: Any) -> Any:
+    scale, concentration = (parameter(x, dtype, shape) for x in (scale, concentration))
+    power = lax.div(dtype.type(1), concentration)
+    u = unit(open_key(key), shape, dtype)
+    return lax.mul(lax.pow(lax.neg(lax.log1p(lax.neg(u))), power), scale)
+
+
+def triangular(
+    key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None, *,
+    out_sharding: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers drawn from the triangular distribution on ``[left, right]`` with its peak at ``mode``.
+
+    Other arguments and errors are those of :func:`pareto`.
+    """
+    params = (left, mode, right)
+    return _drawn(_triangular, "triangular", key, params, shape, dtype, out_sharding)
+
+
+@fused(static=("shape", "dtype"))
+def _triangular(key: Any, left: Any, mode: Any, right: Any, *, shape: Shape, dtype: Any) -> Any:
+    left, mode, right = (lax.asarray(parameter(x, dtype, shape)) for x in (left, mode, right))
+    width = lax.sub(right, left)
+    u = unit(open_key(key), shape, dtype)
+    rising = lax.add(left, lax.sqrt(lax.mul(lax.mul(u, width), lax.sub(mode, left))))
+    rest = lax.sub(dtype.type(1), u)
+    falling = lax.sub(right, lax.sqrt(lax.mul(lax.mul(rest, width), lax.sub(right, mode))))
+    peak = lax.div(lax.sub(mode, left), width)
+    return lax.select(lax.lt(u, peak), rising, falling)
+
+
+def wald(
+    key: Any, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers drawn from Wald's distribution, the inverse Gaussian of scale 1, of a mean.
+
+    Other arguments and errors are those of :func:`pareto`.
+    """
+    return _drawn(_wald, "wald", key, (mean,), shape, dtype, out_sharding)
+
+
+@fused(static=("shape", "dtype"))
+def _wald(key: Any, mean: Any, *, shape: Shape, dtype: Any) -> Any:
+    # Of the two roots of a quadratic, whose product is mean**2, one is taken with its probability.
+    of_normal, of_uniform = split_keys(open_key(key), 2)
+    mean = parameter(mean, dtype, shape)
+    z = normal_of(of_normal, shape, dtype)
+    y, mean_2 = lax.square(z), lax.square(mean)
+    inner = lax.add(
+        lax.mul(lax.mul(dtype.type(4), mean), y), lax.mul(mean_2, lax.square(y))
+    )
+    half = dtype.type(0.5)
+    w = lax.sub(
+        lax.add(mean, lax.mul(lax.mul(half, mean_2), y)),
+        lax.mul(lax.mul(half, mean), lax.sqrt(inner)),
+    )
+    u = unit(of_uniform, shape, dtype)
+    return lax.select(lax.le(u, lax.div(mean, lax.add(mean, w))), w, lax.div(mean_2, w))
+
+
+def double_sided_maxwell(
+    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
+) -> Any:
+    """Maxwell numbers of a random sign, times ``scale`` and plus ``loc``.
+
+    Other arguments and errors are those of :func:`pareto`.
+    """
+    params = (loc, scale)
+    return _drawn(_double_sided, "double_sided_maxwell", key, params, shape, dtype, None)
+
+
+@fused(static=("shape", "dtype"))
+def _double_sided(key: Any, loc: Any, scale: Any, *, shape: Shape, dtype: Any) -> Any:
+    of_length, of_sign = split_keys(open_key(key), 2)
+    length = _maxwell(of_length, shape, dtype)
+    sign = _signs(of_sign, shape, dtype)
+    scaled = lax.mul(lax.mul(length, sign), parameter(scale, dtype, shape))
+    return lax.add(scaled, parameter(loc, dtype, shape))
+
+
+def _signs(keys: Any, shape: Shape, dtype: Any) -> Any:
+    coin = lax.lt(unit(keys, shape, _FLOAT()), _FLOAT().type(0.5))
+    number = lax.convert_element_type(coin, dtype)
+    return lax.sub(lax.mul(number, dtype.type(2)), dtype.type(1))
+
+
+def _FLOAT() -> Any:
+    return float_dtype("rademacher", None)
+
+
+def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Numbers that are 1 or -1, each with probability 1/2.
+
+    Args:
+        key: a typed or a raw key.
+        shape: the shape of the result.
+        dtype: a dtype of signed numbers; by default that of integers.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("rademacher", out_sharding)
+    found = lax.dtypes.as_dtype(int if dtype is None else dtype)
+    key = check_key("rademacher", key)
+    return _rademacher(key, shape=shape_of("rademacher", shape), dtype=found)
+
+
+@fused(static=("shape", "dtype"))
+def _rademacher(key: Any, *, shape: Shape, dtype: Any) -> Any:
+    return _signs(open_key(key), shape, dtype)
+
+
+def geometric(
+    key: Any, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """How many trials of success probability ``p`` it takes to succeed: integers from 1 on.
+
+    Args:
+        key: a typed or a raw key.
+        p: a number, or an array that broadcasts to ``shape``.
+        shape: the shape of the result; None for that of ``p``.
+        dtype: an integer dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("geometric", out_sharding)
+    found = int_dtype("geometric", dtype)
+    key = check_key("geometric", key)
+    (p,) = arrays("geometric", p)
+    return _geometric(key, p, shape=common_shape("geometric", shape, p), dtype=found)
+
+
+@fused(static=("shape", "dtype"))
+def _geometric(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
+    real = _FLOAT()
+    log_u = lax.log1p(lax.neg(unit(open_key(key), shape, real)))
+    log_q = lax.log1p(lax.neg(lax.asarray(parameter(p, real, shape))))
+    count = lax.add(lax.floor(lax.div(log_u, log_q)), real.type(1))
+    return lax.convert_element_type(count, dtype)
+
+
+def generalized_normal(
+    key: Any, p: float, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers drawn with density proportional to ``exp(-abs(x)**p)``.
+
+    Args:
+        key: a typed or a raw key.
+        p: the exponent.
+        shape: the shape of the result.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("generalized_normal", out_sharding)
+    found = float_dtype("generalized_normal", dtype)
+    key = check_key("generalized_normal", key)
+    wanted = shape_of("generalized_normal", shape)
+    return _generalized_normal(key, shape=wanted, dtype=found, p=float(p))
+
+
+@fused(static=("shape", "dtype", "p"))
+def _generalized_normal(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
+    return _generalized(open_key(key), shape, dtype, p)
+
+
+def _generalized(keys: Any, shape: Shape, dtype: Any, p: float) -> Any:
+    of_gamma, of_sign = split_keys(keys, 2)
+    g = gamma_of(of_gamma, dtype.type(1 / p), shape, dtype, False)
+    return lax.mul(_signs(of_sign, shape, dtype), lax.pow(g, dtype.type(1 / p)))
+
+
+def ball(
+    key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Points drawn uniformly from the unit ball of the ``p``-norm in ``d`` dimensions.
+
+    Args:
+        key: a typed or a raw key.
+        d: the number of dimensions, the last axis of the result.
+        p: the exponent of the norm.
+        shape: the other axes of the result.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("ball", out_sharding)
+    found = float_dtype("ball", dtype)
+    key = check_key("ball", key)
+    wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))
+    return _ball(key, shape=wanted, dtype=found, p=float(p))
+
+
+@fused(static=("shape", "dtype", "p"))
+def _ball(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
+    # Generalised normal numbers, with an exponential one beside them in the norm.
+    of_points, of_length = split_keys(open_key(key), 2)
+    points = _generalized(of_points, shape, dtype, p)
+    length = exponential_of(of_length, shape[:-1], dtype)
+    axis = len(shape) - 1
+    powers = lax.pow(lax.abs(points), dtype.type(p))
+    norm = lax.pow(
+        lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length), dtype.type(1 / p)
+    )
+    return lax.div(points, lax.broadcast_in_dim(norm, shape, tuple(range(axis))))

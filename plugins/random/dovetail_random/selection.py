@@ -1,0 +1,255 @@
+"""Choosing among given things: permutations, choices, and draws by weight."""
+
+from __future__ import annotations
+
+from math import ceil, log, prod
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import numpy as np
+from dovetail_jit import fused
+
+from .arguments import (
+    Shape,
+    arrays,
+    check_key,
+    float_dtype,
+    no_sharding,
+    shape_of,
+)
+from .continuous import gumbel_of
+from .keys import KeyArray, open_key
+from .uniform import check_mode, integers, random_bits, split_keys, unit
+
+U32_MAX = (1 << 32) - 1
+
+
+def permutation(
+    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
+) -> Any:
+    """``x`` with the order along one axis drawn at random.
+
+    Args:
+        key: a typed or a raw key.
+        x: an array, or an integer n for a permutation of 0, ..., n - 1.
+        axis: the axis along which slices are reordered.
+        independent: whether each one-dimensional slice is reordered by itself.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("permutation", out_sharding)
+    key = check_key("permutation", key)
+    if not np.ndim(x):
+        return _permuted_range(key, size=_count("permutation", x))
+    x = dnp.asarray(x)
+    return _permutation(key, x, axis=_axis("permutation", axis, x.ndim), independent=bool(independent))
+
+
+def _count(name: str, x: Any) -> int:
+    if not isinstance(x, (int, np.integer)) and getattr(getattr(x, "dtype", None), "kind", "") not in "iu":
+        raise TypeError(f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}")
+    return int(x)
+
+
+def _axis(name: str, axis: Any, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions")
+    return int(axis) % ndim
+
+
+@fused(static=("size",))
+def _permuted_range(key: Any, *, size: int) -> Any:
+    return shuffled(open_key(key), lax.iota(int, max(size, 0)), 0)
+
+
+@fused(static=("axis", "independent"))
+def _permutation(key: Any, x: Any, *, axis: int, independent: bool) -> Any:
+    keys = open_key(key)
+    if independent or len(x.shape) == 1:
+        return shuffled(keys, x, axis)
+    order = shuffled(keys, lax.iota(int, x.shape[axis]), 0)
+    return dnp.take(x, order, axis=axis, unique_indices=True)
+
+
+def shuffled(keys: KeyArray, x: Any, axis: int) -> Any:
+    """``x`` sorted along ``axis`` by random words, so often that ties hardly matter.
+
+    With n elements and r rounds the chance that a permutation is not quite uniform is about
+    n**2 / 2**(32 r); r is such that n**3 is at most 2**(32 r).
+    """
+    size = max(1, prod(x.shape))
+    for _ in range(ceil(3 * log(size) / log(U32_MAX))):
+        keys, draw = split_keys(keys, 2)
+        words = random_bits(draw, 32, x.shape)
+        _, x = lax.sort((words, x), dimension=axis, num_keys=1)
+    return x
+
+
+def choice(
+    key: Any,
+    a: Any,
+    shape: Any = (),
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    mode: str | None = None,
+) -> Any:
+    """Elements drawn from an array.
+
+    Args:
+        key: a typed or a raw key.
+        a: the array, or an integer n for 0, ..., n - 1.
+        shape: the shape of the draw; it takes the place of ``axis`` in the result.
+        replace: whether an element may be drawn again.
+        p: the probability of each element along ``axis``; None for equal ones.
+        axis: the axis of ``a`` whose slices are drawn.
+        mode: as in :func:`gumbel`, for draws by ``p`` without replacement.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    key = check_key("choice", key)
+    wanted = shape_of("choice", shape)
+    whole = np.ndim(a) == 0
+    if whole:
+        n, axis = _count("choice", a), 0
+        a = None
+    else:
+        a = dnp.asarray(a)
+        axis = _axis("choice", axis, a.ndim)
+        n = a.shape[axis]
+    _check_draws(n, prod(wanted), replace)
+    if p is not None:
+        (p,) = arrays("choice", p)
+        if np.shape(p) != (n,):
+            raise ValueError(
+                f"choice: p must have one probability for each of the {n} elements, got shape "
+                f"{np.shape(p)}"
+            )
+        mode = "low" if mode is None else mode
+        check_mode("choice", mode)
+    return _choice(
+        key, a, p, n=n, shape=wanted, replace=bool(replace), axis=axis, mode=mode or "low"
+    )
+
+
+def _check_draws(n: int, draws: int, replace: bool) -> None:
+    if n <= 0 and draws:
+        raise ValueError("choice: there is nothing to draw from: a is empty (or not positive)")
+    if not replace and draws > n:
+        raise ValueError(
+            f"choice: {draws} elements cannot be drawn from {n} without replacement. Draw fewer, or "
+            "with replace=True."
+        )
+
+
+@fused(static=("n", "shape", "replace", "axis", "mode"))
+def _choice(
+    key: Any, a: Any, p: Any, *, n: int, shape: Shape, replace: bool, axis: int, mode: str
+) -> Any:
+    keys = open_key(key)
+    draws = prod(shape)
+    if draws == 0:
+        order = lax.full(shape, 0, int)
+    elif p is None and not replace:
+        if a is None:
+            order = lax.slice_in_dim(shuffled(keys, lax.iota(int, n), 0), 0, draws)
+        else:  # what permutation(a) begins with
+            found = lax.slice_in_dim(_permutation(keys, a, axis=axis, independent=False), 0, draws, axis=axis)
+            return lax.reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+        order = lax.reshape(order, shape)
+    elif p is None:
+        index = lax.dtypes.as_dtype(int)
+        order = integers(keys, shape, index, index.type(0), index.type(min(n, np.iinfo(index).max)))
+    else:
+        order = _by_weight(keys, p, shape, replace, mode)
+    return order if a is None else dnp.take(a, order, axis=axis)
+
+
+def _by_weight(keys: KeyArray, p: Any, shape: Shape, replace: bool, mode: str) -> Any:
+    index = lax.dtypes.as_dtype(int)
+    dtype = float_dtype("choice", p.dtype if p.dtype.kind not in "iub" else None)
+    p = lax.convert_element_type(p, dtype)
+    if not replace:  # the largest of log p plus Gumbel numbers
+        scores = lax.add(gumbel_of(keys, p.shape, dtype, mode), lax.log(p))
+        order = lax.top_k(scores, prod(shape))[1]
+    else:
+        cumulated = dnp.cumsum(p)
+        total = lax.index_in_dim(cumulated, p.shape[0] - 1, 0, keepdims=False)
+        r = lax.mul(lax.sub(dtype.type(1), unit(keys, shape, dtype)), total)
+        order = dnp.searchsorted(cumulated, r)
+    return lax.reshape(lax.convert_element_type(order, index), shape)
+
+
+def categorical(
+    key: Any,
+    logits: Any,
+    axis: int = -1,
+    shape: Any = None,
+    replace: bool = True,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Indices drawn with probabilities proportional to ``exp(logits)``.
+
+    Args:
+        key: a typed or a raw key.
+        logits: an array; each slice along ``axis`` is a distribution.
+        axis: the axis of the categories.
+        shape: the shape of the result; its last dimensions are those of ``logits`` without
+            ``axis``. None for those alone.
+        replace: whether the leading dimensions of ``shape`` may hold an index twice.
+        mode: as in :func:`gumbel`.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("categorical", out_sharding)
+    key = check_key("categorical", key)
+    logits = dnp.asarray(logits)
+    mode = "low" if mode is None else mode
+    check_mode("categorical", mode)
+    axis = _axis("categorical", axis, logits.ndim)
+    batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])
+    wanted = batch if shape is None else shape_of("categorical", shape)
+    leading = len(wanted) - len(batch)
+    if leading < 0 or np.broadcast_shapes(wanted[leading:], batch) != wanted[leading:]:
+        raise ValueError(
+            f"categorical: shape {wanted} must end with the shape of logits without axis {axis}, "
+            f"{batch}"
+        )
+    prefix = wanted[:leading]
+    if not replace and prod(prefix) > logits.shape[axis]:
+        raise ValueError(
+            f"categorical: {prod(prefix)} indices cannot be drawn from {logits.shape[axis]} "
+            "categories without replacement. Draw fewer, or with replace=True."
+        )
+    return _categorical(
+        key, logits, axis=axis, prefix=prefix, batch=wanted[leading:], replace=bool(replace), mode=mode
+    )
+
+
+@fused(static=("axis", "prefix", "batch", "replace", "mode"))
+def _categorical(
+    key: Any, logits: Any, *, axis: int, prefix: Shape, batch: Shape, replace: bool, mode: str
+) -> Any:
+    keys = open_key(key)
+    dtype = float_dtype("categorical", logits.dtype if logits.dtype.kind not in "iub" else None)
+    logits = lax.convert_element_type(logits, dtype)
+    index = lax.dtypes.as_dtype(int)
+    n = logits.shape[axis]
+    if replace:
+        inner = (*batch[:axis], n, *batch[axis:])
+        full = (*prefix, *inner)
+        noise = gumbel_of(keys, full, dtype, mode)
+        at = tuple(range(len(full) - len(logits.shape), len(full)))
+        scores = lax.add(noise, lax.broadcast_in_dim(logits, full, at))
+        return lax.argmax(scores, axis + len(prefix), index)
+    scores = lax.add(gumbel_of(keys, logits.shape, dtype, mode), logits)
+    best = lax.top_k(dnp.moveaxis(scores, axis, -1), prod(prefix))[1]
+    return lax.reshape(
+        lax.convert_element_type(dnp.moveaxis(best, -1, 0), index), (*prefix, *batch)
+    )

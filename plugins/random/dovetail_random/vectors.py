@@ -1,0 +1,125 @@
+"""Random vectors and matrices: multivariate normal vectors, orthogonal matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import numpy as np
+from dovetail_jit import fused
+
+from .arguments import Shape, arrays, check_key, float_dtype, no_sharding, shape_of
+from .continuous import normal_of
+from .keys import open_key
+
+
+def multivariate_normal(
+    key: Any,
+    mean: Any,
+    cov: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    method: str = "cholesky",
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Vectors drawn from the normal distribution of a mean and a covariance.
+
+    Args:
+        key: a typed or a raw key.
+        mean: an array of shape ``(..., n)``.
+        cov: an array of shape ``(..., n, n)``, positive definite (``"eigh"`` and ``"svd"`` take
+            semi-definite ones).
+        shape: the shape of the result without its last axis; None for that of the parameters.
+        dtype: a floating-point dtype.
+        method: how a root of ``cov`` is found: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("multivariate_normal", out_sharding)
+    key = check_key("multivariate_normal", key)
+    mean, cov = arrays("multivariate_normal", mean, cov)
+    if method not in ("cholesky", "eigh", "svd"):
+        raise ValueError(
+            f"multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', got {method!r}"
+        )
+    found = float_dtype("multivariate_normal", dtype)
+    n = _vector_size(np.shape(mean), np.shape(cov))
+    batch = np.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
+    wanted = batch if shape is None else shape_of("multivariate_normal", shape)
+    if np.broadcast_shapes(wanted, batch) != wanted:
+        raise ValueError(
+            f"multivariate_normal: parameters with batch dimensions {batch} do not broadcast to "
+            f"shape {wanted}"
+        )
+    return _multivariate(key, mean, cov, shape=(*wanted, n), dtype=found, method=method)
+
+
+def _vector_size(mean: Shape, cov: Shape) -> int:
+    if len(mean) < 1 or len(cov) < 2 or cov[-2:] != (mean[-1], mean[-1]):
+        raise ValueError(
+            "multivariate_normal takes a mean of shape (..., n) and a covariance of shape "
+            f"(..., n, n), got shapes {mean} and {cov}"
+        )
+    return mean[-1]
+
+
+@fused(static=("shape", "dtype", "method"))
+def _multivariate(
+    key: Any, mean: Any, cov: Any, *, shape: Shape, dtype: Any, method: str
+) -> Any:
+    mean, cov = (lax.convert_element_type(x, dtype) for x in (mean, cov))
+    draws = normal_of(open_key(key), shape, dtype)
+    return dnp.add(dnp.einsum("...ij,...j->...i", _root(cov, method), draws), mean)
+
+
+def _root(cov: Any, method: str) -> Any:
+    """A matrix whose product with its transpose is ``cov``."""
+    if method == "cholesky":
+        return dnp.linalg.cholesky(cov)
+    if method == "eigh":
+        values, vectors = dnp.linalg.eigh(cov)
+    else:
+        vectors, values, _ = dnp.linalg.svd(cov)
+    return dnp.multiply(vectors, dnp.sqrt(values)[..., None, :])
+
+
+def orthogonal(
+    key: Any,
+    n: int,
+    shape: Any = (),
+    dtype: Any = None,
+    m: int | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Matrices drawn uniformly from those with orthonormal columns (or rows, if ``m > n``).
+
+    Args:
+        key: a typed or a raw key.
+        n: the number of rows.
+        shape: the leading dimensions of the result.
+        dtype: a floating-point or complex dtype.
+        m: the number of columns; None for ``n``.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("orthogonal", out_sharding)
+    key = check_key("orthogonal", key)
+    found = float_dtype("orthogonal", dtype, complex_too=True)
+    rows, columns = shape_of("orthogonal", (n, n if m is None else m))
+    wanted = shape_of("orthogonal", shape)
+    return _orthogonal(key, shape=wanted, dtype=found, n=rows, m=columns)
+
+
+@fused(static=("shape", "dtype", "n", "m"))
+def _orthogonal(key: Any, *, shape: Shape, dtype: Any, n: int, m: int) -> Any:
+    # Q of a normal matrix's QR decomposition, its columns' phases made unique by R's diagonal.
+    z = normal_of(open_key(key), (*shape, max(n, m), min(n, m)), dtype)
+    q, r = dnp.linalg.qr(z)
+    d = dnp.linalg.diagonal(r)
+    q = dnp.multiply(q, dnp.expand_dims(lax.sign(d), -2))
+    return q if n >= m else dnp.conj(dnp.matrix_transpose(q))
