@@ -1,29 +1,39 @@
+# ruff: noqa: E402 - jaxlib is to be quiet, and jax refused, before anything else is imported
 """Dovetail's kernel: primitives, traces, IR and the registry. It imports no plugin.
 
 This module is the interface for plugin authors; its version is the version of that interface.
 """
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
 
 _quiet_logs()
 _refuse_jax()
 
-from .algebra import Algebra as Algebra, algebra as algebra  # noqa: E402
-from .axes import axis_env as axis_env, axis_size_of as axis_size_of, bound_axis as bound_axis  # noqa: E402
-from .context import Option as Option, config as config, enable_x64 as enable_x64  # noqa: E402
-from .dce import DceRule as DceRule, dce_closed as dce_closed, dce_jaxpr as dce_jaxpr, dce_rules as dce_rules  # noqa: E402,E501
-from .derived_cells import derive as derive, lift_form as lift_form  # noqa: E402
-from .effects import (  # noqa: E402
+from .algebra import Algebra as Algebra, algebra as algebra
+from .axes import axis_env as axis_env, axis_size_of as axis_size_of, bound_axis as bound_axis
+from .check import check_jaxpr as check_jaxpr
+from .command import Command as Command
+from .context import Option as Option, config as config, enable_x64 as enable_x64
+from .dce import (
+    DceRule as DceRule,
+    dce_closed as dce_closed,
+    dce_jaxpr as dce_jaxpr,
+    dce_rules as dce_rules,
+)
+from .derived_cells import derive as derive, lift_form as lift_form
+from .effects import (
+    NO_EFFECTS as NO_EFFECTS,
     AccumulateEffect as AccumulateEffect,
     Effect as Effect,
     InputEffect as InputEffect,
     IOEffect as IOEffect,
-    NO_EFFECTS as NO_EFFECTS,
     OrderedIOEffect as OrderedIOEffect,
     ReadEffect as ReadEffect,
     WriteEffect as WriteEffect,
 )
-from .errors import (  # noqa: E402
+from .errors import (
     ConcretizationTypeError as ConcretizationTypeError,
     DovetailError as DovetailError,
     IRError as IRError,
@@ -37,14 +47,14 @@ from .errors import (  # noqa: E402
     TracerIntegerConversionError as TracerIntegerConversionError,
     UnexpectedTracerError as UnexpectedTracerError,
 )
-from .evaluate import (  # noqa: E402
+from .evaluate import (
     def_impl as def_impl,
     eval_jaxpr as eval_jaxpr,
     eval_rules as eval_rules,
     jaxpr_as_fun as jaxpr_as_fun,
 )
-from .hooks import hookimpl as hookimpl  # noqa: E402
-from .ir import (  # noqa: E402
+from .hooks import hookimpl as hookimpl
+from .ir import (
     Atom as Atom,
     ClosedJaxpr as ClosedJaxpr,
     Eqn as Eqn,
@@ -52,41 +62,47 @@ from .ir import (  # noqa: E402
     Literal as Literal,
     Var as Var,
 )
-from .lift import (  # noqa: E402
+from .lazy import lazy_exports as _lazy_exports
+from .lift import (
     LiftTrace as LiftTrace,
     LiftTracer as LiftTracer,
     lift_call as lift_call,
     lift_function as lift_function,
     lift_program as lift_program,
 )
-from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest  # noqa: E402
-from .methods import install_methods as install_methods  # noqa: E402
-from .passes import Pass as Pass  # noqa: E402
-from .plugins import facade_getattr as facade_getattr, registry as registry  # noqa: E402
-from .primitive import Primitive as Primitive, primitives as primitives  # noqa: E402
-from .source import (  # noqa: E402
+from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
+from .methods import install_methods as install_methods
+from .notation import (
+    register_dtype as register_dtype,
+    register_parameter as register_parameter,
+    register_type_notation as register_type_notation,
+)
+from .passes import Pass as Pass
+from .plugins import facade_getattr as facade_getattr, registry as registry
+from .primitive import Primitive as Primitive, primitives as primitives
+from .source import (
     current_source as current_source,
-    describe as describe_source,
+    describe_source as describe_source,
     hide_frames as hide_frames,
     named_scope as named_scope,
-    reset_override as reset_source_override,
-    set_override as set_source_override,
+    reset_source_override as reset_source_override,
+    set_source_override as set_source_override,
 )
-from .staging import (  # noqa: E402
+from .staging import (
     StagedTracer as StagedTracer,
     StagingTrace as StagingTrace,
     consts_to_inputs as consts_to_inputs,
     stage as stage,
     stage_closed as stage_closed,
 )
-from .structure import (  # noqa: E402
+from .structure import (
     CONTROL as CONTROL,
     Carrier as Carrier,
     Form as Form,
     Region as Region,
 )
-from .tables import Origin as Origin, RuleTable as RuleTable, generation as generation  # noqa: E402
-from .trace import (  # noqa: E402
+from .tables import Origin as Origin, RuleTable as RuleTable, generation as generation
+from .trace import (
     EVAL as EVAL,
     Trace as Trace,
     Tracer as Tracer,
@@ -96,7 +112,7 @@ from .trace import (  # noqa: E402
     run_under as run_under,
     set_trace as set_trace,
 )
-from .types import (  # noqa: E402
+from .types import (
     AbstractValue as AbstractValue,
     ExtendedDType as ExtendedDType,
     ShapedArray as ShapedArray,
@@ -108,3 +124,17 @@ from .types import (  # noqa: E402
     short_dtype as short_dtype,
     typeof as typeof,
 )
+
+if _TYPE_CHECKING:
+    from .parser import parse_ir as parse_ir, parse_type as parse_type
+    from .printer import print_ir as print_ir, printed_constants as printed_constants
+else:
+    __getattr__ = _lazy_exports(
+        __name__,
+        {
+            "parse_ir": "parser",
+            "parse_type": "parser",
+            "print_ir": "printer",
+            "printed_constants": "printer",
+        },
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from contextvars import ContextVar
 
-_sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default={})
+_none: dict[Hashable, int] = {}
+_sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)
 
 
 class bound_axis:  # lower case: used as a function

@@ -1,4 +1,4 @@
-"""Every error that the kernel raises on purpose; each message names the thing, the place and the remedy."""
+"""Every error that the kernel raises on purpose; messages name the thing, the place, the remedy."""
 
 from __future__ import annotations
 

@@ -63,11 +63,11 @@ def manager() -> pluggy.PluginManager:
                 pm.check_pending()
             except Exception as e:  # a plugin's module may fail in any way; the rest must go on
                 pm.set_blocked(name)
-                set_aside_hooks(name, manifest.hooks, e)
+                _set_aside(name, manifest.hooks, e)
     return pm
 
 
-def set_aside_hooks(name: str, module: str, e: Exception) -> None:
+def _set_aside(name: str, module: str, e: Exception) -> None:
     """Say that the hooks of one plugin do not work (an error with ``DOVETAIL_STRICT=1``)."""
     text = (
         f"the hooks of plugin {name!r} ({module}) are set aside: {type(e).__name__}: {e}. Fix the "

@@ -271,7 +271,8 @@ def same_param(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all(map(same_param, a, b))
+        xs, ys = cast("Sequence[Any]", a), cast("Sequence[Any]", b)
+        return len(xs) == len(ys) and all(map(same_param, xs, ys))
     if isinstance(a, dict):
         return _same_params(cast("dict[str, Any]", a), cast("dict[str, Any]", b))
     return a == b if isinstance(a, int) else _bits(a, None) == _bits(b, None)

@@ -1,4 +1,4 @@
-"""Packages whose public names load on first use, so that importing a manifest imports nothing else."""
+"""Packages whose public names load on first use: importing a manifest imports nothing else."""
 
 from __future__ import annotations
 

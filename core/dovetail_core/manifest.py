@@ -19,7 +19,7 @@ def _no_modules() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one plugin adds. All values are import strings: ``"package.module"`` or ``"module:name"``.
+    """What one plugin adds, by import strings: ``"package.module"`` or ``"module:name"``.
 
     Attributes:
         name: the plugin's name, unique among installed plugins.

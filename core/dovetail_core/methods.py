@@ -60,7 +60,7 @@ def tracer_attribute(tracer: Tracer[Any], name: str) -> Any:
 def _first_use(name: str) -> Any:
     def method(self: Any, *args: Any) -> Any:
         load_methods()
-        provided = getattr(type(self), name)
+        provided = getattr(self.__class__, name)
         if provided is method:
             raise TypeError(f"{self!r} has no {name}: the plugin of array methods gives none.")
         return provided(self, *args)

@@ -49,7 +49,8 @@ def ordered(passes: list[Pass]) -> list[Pass]:
     try:
         return [by_name[n] for n in TopologicalSorter(needs).static_order()]
     except CycleError as e:
-        raise RegistryError(f"passes contradict each other's order: {' -> '.join(e.args[1])}") from e
+        cycle = " -> ".join(e.args[1])
+        raise RegistryError(f"passes contradict each other's order: {cycle}") from e
 
 
 _by_stage: dict[Stage, list[Pass]] = {}

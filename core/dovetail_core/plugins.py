@@ -33,7 +33,7 @@ _REQUIRED: Any = object()
 
 @dataclass
 class Plugin:
-    """A plugin that was found: its manifest, where it comes from, and why it is set aside if it is."""
+    """A plugin that was found: its manifest, its origin, and why it is set aside if it is."""
 
     name: str
     distribution: str
@@ -215,9 +215,15 @@ def _require(found: Registry) -> None:
             for needed in manifest.requires:
                 if needed not in found.active and not found.plugins[name].problem:
                     other = found.plugins.get(needed)
-                    why = f"which is {other.problem}" if other else "which is not installed"
+                    why = f"which is {_state(other)}"
                     found.plugins[name].problem = f"needs plugin {needed!r}, {why}"
                     changed = True
+
+
+def _state(plugin: Plugin | None) -> str:
+    if plugin is None:
+        return "not installed"
+    return plugin.problem if plugin.problem.startswith("disabled") else "set aside itself"
 
 
 def _check_claims(found: Registry) -> None:

@@ -8,7 +8,8 @@ from itertools import islice
 from types import CodeType, FrameType
 
 _hidden_packages: set[str] = {"dovetail"}
-_is_hidden: dict[CodeType, bool] = {}
+# By file name: a string keeps its hash, a code object is hashed anew at every look-up.
+_is_hidden: dict[str, bool] = {}
 
 
 def hide_frames(package: str) -> None:
@@ -56,6 +57,9 @@ set_override = _override.set
 reset_override = _override.reset
 
 
+set_source_override, reset_source_override = set_override, reset_override
+
+
 def current_source() -> Source | None:
     """The place of the operation being traced: the program's own when one is being interpreted."""
     found = get_override()
@@ -70,7 +74,8 @@ def user_source(depth: int = 1) -> Source | None:
         hidden = _is_hidden.get(code.co_filename)
         if hidden is None:
             hidden = _hide(frame)
-            _is_hidden[code.co_filename] = hidden
+            if not code.co_filename.startswith("<"):  # "<string>" may be anybody's
+                _is_hidden[code.co_filename] = hidden
         if not hidden:
             return Source(code, frame.f_lasti, _scope.get())
         frame = frame.f_back
@@ -90,9 +95,9 @@ def registering_place() -> tuple[str, int]:
         if name != "typing" and name.partition(".")[0] != "dovetail_core":
             innermost = innermost or (name, frame.f_lineno)
         outer = frame.f_back
-        if frame.f_code.co_name == "<module>" and outer is not None:
-            if outer.f_code.co_filename == "<frozen importlib._bootstrap>":
-                return name, frame.f_lineno
+        importing = outer and outer.f_code.co_filename == "<frozen importlib._bootstrap>"
+        if importing and frame.f_code.co_name == "<module>":
+            return name, frame.f_lineno
         frame = outer
     return innermost or ("?", 0)
 
@@ -100,6 +105,9 @@ def registering_place() -> tuple[str, int]:
 def describe(source: Source | None) -> str:
     """`` at FILE:LINE (FUNCTION)`` for messages; nothing if the place is unknown."""
     return f" at {source}" if source is not None else ""
+
+
+describe_source = describe  # its name in dovetail_core
 
 
 class named_scope:  # lower case: used as a function

@@ -76,13 +76,13 @@ class StagingTrace(Trace):
 
     def atom(self, x: Any) -> Atom:
         """The variable or literal that stands for ``x`` in this program."""
-        if isinstance(x, StagedTracer) and x._trace is self:
+        if x.__class__ is StagedTracer and x._trace is self:
             return x.var
-        if x.__class__ in _literal_types or isinstance(x, np.generic):
+        if x.__class__ in _literal_types or issubclass(x.__class__, np.generic):
             return Literal(x, typeof(x))
         known = self._const_of.get(id(x))
         if known is None:
-            if isinstance(x, Tracer):
+            if issubclass(x.__class__, Tracer):
                 check_alive(x)
             known = self._const_of[id(x)] = Var(typeof(x))
             self.is_high = self.is_high or known.aval.is_high

@@ -14,7 +14,9 @@ from .xla.config import Config
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 
-generation = Config("dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True)
+generation = Config(
+    "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
+)
 """Grows when a cell is replaced or added after its table was filled; part of every cache key."""
 
 _filling = threading.RLock()  # a second thread waits for a table that the first one is filling

@@ -182,8 +182,8 @@ _number_remedy = (
 )
 _index_remedy = (
     "used as a Python integer",
-    "Index arrays with it directly (x[i]), use dovetail.lax.fori_loop instead of range, or make the "
-    "argument that it comes from static (static_argnums).",
+    "Index arrays with it directly (x[i]), use dovetail.lax.fori_loop instead of range, or make "
+    "the argument that it comes from static (static_argnums).",
 )
 _array_remedy = (
     "Use the function of dovetail.numpy in place of NumPy's, or dovetail.pure_callback to call "

@@ -185,7 +185,7 @@ _handlers: dict[type, TypeHandler] = {}
 
 
 def register_type(cls: type, handler: TypeHandler) -> None:
-    """Say that instances of ``cls`` are values, of the abstract type that ``handler(x)`` returns."""
+    """Say that instances of ``cls`` are values, of the abstract type ``handler(x)``."""
     _handlers[cls] = handler
 
 

@@ -1,4 +1,12 @@
-"""The command line ``dovetail``: ``plugins``, ``matrix``, ``explain``, ``doctor`` and plugins' own."""
+"""The command line ``dovetail``: plugins, matrix, explain, doctor, and commands of plugins."""
 
-from .command import Command as Command
-from .main import main as main
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``dovetail`` with these arguments (the process's own by default); the exit status."""
+    from .run import run
+
+    return run(argv)

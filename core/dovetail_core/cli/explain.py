@@ -79,11 +79,13 @@ def _code(function: Any) -> str:
 
 
 def _signature(rule: Any) -> str:
-    name = getattr(rule, "__qualname__", None) or repr(rule)
+    name: str = getattr(rule, "__qualname__", None) or repr(rule)
     try:
-        return f"{name}{inspect.signature(rule)}"
+        parameters = inspect.signature(rule).parameters.values()
     except (TypeError, ValueError):
-        return str(name)
+        return name
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return f"{name}({', '.join(stars.get(p.kind, '') + p.name for p in parameters)})"
 
 
 def _row(primitive: Primitive) -> str:
@@ -107,8 +109,9 @@ def _column(table: RuleTable[Any]) -> list[tuple[str, str]]:
         ("column", f"{table.name}, defined in {table.module} of {distribution_of(table.module)}")
     ]
     if table.signature is not None:
-        doc = inspect.getdoc(table.signature) or ""
-        pairs.append(("a rule is", f"a {table.signature.__name__}: {doc}"))
+        doc = (inspect.getdoc(table.signature) or "").split("\n\n")
+        paragraphs = "\n".join(" ".join(p.split()) for p in doc)
+        pairs.append(("a rule is", f"a {table.signature.__name__}: {paragraphs}"))
     target = registry().entries("laws").get(table.name)
     if target or table.law:
         pairs.append(

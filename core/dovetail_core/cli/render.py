@@ -1,4 +1,4 @@
-"""Plain text for terminals: aligned tables, wrapped paragraphs, a little colour where it is seen."""
+"""Text for terminals: aligned tables, wrapped paragraphs, a little colour where it is seen."""
 
 from __future__ import annotations
 

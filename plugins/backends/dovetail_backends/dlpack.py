@@ -60,13 +60,15 @@ def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = Non
     """
     target = _one_device(device)
     if external_array.__class__ is ArrayImpl:
+        check_usable((external_array,))
         array = copied(external_array) if copy else external_array
     else:
         array = _imported(external_array, copy)
-    if target is not None and target not in array.devices():
+    here = next(iter(array._sharding._internal_device_list))
+    if target is not None and target != here:
         if copy is False:
             raise ValueError(
-                f"from_dlpack with copy=False: the array is on {array.device}, so to put it on "
+                f"from_dlpack with copy=False: the array is on {here}, so to put it on "
                 f"{target} it must be copied. Drop copy=False."
             )
         array = move_to_device(array, target)

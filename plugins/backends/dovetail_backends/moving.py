@@ -9,7 +9,7 @@ from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
 
-from .array import check_usable, type_of_array, value_of
+from .array import check_usable, give_away, type_of_array, value_of
 
 
 def sharding_for(device: Any) -> Any:
@@ -52,16 +52,14 @@ def move(
         return put_on(value_of(x), type_of_array(x), sharding, committed)
     if len(devices) > 1 and sharding != x._sharding:
         return put_on(value_of(x), type_of_array(x), sharding, committed)
-    found = arrays.copy_arrays([x], [devices], [sharding], _semantics(donate, may_alias))[0]
-    return found if committed else arrays.assemble(found.aval, sharding, [found], False)
-
-
-def _semantics(donate: bool, may_alias: bool | None) -> ArrayCopySemantics:
-    if donate:
-        return ArrayCopySemantics.DONATE_INPUT
-    if may_alias is False:
-        return ArrayCopySemantics.ALWAYS_COPY
-    return ArrayCopySemantics.REUSE_INPUT
+    shared = may_alias is not False
+    semantics = ArrayCopySemantics.REUSE_INPUT if shared else ArrayCopySemantics.ALWAYS_COPY
+    found = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
+    if donate and not (shared and sharding == x._sharding):
+        give_away(x)
+    if found._committed == committed:
+        return found
+    return arrays.assemble(found.aval, sharding, arrays.shards_of(found), committed)
 
 
 def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> ArrayImpl:

@@ -63,12 +63,8 @@ def device_put(
             RuntimeError: an array was deleted or donated.
     """
     leaves, treedef = tree_flatten(x)
-    options = [
-        _per_leaf(name, value, x, len(leaves))
-        for name, value in (
-            ("device", device), ("src", src), ("donate", donate), ("may_alias", may_alias),
-        )  # fmt: skip
-    ]
+    given = {"device": device, "src": src, "donate": donate, "may_alias": may_alias}
+    options = [_per_leaf(name, value, x, len(leaves)) for name, value in given.items()]
     put = _device_put_now if get_trace() is EVAL else device_put_p.bind
     out: list[Any] = []
     for leaf, where, source, gives, alias in zip(leaves, *options, strict=True):

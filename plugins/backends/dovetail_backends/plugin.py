@@ -40,4 +40,8 @@ MANIFEST = Manifest(
         "platforms": "dovetail_backends.selection:platforms",
         "num_cpu_devices": "dovetail_backends.cpu:num_cpu_devices",
     },
+    laws={
+        "backends.stablehlo": "dovetail_backends.laws:lower_law",
+        "backends.reference": "dovetail_backends.laws:reference_law",
+    },
 )

@@ -91,7 +91,7 @@ def _apply(eqn: Eqn, operands: Sequence[NumpyArray]) -> Sequence[NumpyArray]:
 
 
 def _checked(eqn: Eqn, position: int, value: Any) -> NumpyArray:
-    """The result, which must have exactly the type that the program says; NumPy scalars may pass."""
+    """The result, if it has exactly the type that the program says; a NumPy scalar may be one."""
     aval: Any = eqn.outvars[position].aval
     array = np.asarray(value)
     python = value.__class__ in (bool, int, float, complex)
@@ -182,7 +182,7 @@ class ReferenceBackend:
 
         device = self.local_devices()[0]
         results = evaluate(program, *args)
-        avals: Sequence[Any] = program.out_avals
+        avals: list[Any] = list(program.out_avals)
         return [
             x if a.dtype == float0 else asarray_on(x, a, device) for x, a in zip(results, avals)
         ]

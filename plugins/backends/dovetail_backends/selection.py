@@ -33,11 +33,20 @@ class Backend(Protocol):
         ...
 
 
+_FAMILIES = {"gpu": ("cuda", "rocm")}
+
+
 def _device_or_platform(value: Any) -> Any:
-    if value is None or isinstance(value, (str, Device)):
+    if value is None or isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        names = sorted({*registry().entries("backends"), *_FAMILIES})
+        if value not in names:
+            raise ValueError(f"there is no backend {value!r}; there are {', '.join(names)}")
         return value
     raise ValueError(
-        f"expected a device (dovetail.devices()[0]), a platform's name ('cpu') or None, got {value!r}"
+        "expected a device (dovetail.devices()[0]), a platform's name ('cpu') or None, got "
+        f"{value!r}"
     )
 
 
@@ -59,7 +68,6 @@ platforms = config.add(
     )
 )  # fmt: skip
 
-_FAMILIES = {"gpu": ("cuda", "rocm")}
 _PUBLIC_NAMES = {"cuda": "gpu", "rocm": "gpu"}
 _default: dict[str | None, Backend] = {}
 _first: dict[Backend, Any] = {}

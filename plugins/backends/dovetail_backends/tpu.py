@@ -6,7 +6,6 @@ from pathlib import Path
 
 from .pjrt.plugins import Accelerator, PluginBackend, PluginPackage, visible
 
-
 _GOOGLE = "0x1ae0"  # the vendor's number on the PCI bus
 
 

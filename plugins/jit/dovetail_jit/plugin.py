@@ -19,6 +19,7 @@ MANIFEST = Manifest(
         "dce": ("dovetail_jit.cells.dce",),
     },
     providers={"evaluator": "dovetail_jit.eager:evaluator"},
+    commands={"ir": "dovetail_jit.ir_command"},
     options={
         "compilation_cache_dir": "dovetail_jit.disk_cache:compilation_cache_dir",
         "persistent_cache_min_compile_time_secs": "dovetail_jit.disk_cache:cache_min_seconds",

@@ -24,9 +24,8 @@ class ArrayAlgebra:
         """An array of type ``aval`` filled with the scalar ``value``."""
         if aval.dtype == float0:
             return np.zeros(aval.shape, float0)
-        if not aval.shape:
-            return value if aval.weak_type else aval.dtype.type(value)
-        return spread(scalar(value, aval.dtype), aval.shape)
+        x = scalar(value, aval.dtype) if aval.weak_type else aval.dtype.type(value)
+        return spread(x, aval.shape) if aval.shape else x
 
     def add(self, x: Any, y: Any) -> Any:
         """The sum of two values of one type."""

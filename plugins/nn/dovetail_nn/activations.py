@@ -11,7 +11,7 @@ from dovetail_core import get_trace
 from dovetail_jit import fused
 
 from .arguments import array, inexact
-from .rows import relu6_p, relu_p, softplus_p
+from .rows import log1mexp_p, relu6_p, relu_p, softplus_p
 
 Array = Any
 ArrayLike = Any
@@ -243,12 +243,7 @@ def _sparse_sigmoid(x: Any) -> Any:
 
 def log1mexp(x: ArrayLike) -> Array:
     """``log(1 - exp(-x))``, accurately for small and for large ``x``."""
-    return _log1mexp(inexact("log1mexp", x))
-
-
-@fused()
-def _log1mexp(x: Any) -> Any:
-    return log1mexp_p.bind(x)
+    return log1mexp_p.bind(inexact("log1mexp", x))
 
 
 def glu(x: ArrayLike, axis: int = -1) -> Array:

@@ -6,6 +6,7 @@ the maximum for accuracy alone, and its derivatives are short in terms of result
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import dovetail_lax as lax
@@ -19,6 +20,9 @@ relu6_p = Primitive("relu6")
 
 softplus_p = Primitive("softplus")
 """``log(1 + exp(x))``."""
+
+log1mexp_p = Primitive("log1mexp")
+"""``log(1 - exp(-x))``."""
 
 softmax_p = Primitive("softmax")
 """``exp(x)`` over its sum along ``axes``."""
@@ -53,6 +57,11 @@ def _relu6_type(x: ShapedArray) -> ShapedArray:
 @softplus_p.def_abstract_eval
 def _softplus_type(x: ShapedArray) -> ShapedArray:
     return _inexact("softplus", x)
+
+
+@log1mexp_p.def_abstract_eval
+def _log1mexp_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("log1mexp", x)
 
 
 def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
@@ -99,6 +108,16 @@ def _softplus(x: Any) -> Any:
     # exp of a number that is at most 0 cannot overflow.
     positive = lax.max_p.bind(x, zero_like(x))
     return lax.add_p.bind(positive, lax.log1p_p.bind(lax.exp_p.bind(lax.neg_p.bind(lax.abs_p.bind(x)))))
+
+
+@log1mexp_p.def_decomposition
+def _log1mexp(x: Any) -> Any:
+    # 1 - exp(-x) loses digits for small x, and log(1 - exp(-x)) for large.
+    minus = lax.neg_p.bind(x)
+    small = lax.log_p.bind(lax.neg_p.bind(lax.expm1_p.bind(minus)))
+    large = lax.log1p_p.bind(lax.neg_p.bind(lax.exp_p.bind(minus)))
+    size = lax.real(x) if x.dtype.kind == "c" else x
+    return lax.select(lax.lt(size, size.dtype.type(log(2))), small, large)
 
 
 def spread(reduced: Any, x: Any, axes: tuple[int, ...]) -> Any:

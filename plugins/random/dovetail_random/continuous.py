@@ -201,7 +201,7 @@ def truncated_normal(
 @fused(static=("shape", "dtype"))
 def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: Any) -> Any:
     root = dtype.type(sqrt(2))
-    lower, upper = (lax.asarray(parameter(x, dtype, shape)) for x in (lower, upper))
+    lower, upper = (parameter(x, dtype, shape) for x in (lower, upper))
     low, high = (lax.erf(lax.div(x, root)) for x in (lower, upper))
     x = lax.mul(lax.erf_inv(between(open_key(key), shape, dtype, low, high)), root)
     # Rounding must not lead out of the open interval.

@@ -89,7 +89,7 @@ def triangular(
 
 @fused(static=("shape", "dtype"))
 def _triangular(key: Any, left: Any, mode: Any, right: Any, *, shape: Shape, dtype: Any) -> Any:
-    left, mode, right = (lax.asarray(parameter(x, dtype, shape)) for x in (left, mode, right))
+    left, mode, right = (parameter(x, dtype, shape) for x in (left, mode, right))
     width = lax.sub(right, left)
     u = unit(open_key(key), shape, dtype)
     rising = lax.add(left, lax.sqrt(lax.mul(lax.mul(u, width), lax.sub(mode, left))))
@@ -205,7 +205,7 @@ def geometric(
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
     real = _FLOAT()
     log_u = lax.log1p(lax.neg(unit(open_key(key), shape, real)))
-    log_q = lax.log1p(lax.neg(lax.asarray(parameter(p, real, shape))))
+    log_q = lax.log1p(lax.neg(parameter(p, real, shape)))
     count = lax.add(lax.floor(lax.div(log_u, log_q)), real.type(1))
     return lax.convert_element_type(count, dtype)
 

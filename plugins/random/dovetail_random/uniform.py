@@ -210,10 +210,9 @@ def _span_on_host(low: int, high: int, over: bool, uint: Any, width: int) -> tup
 
 def _span(low: Any, high: Any, over: Any, uint: Any, width: int) -> tuple[Any, Any]:
     """``high - low`` as an unsigned integer (1 where that is empty), and 2**width modulo it."""
-    low, high = (lax.asarray(x) for x in (low, high))
     span = lax.convert_element_type(lax.sub(high, low), uint)
     if over is not False:
-        span = lax.add(span, lax.convert_element_type(lax.asarray(over), uint))
+        span = lax.add(span, uint.type(1) if over is True else lax.convert_element_type(over, uint))
     empty = lax.le(high, low)
     span = lax.select(empty, lax.full_like(span, 1), span)
     root = lax.rem(uint.type(1 << width // 2), span)

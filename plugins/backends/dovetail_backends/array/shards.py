@@ -107,8 +107,8 @@ def _show_single(self: Any) -> str:
 
 
 def _show_gspmd(self: Any) -> str:
-    devices = list(self._internal_device_list)
-    return f"GSPMDSharding(devices={devices!r}, {self._hlo_sharding}, memory_kind={self.memory_kind})"
+    parts = f"devices={list(self._internal_device_list)!r}, {self._hlo_sharding}"
+    return f"GSPMDSharding({parts}, memory_kind={self.memory_kind})"
 
 
 def _single_elsewhere(self: Any, kind: str) -> Any:

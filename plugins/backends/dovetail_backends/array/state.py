@@ -27,9 +27,9 @@ def deleted_error(x: ArrayImpl) -> RuntimeError:
             "(x.copy())."
         )
     return RuntimeError(
-        f"{use} after it was donated to a compiled function (donate_argnums, donate_argnames, "
-        "donate), which may have overwritten its memory. Use the function's result in its place, "
-        "pass a copy (x.copy()), or do not donate it."
+        f"{use} after it was donated (donate_argnums or donate_argnames of jit, donate of "
+        "device_put), so that its memory may be overwritten. Use the result of that call in its "
+        "place, donate a copy (x.copy()), or do not donate it."
     )
 
 
@@ -49,6 +49,11 @@ def _delete_and_remember(self: ArrayImpl) -> None:
     if not _is_deleted(self):
         self.__dict__["_deleted_at"] = current_source()
         _delete(self)
+
+
+def give_away(x: ArrayImpl) -> None:
+    """Free an array's memory because it was donated; operations that read it finish first."""
+    _delete(x)
 
 
 def _guarded(name: str, doc: str) -> Callable[..., Any]:

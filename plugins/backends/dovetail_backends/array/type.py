@@ -5,9 +5,14 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
-from dovetail_core import ShapedArray, Tracer, current_source, describe_source, register_type
+from dovetail_core import (
+    PluginError,
+    ShapedArray,
+    Tracer,
+    current_source,
+    describe_source,
+    register_type,
+)
 from dovetail_core.methods import install_first_use, load_methods
 from dovetail_core.xla.arrays import Array as _Array, ArrayImpl, install, install_tracer_class
 
@@ -96,10 +101,17 @@ def _other_attribute(self: ArrayImpl, name: str) -> Any:
     if name in _WITHOUT_TYPE:  # their properties found no type to ask
         return getattr(type_of_array(self), name)
     if not name.startswith("_") or name in _PROTOCOLS:
-        load_methods()
+        try:
+            load_methods()
+        except PluginError as e:
+            raise AttributeError(f"{_lacking(self, name)}: {e}") from None
         if hasattr(ArrayImpl, name):  # not getattr: a property that raises would come back here
             return object.__getattribute__(self, name)
-    raise AttributeError(f"an array of type {spelled(self)} has no attribute {name!r}")
+    raise AttributeError(_lacking(self, name))
+
+
+def _lacking(x: ArrayImpl, name: str) -> str:
+    return f"an array of type {spelled(x)} has no attribute {name!r}"
 
 
 _ATTRIBUTES: dict[str, Any] = {

@@ -78,7 +78,7 @@ def _complex(self: ArrayImpl) -> complex:
 
 
 def _index(self: ArrayImpl) -> int:
-    value = value_of(self).item() if self.aval.shape == () else None
+    value: Any = value_of(self).item() if self.aval.shape == () else None
     if value.__class__ is not int:
         raise TypeError(
             f"an array of type {spelled(self)} is used as a Python integer{_at()}: only an "

@@ -55,7 +55,12 @@ def wrapped(index: Any, size: int, allow_negative: bool) -> Any:
     if index.__class__ is int or _is_known_integer(index):
         at = int(index)
         if at < 0:
-            at = at + size if allow_negative else 0
+            if not allow_negative:
+                raise ValueError(
+                    f"start index {at} is negative, which allow_negative_indices=False "
+                    f"forbids{place()}. Leave that out to count from the end of the axis."
+                )
+            at += size
         return 0 if at < 0 else size if at > size else at  # the same box, and fits every dtype
     dtype: Any = dtype_of(index)
     if not allow_negative or dtype.kind != "i":

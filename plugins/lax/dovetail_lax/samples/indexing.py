@@ -115,8 +115,8 @@ def _scatter(
 ) -> Sample:
     shape = gathered_shape(x.shape, at.indices.shape, at.numbers, at.sizes)
     updates = numbers(shape, x.dtype, 3)
-    if x.dtype == np.float32:
-        updates = updates + np.float32(0.25)  # not equal to elements of the operand
+    if x.dtype.kind in "fc":
+        updates = updates + x.dtype.type(0.25)  # not equal to elements of the operand
     params = {
         "dimension_numbers": as_scatter(at.numbers),
         "indices_are_sorted": False,
@@ -129,7 +129,6 @@ def _scatter(
 
 FAMILY = (scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p)
 ARITHMETIC = (scatter_add_p, scatter_sub_p, scatter_mul_p)
-ORDERED = (scatter_min_p, scatter_max_p)
 
 
 def _scatters(primitive: Primitive) -> Iterator[Sample]:
@@ -138,9 +137,7 @@ def _scatters(primitive: Primitive) -> Iterator[Sample]:
         for at in DISJOINT if mode is INSIDE else OUTSIDE:
             yield _scatter(primitive, x, at, mode)
     for dtype in DTYPES:
-        if (dtype == np.bool_ and primitive in ARITHMETIC) or (
-            dtype.kind == "c" and primitive in ORDERED
-        ):
+        if dtype == np.bool_ and primitive in ARITHMETIC:
             continue
         yield _scatter(primitive, numbers((4, 5), dtype), OUTSIDE[0], CLIP)
     rough = NONSMOOTH if primitive is scatter_mul_p else frozenset[str]()

@@ -9,6 +9,7 @@ import dovetail_lax as lax
 from dovetail_ad import jvp_rules
 
 from ..rows import (
+    log1mexp_p,
     log_softmax_p,
     logsumexp_p,
     reduced_sum,
@@ -42,6 +43,12 @@ def _relu6(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
 def _softplus(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
     x = primals[0]
     return softplus_p.bind(x), lax.mul_p.bind(tangents[0], lax.logistic_p.bind(x))
+
+
+@jvp_rules.register(log1mexp_p)
+def _log1mexp(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    x = primals[0]
+    return log1mexp_p.bind(x), lax.div_p.bind(tangents[0], lax.expm1_p.bind(x))
 
 
 @jvp_rules.register(softmax_p)

@@ -23,7 +23,7 @@ def _sort(
 
 def _largest(primitive: Primitive, axis_name: str) -> None:
     def rule(
-        axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any
+        mapped: Any, args: Sequence[Any], dims: Sequence[Any], /, **params: Any
     ) -> tuple[Any, Any]:
         dim: int = dims[0]
         place: int = params[axis_name]

@@ -6,6 +6,7 @@ from . import (
     discrete as discrete,
     gather as gather,
     joining as joining,
+    rng as rng,
     scatter as scatter,
     shape as shape,
     slicing as slicing,

@@ -20,7 +20,7 @@ def _philox(key: Any, counter: Array) -> list[Array]:
     """Four words of 32 bits per counter, by ten rounds of Philox-4x32."""
     k0, k1 = key & _LOW, key >> _32
     x0, x1 = counter & _LOW, counter >> _32
-    x2, x3 = np.zeros_like(x0), np.zeros_like(x0)
+    x2, x3 = np.full_like(x0, k0), np.full_like(x0, k1)
     for _ in range(10):
         a, c = x0 * np.uint64(0xD2511F53), x2 * np.uint64(0xCD9E8D57)
         x0, x1, x2, x3 = (c >> _32) ^ x1 ^ k0, c & _LOW, (a >> _32) ^ x3 ^ k1, a & _LOW
@@ -51,18 +51,37 @@ def _rng_bit_generator(
     key: Array, *, shape: Sequence[int], dtype: Any, algorithm: RandomAlgorithm
 ) -> list[Array]:
     state = key.copy().view(np.uint64)
-    size = int(np.prod(shape))
-    wide = dtype.itemsize == 8
-    words = size * 2 if wide else size
-    f, per = (_three_fry, 2) if algorithm == RandomAlgorithm.RNG_THREE_FRY else (_philox, 4)
-    blocks = -(-words // per)
-    out = f(state[0], state[1] + np.arange(blocks, dtype=np.uint64))
-    bits = _arranged(out, wide, per)[:size]
+    draw = _paired if algorithm == RandomAlgorithm.RNG_THREE_FRY else _in_fours
+    bits, blocks = draw(state, tuple(shape), dtype.itemsize == 8)
     state[1] += np.uint64(blocks)
     return [state.view(key.dtype), bits.reshape(tuple(shape)).astype(dtype)]
 
 
-def _arranged(words: list[Array], wide: bool, per: int) -> Array:
+def _counters(state: Array, n: int) -> Array:
+    return state[1] + np.arange(n, dtype=np.uint64)
+
+
+def _in_fours(state: Array, shape: tuple[int, ...], wide: bool) -> tuple[Array, int]:
+    """Philox: the words of one counter after the other."""
+    size = int(np.prod(shape))
+    blocks = -(-size * (2 if wide else 1) // 4)
+    words = _philox(state[0], _counters(state, blocks))
     if wide:
         words = [a | b << _32 for a, b in zip(words[::2], words[1::2])]
-    return np.stack(words, -1).reshape(-1)
+    return np.stack(words, -1).reshape(-1)[:size], blocks
+
+
+def _paired(state: Array, shape: tuple[int, ...], wide: bool) -> tuple[Array, int]:
+    """ThreeFry: a counter for two neighbours on the first even axis, or else the longest one."""
+    if wide:
+        size = int(np.prod(shape))
+        low, high = _three_fry(state[0], _counters(state, size))
+        return low | high << _32, size
+    shape = shape or (1,)
+    even = [i for i, n in enumerate(shape) if n % 2 == 0]
+    axis = even[0] if even else int(np.argmax(shape))
+    half = [-(-n // 2) if i == axis else n for i, n in enumerate(shape)]
+    blocks = int(np.prod(half))
+    words = [x.reshape(half) for x in _three_fry(state[0], _counters(state, blocks))]
+    full = [2 * n if i == axis else n for i, n in enumerate(half)]
+    return np.stack(words, axis + 1).reshape(full)[tuple(map(slice, shape))], blocks

@@ -47,7 +47,8 @@ def _scatter(
     for where, box, _ in windows(operand.shape, indices, dn, sizes, mode):
         if box is not None:
             old = out[box]
-            new = combine(old, updates[where].reshape(old.shape))
+            with np.errstate(all="ignore"):
+                new = combine(old, updates[where].reshape(old.shape))
             out[box] = np.asarray(new).astype(operand.dtype)
     return out
 

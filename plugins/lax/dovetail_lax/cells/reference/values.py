@@ -72,8 +72,8 @@ def _bitcast(x: Array, *, new_dtype: Any) -> Array:
     if min(old, new) < 8:
         return _bitcast_packed(x, new_dtype, old, new)
     if old > new:
-        return np.ascontiguousarray(x)[..., None].view(new_dtype)
-    out = np.ascontiguousarray(x).view(new_dtype)
+        return np.array(x)[..., None].view(new_dtype)
+    out = np.array(x, order="C").view(new_dtype)
     return out if old == new else out[..., 0]
 
 

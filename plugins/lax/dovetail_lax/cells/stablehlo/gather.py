@@ -12,6 +12,7 @@ from dovetail_core import ShapedArray
 
 from ...primitives.gather import GatherDimensionNumbers, GatherScatterMode, gather_p
 from ...primitives.shape import Shape
+from .combiners import combiner
 
 _BOOL = np.dtype(np.bool_)
 _FILLING = (GatherScatterMode.FILL_OR_DROP, GatherScatterMode.ONE_HOT)
@@ -58,9 +59,8 @@ def _inside(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
         at_most = b.op("stablehlo.and", [at_least, at_most], ShapedArray(shape, _BOOL))
     scalar, out = ShapedArray((), _BOOL), ShapedArray(shape[:-1], _BOOL)
     true = b.constant(True, scalar)
-    both = b.region([scalar] * 2, lambda b, x, y: [b.op("stablehlo.and", [x, y], scalar)])
     attrs = f"dimensions = {i64_array([len(shape) - 1])}"
-    return b.op("stablehlo.reduce", [at_most, true], [out], attrs, [both])[0]
+    return b.op("stablehlo.reduce", [at_most, true], [out], attrs, [combiner("and", _BOOL)])[0]
 
 
 def _numbers(dn: GatherDimensionNumbers, rank: int) -> str:

@@ -22,6 +22,7 @@ from ...primitives.scatter import (
     scatter_sub_p,
     window_sizes,
 )
+from .combiners import combiner
 from .gather import flag, last_starts, per_component
 
 _NAMES = (
@@ -31,8 +32,8 @@ _NAMES = (
     "input_batching_dims",
     "scatter_indices_batching_dims",
 )
-Combine = Callable[[Any, Any, Any], Any]
-"""``combine(b, old, update)`` emits what becomes of one element."""
+Body = Callable[[Any, ShapedArray], str]
+"""``body(b, scalar)`` is the region that makes one element of the old one and its update."""
 
 
 def _numbers(dn: ScatterDimensionNumbers, rank: int) -> str:
@@ -51,7 +52,7 @@ def _clipped(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
 
 def _emit(
     b: Any,
-    combine: Combine,
+    body: Body,
     operand: Any,
     indices: Any,
     updates: Any,
@@ -69,37 +70,41 @@ def _emit(
     if mode is GatherScatterMode.CLIP and axes:
         sizes = window_sizes(operand.aval.shape, updates.aval.shape, dimension_numbers)
         indices = _clipped(b, indices, last_starts(operand.aval.shape, axes, sizes, dtype))
-    scalar = ShapedArray((), operand.aval.dtype)
-    body = b.region([scalar, scalar], lambda b, x, y: [combine(b, x, y)])
+    region = body(b, ShapedArray((), operand.aval.dtype))
     attrs = (
         f"indices_are_sorted = {flag(indices_are_sorted)}, "
         f"scatter_dimension_numbers = {_numbers(dimension_numbers, len(indices.aval.shape))}, "
         f"unique_indices = {flag(unique_indices)}"
     )
-    return b.op("stablehlo.scatter", [operand, indices, updates], [out], attrs, [body])[0]
+    return b.op("stablehlo.scatter", [operand, indices, updates], [out], attrs, [region])[0]
 
 
-def _register(primitive: Primitive, combine: Combine) -> None:
+def _register(primitive: Primitive, body: Body) -> None:
     def rule(b: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> Any:
-        return _emit(b, combine, operand, indices, updates, **params)
+        return _emit(b, body, operand, indices, updates, **params)
 
     stablehlo_rules.set(primitive, rule)
 
 
-def _by(op: str) -> Combine:
-    return lambda b, x, y: b.op(op, [x, y], x.aval)
+def _difference(b: Any, scalar: ShapedArray) -> str:
+    return b.region(
+        [scalar] * 2, lambda b, x, y: [b.op("stablehlo.subtract", [x, y], scalar)]
+    )
 
 
-_register(scatter_p, lambda b, x, y: y)
-_register(scatter_add_p, _by("stablehlo.add"))
-_register(scatter_sub_p, _by("stablehlo.subtract"))
-_register(scatter_mul_p, _by("stablehlo.multiply"))
-_register(scatter_min_p, _by("stablehlo.minimum"))
-_register(scatter_max_p, _by("stablehlo.maximum"))
+_register(scatter_p, lambda b, scalar: b.region([scalar] * 2, lambda b, x, y: [y]))
+_register(scatter_sub_p, _difference)
+_register(scatter_add_p, lambda b, scalar: combiner("sum", scalar.dtype))
+_register(scatter_mul_p, lambda b, scalar: combiner("prod", scalar.dtype))
+_register(scatter_min_p, lambda b, scalar: combiner("min", scalar.dtype))
+_register(scatter_max_p, lambda b, scalar: combiner("max", scalar.dtype))
 
 
 @stablehlo_rules.register(scatter_apply_p)
 def _scatter_apply(
     b: Any, operand: Any, indices: Any, updates: Any, *, update: ClosedJaxpr, **params: Any
 ) -> Any:
-    return _emit(b, lambda b, x, y: b.inline(update, [x])[0], operand, indices, updates, **params)
+    def body(b: Any, scalar: ShapedArray) -> str:
+        return b.region([scalar] * 2, lambda b, x, y: b.inline(update, [x]))
+
+    return _emit(b, body, operand, indices, updates, **params)

@@ -22,7 +22,11 @@ from .kinds import compare, elementwise, select
 elementwise(c.real_p, "stablehlo.real")
 elementwise(c.imag_p, "stablehlo.imag")
 elementwise(c.complex_p, "stablehlo.complex")
-elementwise(bitcast_convert_type_p, "stablehlo.bitcast_convert")
+
+
+@stablehlo_rules.register(bitcast_convert_type_p)
+def _bitcast(b: Any, x: Any, *, new_dtype: Any) -> Any:
+    return b.op("stablehlo.bitcast_convert", [x], b.out)
 
 
 @stablehlo_rules.register(c.conj_p)

@@ -1,9 +1,11 @@
-"""What a sub-command of the command line ``dovetail`` is; plugins name theirs in their manifests."""
+"""What a sub-command of ``dovetail`` is; plugins name theirs in their manifests."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 
 class Command(Protocol):

@@ -1,4 +1,4 @@
-"""The command line ``dovetail``: finds the sub-command asked for, among the kernel's and plugins'."""
+"""Finding and running the sub-command of ``dovetail`` that is asked for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any, cast
 
+from ..command import Command
 from ..errors import DovetailError
 from ..plugins import load_object, registry
 from . import doctor, explain, matrix, plugins
-from .command import Command
 
 _OWN: dict[str, Any] = {
     "plugins": plugins,
@@ -22,7 +22,7 @@ _OWN: dict[str, Any] = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def run(argv: Sequence[str] | None = None) -> int:
     """Run ``dovetail`` with these arguments (the process's own by default); the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     asked = next((a for a in arguments if not a.startswith("-")), None)

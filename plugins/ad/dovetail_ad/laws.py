@@ -1,0 +1,104 @@
+"""The laws of differentiation's columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import is_inexact, typeof
+from dovetail_core.testing import (
+    Sample,
+    assert_near,
+    assert_same,
+    assert_transposes,
+    finite_difference,
+    law,
+    precision,
+    random_like,
+    skip,
+)
+
+from .forward import jvp_values
+from .linear import LinearTrace
+from .transposition import backward_pass
+
+# Finite differences of fourth order lose about 1/5 of the digits; low precisions have none to spare.
+_LEAST = {"float64", "float32", "complex64", "complex128"}
+
+
+def _differentiable(sample: Sample) -> list[int]:
+    return [i for i, a in enumerate(sample.avals) if is_inexact(getattr(a, "dtype", None))]
+
+
+def _speaks(sample: Sample) -> bool:
+    return bool(_differentiable(sample))
+
+
+@law("jvp", without=("nonsmooth", "extreme", "random"), applies=_speaks)
+def jvp_law(sample: Sample) -> None:
+    """Tangents agree with finite differences in a random direction, and primals with evaluation."""
+    inexact = _differentiable(sample)
+    primals = list(sample.args)
+    tangents: list[Any] = [
+        random_like(a, i) if i in inexact else None for i, a in enumerate(sample.avals)
+    ]
+    outs, out_tangents = jvp_values(sample.flat, primals, tangents)
+    for got, expected in zip(outs, sample.flat()):
+        assert_same(got, expected, "primal")
+    for t, out in zip(out_tangents, outs):
+        if t is not None:
+            want: Any = typeof(out).tangent_type()
+            got_type: Any = typeof(t)
+            assert got_type.shape == want.shape and got_type.dtype == want.dtype, "tangent type"
+    names = {np.asarray(x).dtype.name for x in (*primals, *outs) if is_inexact(np.asarray(x).dtype)}
+    if not names <= _LEAST:
+        skip("finite differences have no digits in this precision")
+    smooth = [i for i, y in enumerate(outs) if is_inexact(np.asarray(y).dtype)]
+    expected = finite_difference(
+        lambda *xs: [y for i, y in enumerate(sample.flat(*xs)) if i in smooth], primals, tangents
+    )
+    for i, y in zip(smooth, expected):
+        got = np.zeros_like(y) if out_tangents[i] is None else out_tangents[i]
+        tol = 30 * precision(np.asarray(outs[i]).dtype) ** 0.6
+        assert_near(got, y, tol, "tangent against finite differences")
+
+
+@law("transpose", without=("extreme", "random"), applies=_speaks)
+def transpose_law(sample: Sample) -> None:
+    """<ct, f t> = <fT ct, t> for the tangent map f of the operation at the sample."""
+    inexact = _differentiable(sample)
+    avals = sample.avals
+    tangents = [random_like(avals[i].tangent_type(), i) for i in inexact]
+
+    def forward(*ts: Any) -> list[Any]:
+        given = dict(zip(inexact, ts))
+        every = [given.get(i) for i in range(len(avals))]
+        outs, found = jvp_values(sample.flat, list(sample.args), every)
+        return [_dense(t, y) for t, y in zip(found, outs)]
+
+    def backward(*cts: Any) -> list[Any]:
+        from dovetail_core import get_trace, run_under
+
+        trace = LinearTrace(get_trace())
+        unknown = {i: trace.unknown(avals[i].tangent_type()) for i in inexact}
+        every = [unknown.get(i) for i in range(len(avals))]
+        found = run_under(trace, jvp_values, sample.flat, list(sample.args), every)[1]
+        live = [None if t is None else ct for t, ct in zip(found, cts)]
+        return backward_pass(trace, list(unknown.values()), found, live)
+
+    outs = forward(*tangents)
+    if not all(np.isfinite(np.asarray(x, complex)).all() for x in outs):
+        skip("the derivative is not finite here")
+    cts = [random_like(typeof(y), 7 + i) for i, y in enumerate(outs)]
+    tol = max([200 * precision(np.asarray(x).dtype) for x in (*outs, *tangents)], default=0.0)
+    size = max([np.size(x) for x in (*outs, *tangents)], default=1)
+    assert_transposes(forward, backward, tangents, cts, tol * max(1, size) ** 0.5)
+
+
+def _dense(tangent: Any, primal: Any) -> Any:
+    aval: Any = typeof(primal)
+    if tangent is not None:
+        return tangent
+    dtype = aval.dtype if is_inexact(aval.dtype) else np.dtype(np.float32)
+    return np.zeros(aval.shape, dtype)

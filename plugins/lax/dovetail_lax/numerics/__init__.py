@@ -1,0 +1,1 @@
+"""Numerical methods behind primitives that the compiler has no operation for."""

@@ -1,0 +1,212 @@
+"""Attention by scaled dot products, and matrix products of scaled blocks."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import numpy as np
+from dovetail_jit import fused
+
+from .arguments import array
+from .softmax import logsumexp, softmax
+
+Array = Any
+ArrayLike = Any
+MASKED = -0.7 * float(np.finfo(np.float32).max)
+"""The logit of what is masked: so low that it counts for nothing, and finite, so that a row in
+which all is masked has no NaN."""
+
+
+def dot_product_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    bias: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    *,
+    scale: float | None = None,
+    is_causal: bool = False,
+    query_seq_lengths: ArrayLike | None = None,
+    key_value_seq_lengths: ArrayLike | None = None,
+    local_window_size: int | tuple[int, int] | None = None,
+    implementation: str | None = None,
+    return_residual: bool = False,
+) -> Any:
+    """``softmax(scale * query @ key.T + bias) @ value`` for each head.
+
+    B is the batch, T and S the lengths of queries and keys, N and K the numbers of their heads, and
+    H the size of a head. Where K is less than N it divides N, and each head of keys serves N / K
+    heads of queries. Logits and softmax are computed in 32 bits or more.
+
+    Args:
+        query: an array of shape ``(B, T, N, H)`` or ``(T, N, H)``.
+        key, value: arrays of shape ``(B, S, K, H)`` or ``(S, K, H)``.
+        bias: added to the logits, broadcasts to ``(B, N, T, S)``.
+        mask: booleans that broadcast to ``(B, N, T, S)``; where false, a query does not see a key.
+        scale: by default ``1 / sqrt(H)``.
+        is_causal: whether queries see no key of a later position.
+        query_seq_lengths: how many queries count of each batch element, ``(B,)`` integers; results
+            for the others are 0.
+        key_value_seq_lengths: how many keys count of each batch element.
+        local_window_size: how many positions to the left and to the right a query sees.
+        implementation: None or ``"xla"``.
+        return_residual: whether to return the logarithms of the softmax's denominators too, an
+            array of shape ``(B, T, N)``.
+
+    Returns:
+        An array of the shape and dtype of ``query``, or that and the residual.
+
+    Raises:
+        ValueError: shapes do not fit, or the implementation is not one of those.
+    """
+    if implementation not in (None, "xla"):
+        raise ValueError(
+            f"dot_product_attention: implementation must be None or 'xla', got {implementation!r}"
+        )
+    query, key, value = (array("dot_product_attention", x) for x in (query, key, value))
+    single = len(query.shape) == 3
+    if single:
+        query, key, value = (dnp.expand_dims(x, 0) for x in (query, key, value))
+    _check_shapes(query.shape, key.shape, value.shape)
+    bias, mask = (None if x is None else _four(name, x) for name, x in (("bias", bias), ("mask", mask)))
+    window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
+    out = _attention(
+        query, key, value, bias, mask, query_seq_lengths, key_value_seq_lengths,
+        scale=float(1 / sqrt(query.shape[-1]) if scale is None else scale),
+        is_causal=bool(is_causal), window=None if window is None else tuple(window),
+        residual=bool(return_residual),
+    )  # fmt: skip
+    if single:
+        out = tuple(dnp.squeeze(x, 0) for x in out)
+    return tuple(out) if return_residual else out[0]
+
+
+def _check_shapes(query: Any, key: Any, value: Any) -> None:
+    fits = len(query) == len(key) == 4 and key == value
+    fits = fits and query[0] == key[0] and query[3] == key[3]
+    if not fits or query[2] % key[2]:
+        raise ValueError(
+            "dot_product_attention takes a query of shape (B, T, N, H) or (T, N, H) and key and value "
+            "of shape (B, S, K, H) or (S, K, H), where K divides N; got (with a batch axis) "
+            f"{query}, {key} and {value}"
+        )
+
+
+def _four(name: str, x: Any) -> Any:
+    x = array("dot_product_attention", x)
+    if len(x.shape) > 4:
+        raise ValueError(
+            f"dot_product_attention: {name} must broadcast to (B, N, T, S), got shape {x.shape}"
+        )
+    return dnp.reshape(x, (1,) * (4 - len(x.shape)) + tuple(x.shape))
+
+
+@fused(static=("scale", "is_causal", "window", "residual"))
+def _attention(
+    query: Any, key: Any, value: Any, bias: Any, mask: Any, query_lengths: Any, key_lengths: Any, *,
+    scale: float, is_causal: bool, window: tuple[int, int] | None, residual: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    b, t, n, h = query.shape
+    s, k = key.shape[1:3]
+    wide = np.promote_types(query.dtype, np.float32) if query.dtype.kind == "f" else np.dtype(np.float32)
+    grouped = dnp.reshape(query, (b, t, k, n // k, h))
+    logits = dnp.einsum("btkgh,bskh->bkgts", grouped, key, preferred_element_type=wide)
+    logits = dnp.multiply(dnp.reshape(logits, (b, n, t, s)), scale)
+    if bias is not None:
+        logits = dnp.add(logits, bias).astype(wide)
+    seen = _seen(t, s, mask, query_lengths, key_lengths, is_causal, window)
+    if seen is not None:
+        logits = dnp.where(seen, logits, MASKED)
+    weights = softmax(logits, axis=-1).astype(key.dtype)
+    weights = dnp.reshape(weights, (b, k, n // k, t, s))
+    out = dnp.reshape(dnp.einsum("bkgts,bskh->btkgh", weights, value), (b, t, n, h))
+    valid = None if query_lengths is None else _before(t, query_lengths)[:, :, None]
+    if valid is not None:
+        out = dnp.where(valid[..., None], out, 0)
+    if not residual:
+        return (out,)
+    lse = dnp.moveaxis(logsumexp(logits, axis=-1), 1, 2)
+    return out, lse
+
+
+def _before(size: int, lengths: Any) -> Any:
+    """``(B, size)``: whether each position counts."""
+    return dnp.less(dnp.arange(size)[None, :], dnp.asarray(lengths)[:, None])
+
+
+def _seen(
+    t: int, s: int, mask: Any, query_lengths: Any, key_lengths: Any, is_causal: bool, window: Any
+) -> Any:
+    """Which keys each query sees, in a shape that broadcasts to (B, N, T, S); None for all."""
+    parts = [] if mask is None else [mask]
+    ahead = np.arange(s)[None, :] - np.arange(t)[:, None]
+    if is_causal:
+        parts.append((ahead <= 0)[None, None])
+    if window is not None:
+        parts.append(((ahead >= -window[0]) & (ahead <= window[1]))[None, None])
+    if query_lengths is not None:
+        parts.append(_before(t, query_lengths)[:, None, :, None])
+    if key_lengths is not None:
+        parts.append(_before(s, key_lengths)[:, None, None, :])
+    seen = None
+    for part in parts:
+        seen = part if seen is None else dnp.logical_and(seen, part)
+    return seen
+
+
+def scaled_matmul(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    lhs_scales: ArrayLike,
+    rhs_scales: ArrayLike,
+    preferred_element_type: Any = np.float32,
+) -> Array:
+    """The product of two matrices whose rows are stored in blocks, each with a scale.
+
+    Args:
+        lhs: an array of shape ``(B, M, K)``.
+        rhs: an array of shape ``(B, N, K)``.
+        lhs_scales: of shape ``(B, M, K / block)``; each is the factor of a block of a row of ``lhs``.
+        rhs_scales: of shape ``(B, N, K / block)``.
+        preferred_element_type: the dtype of the result, in which is computed.
+
+    Returns:
+        ``lhs`` times the transpose of ``rhs``, of shape ``(B, M, N)``.
+
+    Raises:
+        ValueError: shapes do not fit.
+    """
+    operands = [array("scaled_matmul", x) for x in (lhs, rhs, lhs_scales, rhs_scales)]
+    _check_blocks(*(tuple(x.shape) for x in operands))
+    return _scaled_matmul(*operands, dtype=lax.dtypes.as_dtype(preferred_element_type))
+
+
+def _check_blocks(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any) -> None:
+    shapes = (lhs, rhs, lhs_scales, rhs_scales)
+    fits = all(len(s) == 3 for s in shapes) and lhs[0] == rhs[0] and lhs[2] == rhs[2]
+    fits = fits and lhs_scales[:2] == lhs[:2] and rhs_scales[:2] == rhs[:2]
+    fits = fits and lhs_scales[2] == rhs_scales[2] > 0
+    if not fits or lhs[2] % lhs_scales[2]:
+        raise ValueError(
+            "scaled_matmul takes lhs (B, M, K), rhs (B, N, K), lhs_scales (B, M, K / block) and "
+            f"rhs_scales (B, N, K / block), got shapes {', '.join(map(str, shapes))}"
+        )
+
+
+@fused(static=("dtype",))
+def _scaled_matmul(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, *, dtype: Any) -> Any:
+    def scaled(x: Any, scales: Any) -> Any:
+        b, rows, size = x.shape
+        blocks = scales.shape[2]
+        parts = lax.reshape(lax.convert_element_type(x, dtype), (b, rows, blocks, size // blocks))
+        factors = lax.broadcast_in_dim(
+            lax.convert_element_type(scales, dtype), parts.shape, (0, 1, 2)
+        )
+        return lax.reshape(lax.mul(parts, factors), x.shape)
+
+    return lax.dot_general(
+        scaled(lhs, lhs_scales), scaled(rhs, rhs_scales), (((2,), (2,)), ((0,), (0,)))
+    )

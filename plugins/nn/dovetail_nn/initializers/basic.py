@@ -1,0 +1,116 @@
+"""Initializers that look at nothing but the shape: constants and plain distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import dovetail_random as random
+
+Array = Any
+DTypeLike = Any
+
+
+@runtime_checkable
+class Initializer(Protocol):
+    """Makes the initial value of a parameter of a shape and dtype from a random key."""
+
+    def __call__(
+        self, key: Any, shape: Sequence[int], dtype: DTypeLike = ..., out_sharding: Any = ...
+    ) -> Array: ...
+
+
+def as_dtype(dtype: DTypeLike) -> Any:
+    """A dtype argument; None is that of floating-point numbers."""
+    return lax.dtypes.as_dtype(float if dtype is None else dtype)
+
+
+def no_sharding(out_sharding: Any) -> None:
+    """Refuse ``out_sharding``.
+
+    Raises:
+        NotImplementedError: it is given.
+    """
+    if out_sharding is not None:
+        raise NotImplementedError(
+            "initializers do not take out_sharding. Initialize under jit with sharded results "
+            "instead, or move the result with dovetail.device_put."
+        )
+
+
+def zeros(key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None) -> Array:
+    """Zeros; the key is not used."""
+    no_sharding(out_sharding)
+    return dnp.zeros(shape, as_dtype(dtype))
+
+
+def ones(key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None) -> Array:
+    """Ones; the key is not used."""
+    no_sharding(out_sharding)
+    return dnp.ones(shape, as_dtype(dtype))
+
+
+def constant(value: Any, dtype: DTypeLike = None) -> Initializer:
+    """An initializer that gives ``value``, broadcast to the shape."""
+    default = dtype
+
+    def init(
+        key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
+    ) -> Array:
+        no_sharding(out_sharding)
+        return dnp.full(shape, value, as_dtype(dtype))
+
+    return init
+
+
+def uniform(scale: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
+    """An initializer that draws from the uniform distribution on ``[0, scale)``."""
+    default = dtype
+
+    def init(
+        key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
+    ) -> Array:
+        no_sharding(out_sharding)
+        return scaled(random.uniform(key, shape, as_dtype(dtype)), scale)
+
+    return init
+
+
+def normal(stddev: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
+    """An initializer that draws from the normal distribution of a standard deviation."""
+    default = dtype
+
+    def init(
+        key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
+    ) -> Array:
+        no_sharding(out_sharding)
+        return scaled(random.normal(key, shape, as_dtype(dtype)), stddev)
+
+    return init
+
+
+def truncated_normal(
+    stddev: Any = 1e-2, dtype: DTypeLike = None, lower: Any = -2.0, upper: Any = 2.0
+) -> Initializer:
+    """An initializer that draws from the normal distribution cut off at ``lower`` and ``upper``.
+
+    The bounds are those before the multiplication by ``stddev``, which is the standard deviation
+    of the distribution that is cut.
+    """
+    default = dtype
+
+    def init(
+        key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
+    ) -> Array:
+        no_sharding(out_sharding)
+        found = as_dtype(dtype)
+        return scaled(random.truncated_normal(key, lower, upper, shape, found), stddev)
+
+    return init
+
+
+def scaled(x: Array, scale: Any) -> Array:
+    """``x * scale`` in the dtype of ``x``."""
+    return dnp.multiply(x, dnp.asarray(scale, x.dtype))

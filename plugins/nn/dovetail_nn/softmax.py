@@ -1,0 +1,239 @@
+"""The softmax family, sums of exponentials, and standardisation."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+import numpy as np
+from dovetail_core import get_trace
+from dovetail_jit import fused
+
+from .arguments import array, axes_of, inexact
+from .rows import log_softmax_p, logsumexp_p, softmax_p, spread
+
+Array = Any
+ArrayLike = Any
+Axis = Any
+
+
+def _numbers(name: str, x: Any) -> Any:
+    if getattr(x, "dtype", None) == np.bool_:
+        raise TypeError(f"{name} does not take booleans. Convert them to numbers first.")
+    return inexact(name, x)
+
+
+def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
+    """``exp(x)`` over its sum.
+
+    Args:
+        x: an array; integers become floating-point numbers.
+        axis: the axis along which the results sum to 1, several of them, or None for all.
+        where: a boolean array; where it is false elements do not take part, and results are 0.
+
+    Raises:
+        TypeError: ``x`` is no array, or of booleans.
+        ValueError: an axis is out of bounds or given twice.
+    """
+    x = _numbers("softmax", x)
+    axes = axes_of("softmax", axis, len(x.shape))
+    if where is None:
+        return get_trace().process(softmax_p, (x,), {"axes": axes})
+    return _masked(x, where, axes=axes, row=softmax_p, outside=0.0)
+
+
+def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
+    """The logarithm of :func:`softmax`; where ``where`` is false, minus infinity."""
+    x = _numbers("log_softmax", x)
+    axes = axes_of("log_softmax", axis, len(x.shape))
+    if where is None:
+        return get_trace().process(log_softmax_p, (x,), {"axes": axes})
+    return _masked(x, where, axes=axes, row=log_softmax_p, outside=-np.inf)
+
+
+@fused(static=("axes", "row", "outside"))
+def _masked(x: Any, where: Any, *, axes: tuple[int, ...], row: Any, outside: float) -> Any:
+    inside = row.bind(dnp.where(where, x, -np.inf), axes=axes)
+    return dnp.where(where, inside, outside)
+
+
+def logsumexp(
+    a: ArrayLike,
+    axis: Axis = None,
+    b: ArrayLike | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: ArrayLike | None = None,
+) -> Any:
+    """The logarithm of the sum of ``b * exp(a)``, without overflow.
+
+    Args:
+        a: an array; integers become floating-point numbers.
+        axis: the axes to sum along; None for all.
+        b: factors, which broadcast with ``a``; None for 1.
+        keepdims: whether those axes stay, with length 1.
+        return_sign: whether to return the logarithm of the sum's absolute value, and its sign (a
+            number of absolute value 1, or 0, for complex numbers). Otherwise a negative sum gives
+            NaN.
+        where: a boolean array; where it is false elements do not take part.
+
+    Raises:
+        TypeError: ``a`` is no array.
+        ValueError: an axis is out of bounds or given twice.
+    """
+    a = inexact("logsumexp", a)
+    if b is not None:
+        b = inexact("logsumexp", b)
+        shape = np.broadcast_shapes(a.shape, b.shape)
+    else:
+        shape = a.shape
+    axes = axes_of("logsumexp", axis, len(shape))
+    if b is None and where is None and not return_sign:
+        if not keepdims:
+            return logsumexp_p.bind(a, axes=axes)
+        return _kept(a, axes=axes)
+    return _logsumexp(
+        a, b, where, shape=shape, axes=axes, keepdims=keepdims, return_sign=return_sign
+    )
+
+
+@fused(static=("axes",))
+def _kept(a: Any, *, axes: tuple[int, ...]) -> Any:
+    return dnp.expand_dims(logsumexp_p.bind(a, axes=axes), axes)
+
+
+@fused(static=("shape", "axes", "keepdims", "return_sign"))
+def _logsumexp(
+    a: Any,
+    b: Any,
+    where: Any,
+    *,
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    keepdims: bool,
+    return_sign: bool,
+) -> Any:
+    if b is not None:
+        dtype = lax.dtypes.result_type(a, b)
+        a, b = (dnp.broadcast_to(lax.convert_element_type(v, dtype), shape) for v in (a, b))
+        used = dnp.not_equal(b, 0)  # exp(a) may overflow where b is 0
+        where = used if where is None else dnp.logical_and(used, where)
+    if where is not None:
+        a = dnp.where(where, a, -np.inf)
+    real = lax.stop_gradient(dnp.real(a))
+    greatest = lax.reduce_max_p.bind(real, axes=axes)
+    greatest = dnp.where(dnp.isfinite(greatest), greatest, 0.0)
+    e = lax.exp(dnp.subtract(a, spread(greatest, a, axes)))
+    if b is not None:
+        e = dnp.multiply(b, e)
+    total = lax.reduce_sum_p.bind(e, axes=axes)
+    sign = None
+    if return_sign:
+        sign = lax.stop_gradient(dnp.sign(total))
+        total = dnp.abs(total)
+    out = dnp.add(lax.log(total), greatest)
+    outs = [dnp.expand_dims(v, axes) if keepdims else v for v in (out, sign) if v is not None]
+    return tuple(outs) if return_sign else outs[0]
+
+
+def logmeanexp(
+    x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, keepdims: bool = False
+) -> Array:
+    """The logarithm of the mean of ``exp(x)``, without overflow (see :func:`logsumexp`)."""
+    x = inexact("logmeanexp", x)
+    total = logsumexp(x, axis=axis, where=where, keepdims=keepdims)
+    if where is None:
+        n: Any = 1
+        for a in axes_of("logmeanexp", axis, len(x.shape)):
+            n *= x.shape[a]
+        return dnp.subtract(total, np.log(n) if n else -np.inf)
+    counted = dnp.broadcast_to(array("logmeanexp", where), x.shape)
+    return dnp.subtract(total, dnp.log(dnp.sum(counted, axis=axis, keepdims=keepdims)))
+
+
+def standardize(
+    x: ArrayLike,
+    axis: Axis = -1,
+    mean: ArrayLike | None = None,
+    variance: ArrayLike | None = None,
+    epsilon: ArrayLike = 1e-5,
+    where: ArrayLike | None = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
+    """``(x - mean) / sqrt(variance + epsilon)``: mean 0 and variance 1 along an axis.
+
+    Args:
+        x: an array; integers become floating-point numbers.
+        axis: the axes to standardise along, or None for all.
+        mean, variance: to be used instead of those of ``x``.
+        epsilon: keeps the quotient finite.
+        where: a boolean array; where it is false elements do not count for mean and variance.
+        algorithm: how the variance is computed: ``"fast"``, mean(x**2) - mean(x)**2 in one pass,
+            or ``"stable"``, mean((x - mean)**2).
+
+    Raises:
+        TypeError: ``x`` is no array.
+        ValueError: an axis is out of bounds, or there is no such algorithm.
+    """
+    if algorithm not in ("fast", "stable"):
+        raise ValueError(f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}")
+    x = inexact("standardize", x)
+    axes = axes_of("standardize", axis, len(x.shape))
+    return _standardize(x, mean, variance, epsilon, where, axes=axes, stable=algorithm == "stable")
+
+
+@fused(static=("axes", "stable"))
+def _standardize(
+    x: Any, mean: Any, variance: Any, epsilon: Any, where: Any, *, axes: tuple[int, ...], stable: bool
+) -> Any:
+    def average(v: Any) -> Any:
+        return dnp.mean(v, axis=axes, keepdims=True, where=where)
+
+    if mean is None:
+        mean = average(x)
+    centered = dnp.subtract(x, mean)
+    if variance is None and stable:
+        variance = average(lax.square(centered))
+    elif variance is None:  # rounding must not make it negative
+        variance = dnp.maximum(dnp.subtract(average(lax.square(x)), dnp.square(mean)), 0.0)
+    return dnp.multiply(centered, lax.rsqrt(inexact("standardize", dnp.add(variance, epsilon))))
+
+
+def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
+    """Each index as a vector of zeros with a one at that place (nowhere, if it is out of range).
+
+    Args:
+        x: an array of indices.
+        num_classes: the length of the new axis.
+        dtype: the dtype of the result; by default that of floating-point numbers.
+        axis: where the new axis is put in the result.
+
+    Raises:
+        TypeError: ``x`` is no array, or ``num_classes`` not an integer known while tracing.
+        ValueError: ``num_classes`` is negative, or the axis is out of bounds.
+    """
+    if isinstance(x, (list, tuple)):
+        x = dnp.asarray(x)
+    x = array("one_hot", x)
+    n = operator.index(num_classes)
+    if n < 0:
+        raise ValueError(f"one_hot: num_classes must not be negative, got {n}")
+    if x.dtype.kind == "b":
+        raise TypeError("one_hot takes indices, got booleans. Convert them to integers first.")
+    found = lax.dtypes.as_dtype(float if dtype is None else dtype)
+    ndim = len(x.shape) + 1
+    if not isinstance(axis, int) or not -ndim <= axis < ndim:
+        raise ValueError(f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions")
+    return _one_hot(x, n=n, dtype=found, axis=axis % ndim)
+
+
+@fused(static=("n", "dtype", "axis"))
+def _one_hot(x: Any, *, n: int, dtype: Any, axis: int) -> Any:
+    shape = (*x.shape[:axis], n, *x.shape[axis:])
+    kept = tuple([i for i in range(len(shape)) if i != axis])
+    classes = lax.iota_p.bind(dtype=x.dtype, shape=shape, dimension=axis)
+    spread = lax.broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=kept)
+    return lax.convert_element_type(lax.eq_p.bind(spread, classes), dtype)

@@ -1,0 +1,1 @@
+"""Products that contract axes: matmul, dot, einsum and their relatives."""

@@ -1,0 +1,176 @@
+"""Einstein summation: subscripts parsed once, operands contracted two at a time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import dovetail_lax as lax
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, no_out
+from ..operations import transpose as permute
+from ..promotion import convert, promote
+from .paths import Step, path_steps
+from .products import contraction
+from .subscripts import parse_subscripts
+
+
+class _Plan(NamedTuple):
+    """What one einsum over operands of some shapes does, step by step."""
+
+    inputs: tuple[str, ...]
+    output: str
+    steps: tuple[Step, ...]
+
+
+_plans: dict[Any, _Plan] = {}
+
+
+def einsum(
+    subscripts: Any, /, *operands: Any, out: None = None, optimize: Any = "auto",
+    precision: Any = None, preferred_element_type: Any = None, _dot_general: Any = None,
+    out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)``.
+
+    Args:
+        subscripts: letters for each operand's axes, then ``->`` and those of the result; without
+            it, the letters that occur once in alphabetical order. ``...`` stands for axes that
+            broadcast. Alternatively operands and lists of numbers in turn.
+        optimize: how the order of contractions is found (see ``opt_einsum``).
+
+    Raises:
+        ValueError: subscripts and operands do not fit together; names the subscript and operand.
+    """
+    no_out("einsum", out)
+    subscripts, operands = _named_form(subscripts, operands)
+    arrays = [as_array("einsum", x, i) for i, x in enumerate(operands)]
+    plan = _plan(subscripts, tuple([x.shape for x in arrays]), optimize)
+    first = arrays[0].dtype
+    if any([x.dtype != first for x in arrays]):
+        arrays = promote("einsum", *arrays)
+    if precision is None and preferred_element_type is None:
+        return _run(*arrays, plan=plan, precision=None, preferred=None)
+    preferred = None if preferred_element_type is None else lax.dtypes.as_dtype(preferred_element_type)
+    return _run(*arrays, plan=plan, precision=precision, preferred=preferred)
+
+
+def _named_form(subscripts: Any, operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    if isinstance(subscripts, str):
+        return subscripts, operands
+    import opt_einsum
+
+    inputs, output, arrays = opt_einsum.parser.parse_einsum_input(
+        (subscripts, *operands), shapes=False
+    )
+    return f"{inputs}->{output}", tuple(arrays)
+
+
+def _plan(subscripts: str, shapes: tuple[Any, ...], optimize: Any) -> _Plan:
+    how = tuple(map(_hashable, optimize)) if isinstance(optimize, (list, tuple)) else optimize
+    key = (subscripts, shapes, how)
+    found = _plans.get(key)
+    if found is None:
+        inputs, output, sizes = parse_subscripts(subscripts, shapes)
+        steps = path_steps(inputs, output, sizes, shapes, optimize)
+        found = _plans[key] = _Plan(inputs, output, steps)
+    return found
+
+
+def _hashable(step: Any) -> Any:
+    return tuple(step) if isinstance(step, (list, tuple)) else step
+
+
+@fused(static=("plan", "precision", "preferred"))
+def _run(*arrays: Any, plan: _Plan, precision: Any, preferred: Any) -> Any:
+    terms = list(plan.inputs)
+    values = list(arrays)
+    for step in plan.steps:
+        picked = [(values[i], terms[i]) for i in step.operands]
+        for i in sorted(step.operands, reverse=True):
+            del values[i], terms[i]
+        if len(picked) == 1:
+            value, term = _reduce(*picked[0], keep=step.result)
+        else:
+            value, term = _contract(*picked[0], *picked[1], step.result, precision, preferred)
+        values.append(value)
+        terms.append(term)
+    out = _ordered(values[0], terms[0], plan.output)
+    if preferred is not None and out.dtype != preferred:
+        out = convert(out, preferred)
+    return out
+
+
+def _ordered(x: Any, term: str, wanted: str) -> Any:
+    return permute(x, tuple([term.index(c) for c in wanted]))
+
+
+def _reduce(x: Any, term: str, keep: str) -> tuple[Any, str]:
+    """Take diagonals of repeated letters, and sum over letters that are not kept."""
+    for c in dict.fromkeys(term):
+        while term.count(c) > 1:
+            x, term = _diagonal(x, term, c)
+    axes = tuple([i for i, c in enumerate(term) if c not in keep])
+    if not axes:
+        return x, term
+    reduce = lax.reduce_or_p if x.dtype.kind == "b" else lax.reduce_sum_p
+    return reduce.bind(x, axes=axes), "".join(c for c in term if c in keep)
+
+
+def _diagonal(x: Any, term: str, c: str) -> tuple[Any, str]:
+    from ..creation.matrices import diagonal
+
+    i = term.index(c)
+    j = term.index(c, i + 1)
+    rest = term[:i] + term[i + 1 : j] + term[j + 1 :]
+    return diagonal(x, 0, i, j), rest + c
+
+
+def _contract(
+    x: Any, a: str, y: Any, b: str, keep: str, precision: Any, preferred: Any
+) -> tuple[Any, str]:
+    """Contract two operands: letters in both and kept are batch axes, in both and not are summed."""
+    x, a = _reduce(x, a, keep=keep + b)
+    y, b = _reduce(y, b, keep=keep + a)
+    x, a = _without_ones(x, a, y, b)
+    y, b = _without_ones(y, b, x, a)
+    both = [c for c in a if c in b]
+    batch = [c for c in both if c in keep]
+    summed = [c for c in both if c not in keep]
+    if not summed and not preferred and x.dtype.kind != "b":
+        found = _outer(x, a, y, b, keep)
+        if found is not None:
+            return found
+    dims = ((tuple([a.index(c) for c in summed]), tuple([b.index(c) for c in summed])),
+            (tuple([a.index(c) for c in batch]), tuple([b.index(c) for c in batch])))  # fmt: skip
+    left = [c for c in a if c not in both]
+    right = [c for c in b if c not in both]
+    return contraction(dims, precision, preferred)(x, y), "".join((*batch, *left, *right))
+
+
+def _outer(x: Any, a: str, y: Any, b: str, keep: str) -> tuple[Any, str] | None:
+    """A product without sums, as a multiplication where no axis has to move."""
+    if a == b:
+        return lax.mul_p.bind(x, y), a
+    if not a or not b:
+        return lax.mul_p.bind(x, y), a or b
+    return None
+
+
+def _without_ones(x: Any, a: str, y: Any, b: str) -> tuple[Any, str]:
+    """Drop axes of size 1 that broadcast against the other operand's."""
+    axes = [i for i, c in enumerate(a) if c in b and x.shape[i] == 1 != y.shape[b.index(c)]]
+    if not axes:
+        return x, a
+    return lax.squeeze(x, axes), "".join(c for i, c in enumerate(a) if i not in axes)
+
+
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "greedy") -> Any:
+    """The order in which :func:`einsum` would contract, and a description of its cost."""
+    import opt_einsum
+
+    arrays = [x if isinstance(x, (str, list)) else as_array("einsum_path", x) for x in operands]
+    if isinstance(optimize, bool):
+        optimize = "optimal" if optimize else [tuple(range(len(arrays)))]
+    return opt_einsum.contract_path(subscripts, *arrays, optimize=optimize)

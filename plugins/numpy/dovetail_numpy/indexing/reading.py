@@ -1,0 +1,247 @@
+"""``x[index]``: slices and picks of one place by (dynamic) slices, arrays of places by a gather."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from dovetail_core import EVAL, get_trace
+
+from ..fusion import fused
+from ..operations import number, select
+from ..promotion import INT32
+from .layout import Layout, Pick, layout
+from .parsing import INT, Key, parse
+
+Mode = lax.GatherScatterMode
+IN_BOUNDS = Mode.PROMISE_IN_BOUNDS
+
+
+class Options:
+    """How places outside of the array are read; one object per combination, compared by identity."""
+
+    __slots__ = ("mode", "fill_value", "sorted", "unique", "wrap")
+    _known: dict[tuple[Any, ...], Options] = {}
+
+    mode: Mode
+    fill_value: Any
+    sorted: bool
+    unique: bool
+    wrap: bool
+
+    def __new__(
+        cls, mode: Any = None, fill_value: Any = None, sorted: bool = False, unique: bool = False,
+        wrap: bool = True,
+    ) -> Options:  # fmt: skip
+        found = IN_BOUNDS if mode is None and fill_value is None else Mode.from_any(mode)
+        fill = None if fill_value is None else np.asarray(fill_value).item()
+        key = (found, fill.__class__, repr(fill), bool(sorted), bool(unique), bool(wrap))
+        known = cls._known.get(key)
+        if known is None:
+            known = cls._known[key] = object.__new__(cls)
+            known.mode, known.fill_value = found, fill
+            known.sorted, known.unique, known.wrap = key[3:]
+        return known
+
+
+DEFAULT = Options()
+
+
+class ReadPlan:
+    """How to read one index from arrays of one shape. Called with the array and the operands."""
+
+    __slots__ = ("layout", "options", "host", "simple")
+
+    def __init__(self, shape: tuple[int, ...], key: Key, options: Options) -> None:
+        self.layout = found = layout(shape, key)
+        self.options = options
+        # Operands that are Python integers: their number and the size of their axis.
+        self.host = [(p.source, found.shape[p.axis]) for p in found.picks if p.kind == INT]
+        self.simple = not found.advanced and options.mode in (IN_BOUNDS, Mode.CLIP)
+
+    def place(self, operands: list[Any]) -> None:
+        """Count negative Python integers from the end, and keep them within index types."""
+        for i, size in self.host:
+            v = operands[i]  # type: ignore[call-overload]
+            if v < 0 and self.options.wrap:
+                v += size
+            operands[i] = -1 if v < 0 else min(v, size)  # type: ignore[call-overload]
+
+    def __call__(self, x: Any, *operands: Any) -> Any:
+        found = self.layout
+        for axis in found.flag_axes:
+            x = lax.expand_dims(x, (axis,))
+        if self.simple or not found.picks:
+            return _read_simple(x, found, operands, self.options.wrap)
+        return _read_gather(x, found, operands, self.options)
+
+
+_plans: dict[Any, ReadPlan] = {}
+
+
+@fused(static=("plan",))
+def _run(x: Any, *operands: Any, plan: ReadPlan) -> Any:
+    return plan(x, *operands)
+
+
+def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
+    """``x[index]`` for an array or tracer.
+
+    Raises:
+        IndexError, TypeError: see ``parsing.parse`` and ``layout.layout``.
+    """
+    key, operands = parse(index)
+    shape = x.shape
+    plan = _plans.get((shape, key, options))
+    if plan is None:
+        plan = _plans[shape, key, options] = ReadPlan(shape, key, options)
+    if plan.host:
+        plan.place(operands)
+    if get_trace() is EVAL:
+        return _run(x, *operands, plan=plan)
+    return plan(x, *operands)
+
+
+def _read_simple(x: Any, found: Layout, operands: Any, wrap: bool) -> Any:
+    if found.picks:
+        x = _dynamic_slice(x, found, operands, wrap)
+    x = _slice_runs(x, found, after_picks=bool(found.picks))
+    return _finish(x, tuple([p.axis for p in found.picks]), found)
+
+
+def _dynamic_slice(x: Any, found: Layout, operands: Any, wrap: bool) -> Any:
+    """One place on each picked axis, and contiguous runs of others, by one dynamic slice."""
+    starts: list[Any] = [0] * len(found.shape)
+    sizes = list(found.shape)
+    for run in found.runs:
+        if run.step == 1:
+            starts[run.axis], sizes[run.axis] = run.start, run.count
+    for pick in found.picks:
+        starts[pick.axis], sizes[pick.axis] = _wrapped(pick, operands, found.shape, wrap), 1
+    # An axis of size 0 has no place to read: clamping has no meaning there.
+    if any(s > n for s, n in zip(sizes, found.shape)):
+        raise IndexError(f"an index picks from an axis of size 0 of an array of shape {found.shape}")
+    return lax.dynamic_slice_p.bind(x, *_one_dtype(starts), slice_sizes=tuple(sizes))
+
+
+def _one_dtype(starts: list[Any]) -> list[Any]:
+    arrays = [s for s in starts if hasattr(s, "aval")]
+    if not arrays:
+        return starts
+    dtype = arrays[0].aval.dtype
+    if any(a.aval.dtype != dtype for a in arrays):
+        dtype = INT32
+    if dtype == INT32 and all(a.aval.dtype == dtype for a in arrays):
+        return [s if hasattr(s, "aval") else np.int32(s) for s in starts]
+    return [lax.convert_element_type(s, dtype) if hasattr(s, "aval") else dtype.type(s)
+            for s in starts]  # fmt: skip
+
+
+def index_dtype(dtype: Any) -> Any:
+    """The element type that indices of type ``dtype`` are computed in: at least 32 bits wide."""
+    return dtype if dtype.itemsize >= 4 else INT32
+
+
+def _wrapped(pick: Pick, operands: Any, shape: tuple[int, ...], wrap: bool) -> Any:
+    """The places of a pick, negative ones counted from the end."""
+    if pick.source.__class__ is not int:
+        return pick.source
+    v = operands[pick.source]
+    if pick.kind == INT or not hasattr(v, "aval"):
+        return v
+    return wrapped(v, shape[pick.axis], wrap)
+
+
+def wrapped(v: Any, size: int, wrap: bool = True) -> Any:
+    """Integer places, negative ones counted from the end of an axis of ``size``."""
+    dtype = v.aval.dtype
+    if dtype.itemsize < 4:
+        v, dtype = lax.convert_element_type(v, INT32), INT32 if dtype.kind == "i" else dtype
+    if not wrap or dtype.kind == "u":
+        return v
+    return select(lax.lt_p.bind(v, number(v, 0)), lax.add_p.bind(v, number(v, size)), v)
+
+
+def _slice_runs(x: Any, found: Layout, after_picks: bool) -> Any:
+    """The sliced axes, those that the dynamic slice has not taken already."""
+    starts, limits = [0] * len(x.shape), list(x.shape)
+    strides = [1] * len(x.shape)
+    backwards = []
+    for run in found.runs:
+        if after_picks and run.step == 1:
+            continue
+        last = run.start + (run.count - 1) * run.step
+        low, high = (run.start, last) if run.step > 0 else (last, run.start)
+        if not run.count:
+            low, high = 0, -1
+        starts[run.axis], limits[run.axis], strides[run.axis] = low, high + 1, abs(run.step)
+        if run.step < 0:
+            backwards.append(run.axis)
+    if any(starts) or tuple(limits) != x.shape or any(s != 1 for s in strides):
+        steps = tuple(strides) if any(s != 1 for s in strides) else None
+        x = lax.slice_p.bind(
+            x, start_indices=tuple(starts), limit_indices=tuple(limits), strides=steps
+        )
+    return lax.rev_p.bind(x, dimensions=tuple(backwards)) if backwards else x
+
+
+def _finish(x: Any, gone: tuple[int, ...], found: Layout) -> Any:
+    """Without the picked axes, and with the new ones."""
+    if gone and found.new_axes:
+        return lax.reshape_p.bind(x, new_sizes=found.result)
+    if gone:
+        return lax.squeeze_p.bind(x, dimensions=gone)
+    return _with_new_axes(x, found)
+
+
+def _with_new_axes(x: Any, found: Layout) -> Any:
+    if not found.new_axes:
+        return x
+    dims = tuple([i for i in range(len(found.result)) if i not in found.new_axes])
+    return lax.broadcast_in_dim_p.bind(x, shape=found.result, broadcast_dimensions=dims)
+
+
+def _read_gather(x: Any, found: Layout, operands: Any, options: Options) -> Any:
+    x = _slice_runs(x, found, after_picks=False)
+    columns = [_wrapped(p, operands, found.shape, options.wrap) for p in found.picks]
+    indices = index_vectors(columns, found.places)
+    picked = tuple([p.axis for p in found.picks])
+    n = len(found.places)
+    runs = len(found.runs)
+    offsets = (*range(found.before), *range(found.before + n, runs + n))
+    out = lax.gather(
+        x,
+        indices,
+        lax.GatherDimensionNumbers(offsets, picked, picked),
+        tuple([1 if i in picked else d for i, d in enumerate(x.shape)]),
+        unique_indices=options.unique,
+        indices_are_sorted=options.sorted,
+        mode=options.mode,
+        fill_value=options.fill_value,
+    )
+    return _with_new_axes(out, found)
+
+
+def index_vectors(columns: list[Any], places: tuple[int, ...]) -> Any:
+    """Index vectors of shape ``places`` + (number of columns,) from arrays that broadcast to it."""
+    dtypes = {index_dtype(c.dtype) for c in columns if hasattr(c, "dtype")}
+    dtype = dtypes.pop() if len(dtypes) == 1 else INT32
+    if all(not hasattr(c, "aval") for c in columns):
+        values = [np.broadcast_to(np.asarray(c, dtype), places) for c in columns]
+        return np.stack(values, axis=-1)
+    shape = (*places, 1)
+    parts = []
+    for c in columns:
+        c = c if hasattr(c, "dtype") and c.dtype == dtype else _as_index(c, dtype)
+        first = len(places) - len(c.shape)
+        dims = tuple(range(first, len(places)))
+        parts.append(lax.broadcast_in_dim_p.bind(c, shape=shape, broadcast_dimensions=dims))
+    return lax.concatenate_p.bind(*parts, dimension=len(places)) if len(parts) > 1 else parts[0]
+
+
+def _as_index(c: Any, dtype: Any) -> Any:
+    return lax.convert_element_type(c, dtype) if hasattr(c, "aval") else np.asarray(c, dtype)
+
+

@@ -1,0 +1,269 @@
+"""Functional updates ``x.at[index].set(y)`` and the like: by an update of one box, or a scatter."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from dovetail_core import EVAL, get_trace, typeof
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..promotion import broadcast, convert
+from .layout import Layout, layout
+from .parsing import INT, Key, parse
+from .reading import Options, _wrapped, index_vectors
+
+Mode = lax.GatherScatterMode
+DROP = Mode.FILL_OR_DROP
+SCATTERS: dict[str, Callable[..., Any]] = {
+    "set": lax.scatter, "add": lax.scatter_add, "subtract": lax.scatter_sub,
+    "multiply": lax.scatter_mul, "min": lax.scatter_min, "max": lax.scatter_max,
+}  # fmt: skip
+
+
+class _Part(NamedTuple):
+    """An axis that index vectors have a component for, and its places."""
+
+    axis: int
+    source: Any
+    dims: tuple[int, ...]
+
+
+class WritePlan:
+    """How to update one index of arrays of one shape."""
+
+    __slots__ = ("layout", "options", "host", "static", "parts", "batch", "windows", "box")
+
+    def __init__(self, shape: tuple[int, ...], key: Key, options: Options) -> None:
+        self.layout = found = layout(shape, key)
+        self.options = options
+        self.host = [(p.source, found.shape[p.axis]) for p in found.picks if p.kind == INT]
+        self.static = all(p.kind == INT for p in found.picks)
+        self.box = self.static and all(r.step == 1 for r in found.runs)
+        self._arrange(found)
+
+    def _arrange(self, found: Layout) -> None:
+        """Which axes of the result are places of index vectors, and which are windows."""
+        parts: list[Any] = []
+        batch: list[int] = []
+        windows: list[int] = []
+        at = 0
+        n = len(found.places)
+        picked = False
+
+        def picks() -> None:
+            dims = tuple(range(len(batch), len(batch) + n))
+            parts.extend(_Part(p.axis, p, dims) for p in found.picks)
+            batch.extend(found.places)
+
+        for i, run in enumerate(found.runs):
+            if i == found.before and not picked:
+                picks()
+                picked, at = True, at + n
+            if run.step == 1:
+                windows.append(at)
+                if run.start or run.count != found.shape[run.axis]:
+                    parts.append(_Part(run.axis, run.start, ()))
+            else:
+                stop = run.start + run.count * run.step
+                places = np.arange(run.start, stop, run.step, dtype=np.int32)
+                parts.append(_Part(run.axis, places, (len(batch),)))
+                batch.append(run.count)
+            at += 1
+        if not picked:
+            picks()
+        self.parts, self.batch, self.windows = tuple(parts), tuple(batch), tuple(windows)
+
+    def place(self, operands: list[Any]) -> bool:
+        """Count negative Python integers from the end; whether all are inside of the array."""
+        inside = True
+        for i, size in self.host:
+            v = operands[i]  # type: ignore[call-overload]
+            if v < 0 and self.options.wrap:
+                v += size
+            operands[i] = -1 if v < 0 else min(v, size)  # type: ignore[call-overload]
+            inside = inside and 0 <= v < size
+        return inside
+
+    def indices(self, operands: Any) -> Any:
+        """The index vectors."""
+        shape = self.layout.shape
+        columns = []
+        for part in self.parts:
+            source = part.source
+            if hasattr(source, "kind"):
+                source = _wrapped(source, operands, shape, self.options.wrap)
+            columns.append(_spread(source, part.dims, len(self.batch)))
+        if not columns:
+            return np.zeros((*self.batch, 0), np.int32)
+        return index_vectors(columns, self.batch)
+
+    def dimension_numbers(self) -> Any:
+        """How index vectors, windows and the array's axes belong together."""
+        scattered = {p.axis for p in self.layout.picks}
+        scattered |= {r.axis for r in self.layout.runs if r.step != 1}
+        axes = tuple([p.axis for p in self.parts])
+        return lax.ScatterDimensionNumbers(self.windows, tuple(sorted(scattered)), axes)
+
+    def update_shape(self) -> tuple[int, ...]:
+        """The shape of what is read or written: the result's without new axes."""
+        new = self.layout.new_axes
+        return tuple([d for i, d in enumerate(self.layout.result) if i not in new])
+
+
+def _spread(source: Any, dims: tuple[int, ...], ndim: int) -> Any:
+    """An array of places with its dimensions at ``dims`` of ``ndim``, others of size 1."""
+    shape = getattr(source, "shape", ())
+    if not shape or not ndim:
+        return source
+    dims = dims[len(dims) - len(shape) :]
+    full = [1] * ndim
+    for d, n in zip(dims, shape):
+        full[d] = n
+    if isinstance(source, np.ndarray):
+        return source.reshape(full)
+    return lax.broadcast_in_dim_p.bind(source, shape=tuple(full), broadcast_dimensions=dims)
+
+
+_plans: dict[Any, WritePlan] = {}
+
+
+def plan_for(x: Any, index: Any, options: Options) -> tuple[WritePlan, list[Any], bool]:
+    """The plan of an index, its operands, and whether its integers are inside of the array."""
+    key, operands = parse(index)
+    shape = x.shape
+    plan = _plans.get((shape, key, options))
+    if plan is None:
+        plan = _plans[shape, key, options] = WritePlan(shape, key, options)
+    return plan, operands, plan.place(operands) if plan.host else True
+
+
+def update(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
+    """``x`` with ``y`` written (``kind`` ``"set"``), added, ... at ``index``.
+
+    Raises:
+        IndexError, TypeError: of the index; or ``y`` does not broadcast to its shape.
+    """
+    plan, operands, inside = plan_for(x, index, options)
+    y = _converted(x, y, kind)
+    fits = kind == "set" and plan.box and options.mode in (DROP, Mode.CLIP, Mode.PROMISE_IN_BOUNDS)
+    as_box = fits and (inside or options.mode is not DROP)
+    if get_trace() is EVAL:
+        return _run(x, y, *operands, plan=plan, kind=kind, box=as_box)
+    return _write(x, y, operands, plan, kind, as_box)
+
+
+@fused(static=("plan", "kind", "box"))
+def _run(x: Any, y: Any, *operands: Any, plan: WritePlan, kind: str, box: bool) -> Any:
+    return _write(x, y, operands, plan, kind, box)
+
+
+def _converted(x: Any, y: Any, kind: str) -> Any:
+    """``y`` in the element type of ``x``; a warning if that may lose something."""
+    if y.__class__ is float and x.dtype.kind == "f":
+        return convert(y, x.dtype)
+    y = y if y.__class__ in (bool, int, float, complex) else as_array(f"at[...].{kind}", y)
+    dtype = x.dtype
+    own: Any = typeof(y)
+    if own.dtype == dtype:
+        return y
+    if dtypes.result_type(x, y) != dtype:
+        warnings.warn(
+            f"at[...].{kind}: a value of dtype {own.dtype} is written to an array of dtype {dtype}, "
+            "which cannot hold all of its values. Convert it with astype; this will be an error.",
+            FutureWarning,
+            stacklevel=4,
+        )
+    if not hasattr(y, "aval"):
+        return lax.full((), y, dtype) if isinstance(y, complex) else np.asarray(y).astype(dtype)[()]
+    return lax.convert_element_type(y, dtype)
+
+
+def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool) -> Any:
+    found = plan.layout
+    y = _update_values(y, plan, x)
+    shape = x.shape
+    for axis in found.flag_axes:
+        x = lax.expand_dims(x, (axis,))
+    if box:
+        return _write_box(x, y, operands, found)
+    sure = plan.static
+    out = SCATTERS[kind](
+        x,
+        plan.indices(operands),
+        y,
+        plan.dimension_numbers(),
+        indices_are_sorted=plan.options.sorted or (sure and not plan.batch),
+        unique_indices=plan.options.unique or sure,
+        mode=plan.options.mode,
+    )
+    return lax.reshape(out, shape) if found.flag_axes else out
+
+
+def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
+    """``y`` broadcast to the shape that the index has, without its new axes."""
+    found = plan.layout
+    wanted = plan.update_shape()
+    shape = getattr(y, "shape", ())
+    if shape == ():
+        y = convert(y, x.dtype) if not hasattr(y, "aval") else y
+        return lax.broadcast_in_dim_p.bind(y, shape=wanted, broadcast_dimensions=()) if wanted else y
+    shape = shape[max(0, len(shape) - len(found.result)) :] if _leading_ones(shape, found) else shape
+    fits = len(shape) <= len(found.result)
+    if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], found.result[::-1])):
+        raise ValueError(
+            f"an update of shape {getattr(y, 'shape', ())} does not broadcast to {found.result}, the "
+            f"shape that the index has in an array of shape {found.shape}"
+        )
+    y = lax.reshape(y, shape)
+    if found.new_axes:
+        y = lax.reshape(y, (1,) * (len(found.result) - len(shape)) + shape)
+        y = lax.squeeze(y, found.new_axes)
+    return broadcast(y, wanted)
+
+
+def _leading_ones(shape: tuple[int, ...], found: Layout) -> bool:
+    extra = len(shape) - len(found.result)
+    return extra > 0 and all(d == 1 for d in shape[:extra])
+
+
+def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:
+    starts: list[Any] = [0] * len(found.shape)
+    sizes = list(found.shape)
+    for run in found.runs:
+        starts[run.axis], sizes[run.axis] = run.start, run.count
+    for pick in found.picks:
+        starts[pick.axis], sizes[pick.axis] = operands[pick.source], 1
+    y = lax.reshape(y, tuple(sizes)) if getattr(y, "shape", ()) != tuple(sizes) else y
+    if tuple(sizes) == x.shape:
+        return lax.broadcast_in_dim(y, x.shape, range(x.ndim)) if not hasattr(y, "aval") else y
+    if any(hasattr(s, "aval") for s in starts):
+        starts = [s if hasattr(s, "aval") else np.int32(s) for s in starts]
+    return lax.dynamic_update_slice_p.bind(x, y, *starts)
+
+
+def apply(x: Any, index: Any, func: Callable[[Any], Any], options: Options) -> Any:
+    """``x`` with ``func`` applied to its elements at ``index``."""
+    plan, operands, _ = plan_for(x, index, options)
+    shape = x.shape
+    for axis in plan.layout.flag_axes:
+        x = lax.expand_dims(x, (axis,))
+    out = lax.scatter_apply(
+        x,
+        as_array("at[...].apply", plan.indices(operands)),
+        func,
+        plan.dimension_numbers(),
+        update_shape=plan.update_shape(),
+        indices_are_sorted=options.sorted or (plan.static and not plan.batch),
+        unique_indices=options.unique or plan.static,
+        mode=options.mode,
+    )
+    return lax.reshape(out, shape) if plan.layout.flag_axes else out
+
+

@@ -1,0 +1,10 @@
+"""Manifest of the plugin ``numpy``: the array functions, operators and methods."""
+
+from dovetail_core.manifest import Manifest
+
+MANIFEST = Manifest(
+    "numpy",
+    requires=("lax", "jit", "backends"),
+    surfaces={"numpy": "dovetail_numpy"},
+    providers={"array_methods": "dovetail_numpy.array_methods:install"},
+)
