@@ -31,10 +31,16 @@ def convert(path: Path) -> str:
     for name, module in names:
         file = path.parent / f"{name}.py"
         if module and (file.exists() or (path.parent / name / "__init__.py").exists()):
-            raise SystemExit(f"{path}: {name!r} is also the name of a sub-module: rename {file.name}")
+            raise SystemExit(
+                f"{path}: {name!r} is also the name of a sub-module: rename {file.name}"
+            )
     lines = [f'"""{doc}"""', "", "from __future__ import annotations", ""]
     lines += ["from typing import TYPE_CHECKING", ""]
-    lines += ["from dovetail_core.lazy import lazy_exports as _lazy_exports", "", "if TYPE_CHECKING:"]
+    lines += [
+        "from dovetail_core.lazy import lazy_exports as _lazy_exports",
+        "",
+        "if TYPE_CHECKING:",
+    ]
     for node in imports:
         module = "." * node.level + (node.module or "")
         lines.append(f"    from {module} import (")

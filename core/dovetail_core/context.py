@@ -135,12 +135,23 @@ class Configuration:
 
 config = Configuration()
 enable_x64 = config.add(
-    Option("enable_x64", False, "Arrays may have 64-bit types.", check=as_bool,
-           state=enable_x64_state, traced=True)
+    Option(
+        "enable_x64",
+        False,
+        "Arrays may have 64-bit types.",
+        check=as_bool,
+        state=enable_x64_state,
+        traced=True,
+    )
 )
 disable_jit = config.add(
-    Option("disable_jit", False, "jit-compiled functions run operation by operation.",
-           check=as_bool, state=disable_jit_state)
+    Option(
+        "disable_jit",
+        False,
+        "jit-compiled functions run operation by operation.",
+        check=as_bool,
+        state=disable_jit_state,
+    )
 )
 check_ir = config.add(
     Option("check_ir", False, "Check every program after it is made.", check=as_bool)

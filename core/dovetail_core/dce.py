@@ -51,9 +51,7 @@ def dce_jaxpr(
         needs, reduced = rules.get(eqn.primitive, default_rule)(used, eqn)
         if reduced is not None:
             kept.append(reduced)
-            live.update(
-                v for v, n in zip(eqn.invars, needs) if n and not isinstance(v, Literal)
-            )
+            live.update(v for v, n in zip(eqn.invars, needs) if n and not isinstance(v, Literal))
     keep = [keep_inputs] * len(jaxpr.invars) if isinstance(keep_inputs, bool) else keep_inputs
     left = [v in live or k for v, k in zip(jaxpr.invars, keep)]
     invars = [v for v, u in zip(jaxpr.invars, left) if u]

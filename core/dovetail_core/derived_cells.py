@@ -42,9 +42,7 @@ def lift_form(
     return _Lifting(carrier, primitive, form, args).run()
 
 
-def _all_regions(
-    carrier: Carrier[V, Any], form: Form, args: Sequence[V], index: V
-) -> list[V]:
+def _all_regions(carrier: Carrier[V, Any], form: Form, args: Sequence[V], index: V) -> list[V]:
     """A lifted index selects no single region: run all of them and choose among their results."""
     cases = [
         lift_call(carrier, jaxpr_as_fun(r.program), [args[i] for i in r.operands])

@@ -11,9 +11,7 @@ from typing import Any
 from .trace import Tracer
 from .types import ShapedArray
 
-OPERATORS = (
-    "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
-)
+OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
 DUNDERS = [
     *(f"__{o}__" for o in OPERATORS),
     *(f"__r{o}__" for o in OPERATORS),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail
 import dovetail.numpy as dnp
+
+import dovetail
 from dovetail import lax, nn, random
 
 Params = dict[str, Any]

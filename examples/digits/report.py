@@ -9,8 +9,8 @@ import matplotlib as mpl
 import numpy as np
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.gridspec import GridSpec  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.gridspec import GridSpec
 
 INK, BLUE, GREY = "#1b1f24", "#2a6fb0", "#8a929c"
 SHOWN = 8
@@ -23,7 +23,9 @@ def draw(path: Path, losses: list[float], images: Any, labels: Any, guesses: Any
     grid = GridSpec(2, 1, figure, height_ratios=[3, 1.15])
     upper = grid[0].subgridspec(1, 2, wspace=0.08)
     accuracy = float(np.mean(guesses == labels))
-    figure.suptitle(f"Handwritten digits: {accuracy:.1%} of {len(labels)} held-out images read right")
+    figure.suptitle(
+        f"Handwritten digits: {accuracy:.1%} of {len(labels)} held-out images read right"
+    )
     _loss(figure.add_subplot(upper[0]), losses)
     _confusion(figure.add_subplot(upper[1]), labels, guesses)
     _misread(figure, grid[1], images, labels, guesses)
@@ -46,7 +48,9 @@ def _confusion(axes: Any, labels: Any, guesses: Any) -> None:
     for i, j in np.argwhere(counts):
         color = "white" if counts[i, j] > counts.max() / 3 else INK
         axes.text(j, i, str(counts[i, j]), ha="center", va="center", color=color, fontsize=8)
-    axes.set(title="Confusion matrix", xlabel="read as", ylabel="is", xticks=range(10), yticks=range(10))
+    axes.set(
+        title="Confusion matrix", xlabel="read as", ylabel="is", xticks=range(10), yticks=range(10)
+    )
 
 
 def _misread(figure: Any, cell: Any, images: Any, labels: Any, guesses: Any) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import dovetail.numpy as dnp
 import model
 import numpy as np
 from report import draw
@@ -17,7 +18,6 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 import dovetail
-import dovetail.numpy as dnp
 from dovetail_core import registry
 from dovetail_core.plugins import distribution_of
 
@@ -30,7 +30,11 @@ def data() -> list[Any]:
     digits: Any = load_digits()
     images = (digits.images / 16).astype(np.float32)
     return train_test_split(
-        images, digits.target.astype(np.int32), test_size=0.2, stratify=digits.target, random_state=0
+        images,
+        digits.target.astype(np.int32),
+        test_size=0.2,
+        stratify=digits.target,
+        random_state=0,
     )
 
 
@@ -113,7 +117,9 @@ def train(console: Console) -> None:
     console.print(f"{len(images)} images, {EPOCHS} epochs in {seconds:.1f} s")
     console.print(f"[bold]{accuracy:.1%} of {len(held_out)} held-out images are read right[/bold]")
     draw(OUT, losses, held_out, held_out_labels, guesses)
-    console.print(f"Drawn to {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}")
+    console.print(
+        f"Drawn to {OUT.relative_to(Path.cwd()) if OUT.is_relative_to(Path.cwd()) else OUT}"
+    )
     if accuracy < 0.97:
         raise SystemExit(f"expected at least 97 % of the held-out images, got {accuracy:.1%}")
 

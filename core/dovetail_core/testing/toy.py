@@ -98,7 +98,8 @@ def _select_type(which: AbstractValue, *cases: AbstractValue) -> ShapedArray:
 
 @def_impl(select_p)
 def _select(which: Any, on_false: Any, on_true: Any) -> Any:
-    return np.where(which, on_true, on_false)[()]
+    chosen: Any = np.where(which, on_true, on_false)
+    return chosen
 
 
 sum_p = Primitive("toy.sum")

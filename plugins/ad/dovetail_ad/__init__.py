@@ -1,6 +1,14 @@
 """Differentiation: forward and reverse mode, of any order."""
 
 from .forward import jvp_values as jvp_values
+from .functions import (
+    jvp as jvp,
+    linear_transpose as linear_transpose,
+    linearize as linearize,
+    vjp as vjp,
+)
+from .gradient import grad as grad, value_and_grad as value_and_grad
+from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
 from .linear import LinearTrace as LinearTrace, is_linear as is_linear
 from .split import Split as Split, split_program as split_program
 from .tables import (
@@ -15,14 +23,6 @@ from .transposition import (
     backward_pass as backward_pass,
     transpose_program as transpose_program,
 )
-from .functions import (
-    jvp as jvp,
-    linear_transpose as linear_transpose,
-    linearize as linearize,
-    vjp as vjp,
-)
-from .gradient import grad as grad, value_and_grad as value_and_grad
-from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
 
 __all__ = [
     "grad", "hessian", "jacfwd", "jacrev", "jvp", "linear_transpose", "linearize", "value_and_grad",

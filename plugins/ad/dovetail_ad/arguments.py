@@ -51,7 +51,9 @@ def check_output(x: Any, f: Any) -> None:
     try:
         typeof(x)
     except TypeError as e:
-        raise TypeError(f"{function_name(f)} returned a value that cannot be differentiated: {e}") from None
+        raise TypeError(
+            f"{function_name(f)} returned a value that cannot be differentiated: {e}"
+        ) from None
 
 
 def check_tangents(primals: Any, tangents: Any, what: str) -> None:
@@ -100,7 +102,9 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
     """
     given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
     if not all(hasattr(n, "__index__") for n in given):
-        raise TypeError(f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}")
+        raise TypeError(
+            f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}"
+        )
     for n in given:
         if not -count <= n < count:
             raise ValueError(
@@ -114,39 +118,22 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
 def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:
     """Raise TypeError for inputs that ``grad`` and its like do not differentiate."""
     for path, x in tree_flatten_with_path(tree)[0]:
-        aval: Any = typeof(x)
-        dtype = aval.dtype
-        place = keystr(path)
+        dtype = typeof(x).dtype  # type: ignore[attr-defined]
+        where = f"the input{' at ' if path else ''}{keystr(path)} has dtype {dtype.name}"
         if holomorphic:
             if dtype.kind != "c":
-                raise TypeError(
-                    f"{what} with holomorphic=True takes complex inputs, but the input{place and ' at ' + place} "
-                    f"has dtype {dtype.name}."
-                )
+                raise TypeError(f"{what} with holomorphic=True takes complex inputs, but {where}.")
         elif not is_inexact(dtype) and not allow_int:
             raise TypeError(
-                f"{what} takes floating-point or complex inputs, but the input"
-                f"{place and ' at ' + place} has dtype {dtype.name}. Convert it with .astype(float), "
-                "choose other arguments with argnums, or pass allow_int=True for float0 gradients."
+                f"{what} takes floating-point or complex inputs, but {where}. Convert it with "
+                ".astype(float), choose other arguments with argnums, or pass allow_int=True for "
+                "float0 gradients."
             )
-        elif dtype.kind == "c" and what not in ("grad", "value_and_grad", "vjp"):
+        elif dtype.kind == "c" and what in ("jacfwd", "jacrev"):
             raise TypeError(
-                f"{what} takes real inputs, but the input{place and ' at ' + place} has dtype "
-                f"{dtype.name}. For a holomorphic function pass holomorphic=True; otherwise use vjp "
-                "or jvp."
+                f"{what} takes real inputs, but {where}. For a holomorphic function pass "
+                "holomorphic=True; otherwise use vjp or jvp."
             )
-
-
-def split_args(args: tuple[Any, ...], argnums: tuple[int, ...]) -> Callable[..., tuple[Any, ...]]:
-    """A function that puts new values of the arguments ``argnums`` in place."""
-
-    def join(new: Sequence[Any]) -> tuple[Any, ...]:
-        out = list(args)
-        for n, x in zip(argnums, new):
-            out[n] = x
-        return tuple(out)
-
-    return join
 
 
 def as_primal(x: Any) -> Any:

@@ -73,14 +73,16 @@ class Linearized:
     def __init__(self, program: ClosedJaxpr, residuals: Sequence[Any], live: tuple[Any, ...]):
         self.program = program
         self.residuals = list(residuals)
-        self.live = live  # per output whether the program computes it, per input whether it takes it
+        self.live = (
+            live  # per output whether the program computes it, per input whether it takes it
+        )
 
     def apply(self, tangents: Sequence[Any]) -> list[Any]:
         """Output tangents (None for zeros) of input tangents."""
         out_live, in_live = self.live
-        given = [t for t, l in zip(tangents, in_live) if l]
+        given = [t for t, live in zip(tangents, in_live) if live]
         found = iter(eval_jaxpr(self.program.jaxpr, self.program.consts, *self.residuals, *given))
-        return [next(found) if l else None for l in out_live]
+        return [next(found) if live else None for live in out_live]
 
     def transpose(self, cotangents: Sequence[Any]) -> list[Any]:
         """Input cotangents (None for zeros) of output cotangents."""
@@ -91,9 +93,9 @@ class Linearized:
         outs = run_under(
             trace, eval_jaxpr, self.program.jaxpr, self.program.consts, *self.residuals, *unknown
         )
-        cts = [ct for ct, l in zip(cotangents, out_live) if l]
+        cts = [ct for ct, live in zip(cotangents, out_live) if live]
         found = iter(backward_pass(trace, unknown, outs, cts))
-        return [next(found) if l else None for l in in_live]
+        return [next(found) if live else None for live in in_live]
 
 
 register_pytree_node(
@@ -145,7 +147,13 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
 
 def _apply(
-    in_tree: Any, out_tree: Any, in_avals: Any, avals: Any, has_aux: bool, linear: Linearized, *tangents: Any
+    in_tree: Any,
+    out_tree: Any,
+    in_avals: Any,
+    avals: Any,
+    has_aux: bool,
+    linear: Linearized,
+    *tangents: Any,
 ) -> Any:
     given, tree = tree_flatten(tangents)
     primal_like = tree_unflatten(in_tree, list(range(in_tree.num_leaves)))
@@ -154,7 +162,9 @@ def _apply(
             "the linearized function takes tangents of the structure of its primals: "
             f"{'; '.join(tree_differences(primal_like, tangents))}"
         )
-    _check_types("the linearized function: the tangent", given, [a.tangent_type() for a in in_avals])
+    _check_types(
+        "the linearized function: the tangent", given, [a.tangent_type() for a in in_avals]
+    )
     found = linear.apply([live_tangent(t) for t in given])
     out = tree_unflatten(out_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
     return out[0] if has_aux else out
@@ -196,12 +206,19 @@ def vjp(
 
 
 def _pull_back(
-    name: str, in_tree: Any, out_tree: Any, in_avals: Any, avals: Any, linear: Linearized, cotangent: Any
+    name: str,
+    in_tree: Any,
+    out_tree: Any,
+    in_avals: Any,
+    avals: Any,
+    linear: Linearized,
+    cotangent: Any,
 ) -> Any:
     given, tree = tree_flatten(cotangent)
     if tree != out_tree:
         raise TypeError(
-            f"the vjp function of {name} takes a cotangent of the structure of its output {out_tree}, "
+            f"the vjp function of {name} takes a cotangent of the structure of its output "
+            f"{out_tree}, "
             f"got {tree}"
         )
     _check_types(f"vjp of {name}: the cotangent", given, [a.cotangent_type() for a in avals])
@@ -211,7 +228,9 @@ def _pull_back(
     return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, in_avals)])
 
 
-def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()) -> Any:
+def linear_transpose(
+    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()
+) -> Any:
     """The transpose of a linear function.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from dovetail_core import is_inexact, run_under, get_trace, typeof
+from dovetail_core import get_trace, is_inexact, run_under, typeof
 from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 
@@ -50,7 +50,9 @@ def value_and_grad(
     """
     check_callable(fun, "value_and_grad")
     if reduce_axes:
-        raise NotImplementedError("reduce_axes must be empty: sum over named axes with psum instead")
+        raise NotImplementedError(
+            "reduce_axes must be empty: sum over named axes with psum instead"
+        )
 
     @wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:

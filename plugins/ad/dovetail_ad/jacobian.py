@@ -119,7 +119,8 @@ def _check_outputs(value: Any, holomorphic: bool) -> None:
         dtype = typeof(x).dtype  # type: ignore[attr-defined]
         if dtype.kind == "c" and not holomorphic:
             raise TypeError(
-                f"jacrev takes functions with real outputs, got dtype {dtype.name}. For a holomorphic "
+                f"jacrev takes functions with real outputs, got dtype {dtype.name}. For a "
+                "holomorphic "
                 "function pass holomorphic=True; otherwise use vjp or jvp."
             )
 
@@ -134,7 +135,9 @@ def _basis(tree: Any) -> Any:
     for a in avals:
         t = a.tangent_type()
         block = np.zeros((n, a.size), t.dtype)
-        block[np.arange(at, at + a.size), np.arange(a.size)] = 1 if t.dtype.itemsize else block.dtype.type()
+        block[np.arange(at, at + a.size), np.arange(a.size)] = (
+            1 if t.dtype.itemsize else block.dtype.type()
+        )
         made.append(block.reshape(n, *a.shape))
         at += a.size
     return tree_unflatten(treedef, made)

@@ -23,7 +23,8 @@ from .forward import jvp_values
 from .linear import LinearTrace
 from .transposition import backward_pass
 
-# Finite differences of fourth order lose about 1/5 of the digits; low precisions have none to spare.
+# Finite differences of fourth order lose about 1/5 of the digits; low precisions have none to
+# spare.
 _LEAST = {"float64", "float32", "complex64", "complex128"}
 
 

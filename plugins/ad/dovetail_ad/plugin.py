@@ -2,9 +2,7 @@
 
 from dovetail_core.manifest import Manifest
 
-_NAMES = (
-    "jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev hessian"
-).split()
+_NAMES = ("jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev hessian").split()
 
 MANIFEST = Manifest(
     "ad",

@@ -1,4 +1,4 @@
-"""Transposition: running a linear program backwards, from cotangents of results to those of inputs."""
+"""Transposition: running a linear program backwards, from results' cotangents to inputs'."""
 
 from __future__ import annotations
 
@@ -115,21 +115,19 @@ def _transpose_program(
     program: ClosedJaxpr, linear: tuple[bool, ...], given: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, tuple[bool, ...]]:
     avals = program.in_avals
-    known = [a for a, l in zip(avals, linear) if not l]
+    known = [a for a, live in zip(avals, linear) if not live]
     ct_avals = [a.cotangent_type() for a, g in zip(program.out_avals, given) if g]
     nonzero: list[bool] = []
 
     def transposed(*args: Any) -> list[Any]:
         values, cts = iter(args[: len(known)]), iter(args[len(known) :])
         trace = LinearTrace(get_trace())
-        ins = [trace.unknown(a) if l else next(values) for a, l in zip(avals, linear)]
+        ins = [trace.unknown(a) if live else next(values) for a, live in zip(avals, linear)]
         outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
-        unknown = [x for x, l in zip(ins, linear) if l]
+        unknown = [x for x, live in zip(ins, linear) if live]
         found = backward_pass(trace, unknown, outs, [next(cts) if g else None for g in given])
         nonzero[:] = [ct is not None for ct in found]
         return [ct for ct in found if ct is not None]
 
     name = f"transpose_{program.jaxpr.name}" if program.jaxpr.name else ""
     return stage_closed(transposed, [*known, *ct_avals], name), tuple(nonzero)
-
-

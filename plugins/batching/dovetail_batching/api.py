@@ -67,7 +67,9 @@ def vmap(
 
         axis = Axis(size, axis_name, spmd_axis_name)
         results = batch_values(flat, axis, leaves, dims)
-        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree_unflatten(out_tree[0], results))
+        out_dims = _prefix(
+            f"vmap of {name}: out_axes", out_axes, tree_unflatten(out_tree[0], results)
+        )
         outs = [_place(name, axis, v, d) for v, d in zip(results, out_dims)]
         return tree_unflatten(out_tree[0], outs)
 
@@ -169,7 +171,8 @@ def _axis_size(
         return found.pop()
     if not found:
         raise ValueError(
-            f"vmap of {name}: no argument is mapped (in_axes is None everywhere). Map at least one, "
+            f"vmap of {name}: no argument is mapped (in_axes is None everywhere). Map at least "
+            "one, "
             "or pass axis_size."
         )
     names = _leaf_names(args, kwargs)

@@ -85,7 +85,8 @@ class Settings:
             except TypeError:
                 raise ValueError(
                     f"jit of {self.name}: static {label} of type {type(value).__name__} is not "
-                    "hashable. Static arguments select a compiled program, so they must be hashable: "
+                    "hashable. Static arguments select a compiled program, so they must be "
+                    "hashable: "
                     "pass a tuple instead of a list or dict, or do not make it static."
                 ) from None
 
@@ -111,7 +112,9 @@ class Settings:
         key = arguments.statics
         return trace_program(self.fun, key, arguments.in_tree, avals, arguments.rebuild)
 
-    def donated(self, args: tuple[Any, ...], kwargs: dict[str, Any], consts: int) -> tuple[bool, ...]:
+    def donated(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], consts: int
+    ) -> tuple[bool, ...]:
         """Per input of the program, whether the caller gives its buffer away."""
         if not self.donate_nums and not self.donate_names:
             return ()
@@ -159,7 +162,8 @@ def _names(what: str, value: Any) -> frozenset[str]:
 def _both(
     fun: Any, signature: inspect.Signature | None, nums: tuple[int, ...], names: frozenset[str]
 ) -> tuple[tuple[int, ...], frozenset[str]]:
-    """Positions and names of the same arguments: each implies the other where the signature tells."""
+    """Positions and names of the same arguments: each implies the other where the signature "
+    "tells."""
     if signature is None or not (nums or names):
         return nums, names
     parameters = list(signature.parameters.values())
@@ -178,10 +182,13 @@ def _both(
     for name in names:
         if name not in known and not takes_names:
             raise ValueError(
-                f"jit of {function_name(fun)}: there is no argument {name!r}; it has {sorted(known)}"
+                f"jit of {function_name(fun)}: there is no argument {name!r}; it has "
+                f"{sorted(known)}"
             )
     if nums and not names:
-        return nums, frozenset(positional[n] for n in nums if -len(positional) <= n < len(positional))
+        return nums, frozenset(
+            positional[n] for n in nums if -len(positional) <= n < len(positional)
+        )
     if names and not nums:
         return tuple(i for i, p in enumerate(positional) if p in names), names
     return nums, names

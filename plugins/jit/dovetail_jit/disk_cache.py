@@ -93,7 +93,8 @@ def _read(path: Path, backend: Any, device: Any) -> Any:
         return execution.deserialize(backend.client, body, xla_client.device_list([device]))
     except Exception as e:
         warnings.warn(
-            f"the compilation cache entry {path} is damaged ({type(e).__name__}: {e}). The program is "
+            f"the compilation cache entry {path} is damaged ({type(e).__name__}: {e}). The "
+            "program is "
             "compiled again and the entry replaced.",
             RuntimeWarning,
             stacklevel=2,

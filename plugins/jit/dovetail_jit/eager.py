@@ -14,9 +14,9 @@ from dovetail_core import (
     Tracer,
     UnexpectedTracerError,
     check_alive,
+    consts_to_inputs,
     get_trace,
     stage,
-    consts_to_inputs,
     typeof,
 )
 from dovetail_core.tree_util import default_registry, tree_structure, tree_unflatten
@@ -41,7 +41,8 @@ def reject_tracers(leaves: Any, name: str) -> None:
         if isinstance(x, Tracer):
             check_alive(x)
             raise UnexpectedTracerError(
-                f"{name} is evaluated at once, but an operand {x!r} is being traced: the operation ran "
+                f"{name} is evaluated at once, but an operand {x!r} is being traced: the "
+                "operation ran "
                 "outside of the trace (in another thread, or under ensure_compile_time_eval)."
             )
 
@@ -62,7 +63,12 @@ def compiled_call(
         return tree.unflatten(outs), ex.fast_path(tree, committed), False
 
     return make_call(
-        name, miss, miss, key=("eager", name), registry=default_registry, shard_arg_fallback=fallback
+        name,
+        miss,
+        miss,
+        key=("eager", name),
+        registry=default_registry,
+        shard_arg_fallback=fallback,
     )
 
 
@@ -133,7 +139,9 @@ def fused(static: tuple[str, ...] = ()) -> Callable[[F], F]:
             arguments = take_apart(f, args, kwargs, (), names)
             reject_tracers(arguments.leaves, f.__name__)
             avals = [typeof(x) for x in arguments.leaves]
-            program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
+            program = trace_program(
+                f, arguments.statics, arguments.in_tree, avals, arguments.rebuild
+            )
             device, committed = placement(arguments.leaves, f.__name__)
             leaves = [*program.consts, *arguments.leaves]
             profile = "quick" if len(program.call.eqns) <= 12 else "default"
@@ -153,5 +161,3 @@ def fused(static: tuple[str, ...] = ()) -> Callable[[F], F]:
         return run  # type: ignore[return-value]
 
     return decorate
-
-

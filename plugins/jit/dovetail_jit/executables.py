@@ -25,7 +25,9 @@ from .disk_cache import compile_with_cache
 class Executable:
     """A compiled program on one device."""
 
-    def __init__(self, module: LoweredModule, loaded: Any, device: Any, in_avals: Sequence[Any]) -> None:
+    def __init__(
+        self, module: LoweredModule, loaded: Any, device: Any, in_avals: Sequence[Any]
+    ) -> None:
         self.module = module
         self.loaded = loaded
         self.device = device
@@ -37,9 +39,7 @@ class Executable:
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on the program's (flat) arguments."""
         kept = [
-            self._array(x, a)
-            for x, a, keep in zip(leaves, self.in_avals, self.module.kept)
-            if keep
+            self._array(x, a) for x, a, keep in zip(leaves, self.in_avals, self.module.kept) if keep
         ]
         handlers = self._handlers.get(committed)
         if handlers is None:
@@ -89,7 +89,8 @@ def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
             (device,) = x.devices()  # type: ignore[union-attr]
             if chosen is not None and device is not chosen[0]:
                 raise ValueError(
-                    f"{name} received arrays on different devices: leaf {chosen[1]} of its arguments "
+                    f"{name} received arrays on different devices: leaf {chosen[1]} of its "
+                    "arguments "
                     f"is on {chosen[0]}, leaf {i} on {device}. Move them to one device with "
                     "device_put."
                 )

@@ -18,7 +18,8 @@ def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("function", help="SCRIPT:FUNCTION, a Python file and a name in it")
     parser.add_argument(
-        "types", nargs="*", metavar="TYPE", help="types of the arguments, such as f32[8,4]; without "
+        "types", nargs="*", metavar="TYPE", help="types of the arguments, such as f32[8,4]; "
+        "without "
         "them the script's FUNCTION_args() (or EXAMPLE_ARGS) gives example arguments",
     )  # fmt: skip
     parser.add_argument(
@@ -57,7 +58,9 @@ def _load(place: str) -> tuple[Any, list[Any]]:
     found = runpy.run_path(path)
     if not callable(found.get(name)):
         functions = sorted(n for n, v in found.items() if callable(v) and not n.startswith("_"))
-        raise DovetailError(f"{path} has no function {name!r}; it has {', '.join(functions) or 'none'}")
+        raise DovetailError(
+            f"{path} has no function {name!r}; it has {', '.join(functions) or 'none'}"
+        )
     example = found.get(f"{name}_args", found.get("EXAMPLE_ARGS", ()))
     return found[name], list(example() if callable(example) else example)
 
@@ -69,7 +72,7 @@ def _parse_type(text: str) -> Any:
     """``f32[8,4]`` as an argument of that type."""
     from .stages import ShapeDtypeStruct
 
-    head, bracket, rest = text.partition("[")
+    head, _, rest = text.partition("[")
     stem = head.rstrip("0123456789")
     try:
         dims = [int(d) for d in rest.rstrip("]").split(",") if d.strip()]

@@ -183,8 +183,10 @@ class Compiled:
             got: Any = typeof(x)
             if got.shape != want.shape or got.dtype != want.dtype:
                 raise TypeError(
-                    f"the compiled {name} takes {want.str_short()} as leaf {i} of its arguments, got "
-                    f"{got.str_short()}. Trace and compile again for other types, or call the jitted "
+                    f"the compiled {name} takes {want.str_short()} as leaf {i} of its arguments, "
+                    "got "
+                    f"{got.str_short()}. Trace and compile again for other types, or call the "
+                    "jitted "
                     "function itself."
                 )
         committed = self._lowered._committed  # pyright: ignore[reportPrivateUsage]

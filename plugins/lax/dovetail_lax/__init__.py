@@ -40,6 +40,14 @@ from .functions.bits import (
     shift_right_arithmetic as shift_right_arithmetic,
     shift_right_logical as shift_right_logical,
 )
+from .functions.broadcasting import (
+    broadcast as broadcast,
+    broadcast_in_dim as broadcast_in_dim,
+    broadcast_like as broadcast_like,
+    broadcast_shapes as broadcast_shapes,
+    broadcast_to_rank as broadcast_to_rank,
+    expand_dims as expand_dims,
+)
 from .functions.comparison import (
     eq as eq,
     ge as ge,
@@ -94,6 +102,14 @@ from .functions.dot import (
     batch_matmul as batch_matmul,
     dot as dot,
     dot_general as dot_general,
+)
+from .functions.dynamic_slicing import (
+    dynamic_index_in_dim as dynamic_index_in_dim,
+    dynamic_slice as dynamic_slice,
+    dynamic_slice_in_dim as dynamic_slice_in_dim,
+    dynamic_update_index_in_dim as dynamic_update_index_in_dim,
+    dynamic_update_slice as dynamic_update_slice,
+    dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
 )
 from .functions.exponential import (
     exp as exp,
@@ -160,25 +176,13 @@ from .functions.selection import (
     select_n as select_n,
 )
 from .functions.shape import (
-    broadcast as broadcast,
-    broadcast_in_dim as broadcast_in_dim,
-    broadcast_like as broadcast_like,
-    broadcast_shapes as broadcast_shapes,
-    broadcast_to_rank as broadcast_to_rank,
     collapse as collapse,
-    expand_dims as expand_dims,
     reshape as reshape,
     rev as rev,
     squeeze as squeeze,
     transpose as transpose,
 )
 from .functions.slicing import (
-    dynamic_index_in_dim as dynamic_index_in_dim,
-    dynamic_slice as dynamic_slice,
-    dynamic_slice_in_dim as dynamic_slice_in_dim,
-    dynamic_update_index_in_dim as dynamic_update_index_in_dim,
-    dynamic_update_slice as dynamic_update_slice,
-    dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
     index_in_dim as index_in_dim,
     slice as slice,
     slice_in_dim as slice_in_dim,
@@ -310,14 +314,16 @@ from .primitives.fft import (
     fft_p as fft_p,
 )
 from .primitives.gather import (
-    GatherDimensionNumbers as GatherDimensionNumbers,
-    GatherScatterMode as GatherScatterMode,
     gather_p as gather_p,
 )
 from .primitives.identity import (
     copy_p as copy_p,
     optimization_barrier_p as optimization_barrier_p,
     stop_gradient_p as stop_gradient_p,
+)
+from .primitives.indexing import (
+    GatherDimensionNumbers as GatherDimensionNumbers,
+    GatherScatterMode as GatherScatterMode,
 )
 from .primitives.joining import (
     concatenate_p as concatenate_p,
@@ -414,7 +420,6 @@ from .primitives.trigonometric import (
     tan_p as tan_p,
     tanh_p as tanh_p,
 )
-
 from .primitives.windows import (
     reduce_window_max_p as reduce_window_max_p,
     reduce_window_min_p as reduce_window_min_p,

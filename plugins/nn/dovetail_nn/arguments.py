@@ -10,6 +10,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 import numpy as np
 from dovetail_core import is_inexact
+from dovetail_lax import dtypes
 
 
 def array(name: str, x: Any) -> Any:
@@ -45,7 +46,7 @@ def inexact(name: str, x: Any) -> Any:
         aval = x.aval
     if is_inexact(aval.dtype):
         return x
-    return lax.convert_element_type(x, lax.dtypes.as_dtype(float))
+    return lax.convert_element_type(x, dtypes.as_dtype(float))
 
 
 def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:

@@ -2,80 +2,203 @@
 
 from __future__ import annotations
 
-from dovetail_core import hide_frames as _hide_frames
+from typing import TYPE_CHECKING
 
-from .continuous import (
-    cauchy as cauchy,
-    exponential as exponential,
-    gumbel as gumbel,
-    laplace as laplace,
-    logistic as logistic,
-    lognormal as lognormal,
-    maxwell as maxwell,
-    normal as normal,
-    truncated_normal as truncated_normal,
-)
-from .counting import binomial as binomial, multinomial as multinomial, poisson as poisson
-from .families import (
-    ball as ball,
-    double_sided_maxwell as double_sided_maxwell,
-    generalized_normal as generalized_normal,
-    geometric as geometric,
-    pareto as pareto,
-    rademacher as rademacher,
-    rayleigh as rayleigh,
-    triangular as triangular,
-    wald as wald,
-    weibull_min as weibull_min,
-)
-from .gamma import (
-    beta as beta,
-    chisquare as chisquare,
-    dirichlet as dirichlet,
-    f as f,
-    gamma as gamma,
-    loggamma as loggamma,
-    random_gamma_p as random_gamma_p,
-    t as t,
-)
-from .implementations import (
-    Implementation as Implementation,
-    define_prng_impl as define_prng_impl,
-    implementation as implementation,
-    register as register_prng_impl,
-)
-from .keys import KeyArray as KeyArray
-from .making import (
-    PRNGKey as PRNGKey,
-    clone as clone,
-    fold_in as fold_in,
-    key as key,
-    key_data as key_data,
-    key_dtype as key_dtype,
-    key_impl as key_impl,
-    split as split,
-    wrap_key_data as wrap_key_data,
-)
-from .selection import categorical as categorical, choice as choice, permutation as permutation
-from .threefry import threefry2x32_p as threefry2x32_p, threefry_2x32 as threefry_2x32
-from .uniform import (
-    bernoulli as bernoulli,
-    bits as bits,
-    randint as randint,
-    uniform as uniform,
-)
-from .vectors import multivariate_normal as multivariate_normal, orthogonal as orthogonal
+from dovetail_core.lazy import lazy_exports as _lazy_exports
 
-_hide_frames(__file__.rpartition("/")[0])
+if TYPE_CHECKING:
+    from .draws.continuous import (
+        cauchy as cauchy,
+        exponential as exponential,
+        gumbel as gumbel,
+        laplace as laplace,
+        logistic as logistic,
+        lognormal as lognormal,
+        maxwell as maxwell,
+        normal as normal,
+        truncated_normal as truncated_normal,
+    )
+    from .draws.counting import (
+        binomial as binomial,
+        multinomial as multinomial,
+        poisson as poisson,
+    )
+    from .draws.families import (
+        ball as ball,
+        double_sided_maxwell as double_sided_maxwell,
+        generalized_normal as generalized_normal,
+        geometric as geometric,
+        pareto as pareto,
+        rademacher as rademacher,
+        rayleigh as rayleigh,
+        triangular as triangular,
+        wald as wald,
+        weibull_min as weibull_min,
+    )
+    from .draws.gamma import (
+        beta as beta,
+        chisquare as chisquare,
+        dirichlet as dirichlet,
+        f as f,
+        gamma as gamma,
+        loggamma as loggamma,
+        random_gamma_p as random_gamma_p,
+        t as t,
+    )
+    from .implementations import (
+        Implementation as Implementation,
+        define_prng_impl as define_prng_impl,
+        implementation as implementation,
+        register as register_prng_impl,
+    )
+    from .keys import (
+        KeyArray as KeyArray,
+    )
+    from .making import (
+        PRNGKey as PRNGKey,
+        clone as clone,
+        fold_in as fold_in,
+        key as key,
+        key_data as key_data,
+        key_dtype as key_dtype,
+        key_impl as key_impl,
+        split as split,
+        wrap_key_data as wrap_key_data,
+    )
+    from .draws.selection import (
+        categorical as categorical,
+        choice as choice,
+        permutation as permutation,
+    )
+    from .threefry import (
+        threefry2x32_p as threefry2x32_p,
+        threefry_2x32 as threefry_2x32,
+    )
+    from .draws.uniform import (
+        bernoulli as bernoulli,
+        bits as bits,
+        randint as randint,
+        uniform as uniform,
+    )
+    from .draws.vectors import (
+        multivariate_normal as multivariate_normal,
+        orthogonal as orthogonal,
+    )
 
+# Written by tools/make_lazy.py from the imports above.
+_WHERE = {
+    "Implementation": "implementations",
+    "KeyArray": "keys",
+    "PRNGKey": "making",
+    "ball": "draws.families",
+    "bernoulli": "draws.uniform",
+    "beta": "draws.gamma",
+    "binomial": "draws.counting",
+    "bits": "draws.uniform",
+    "categorical": "draws.selection",
+    "cauchy": "draws.continuous",
+    "chisquare": "draws.gamma",
+    "choice": "draws.selection",
+    "clone": "making",
+    "define_prng_impl": "implementations",
+    "dirichlet": "draws.gamma",
+    "double_sided_maxwell": "draws.families",
+    "exponential": "draws.continuous",
+    "f": "draws.gamma",
+    "fold_in": "making",
+    "gamma": "draws.gamma",
+    "generalized_normal": "draws.families",
+    "geometric": "draws.families",
+    "gumbel": "draws.continuous",
+    "implementation": "implementations",
+    "key": "making",
+    "key_data": "making",
+    "key_dtype": "making",
+    "key_impl": "making",
+    "laplace": "draws.continuous",
+    "loggamma": "draws.gamma",
+    "logistic": "draws.continuous",
+    "lognormal": "draws.continuous",
+    "maxwell": "draws.continuous",
+    "multinomial": "draws.counting",
+    "multivariate_normal": "draws.vectors",
+    "normal": "draws.continuous",
+    "orthogonal": "draws.vectors",
+    "pareto": "draws.families",
+    "permutation": "draws.selection",
+    "poisson": "draws.counting",
+    "rademacher": "draws.families",
+    "randint": "draws.uniform",
+    "random_gamma_p": "draws.gamma",
+    "rayleigh": "draws.families",
+    "register_prng_impl": "implementations",
+    "split": "making",
+    "t": "draws.gamma",
+    "threefry2x32_p": "threefry",
+    "threefry_2x32": "threefry",
+    "triangular": "draws.families",
+    "truncated_normal": "draws.continuous",
+    "uniform": "draws.uniform",
+    "wald": "draws.families",
+    "weibull_min": "draws.families",
+    "wrap_key_data": "making",
+}
 __all__ = [
-    "Implementation", "KeyArray", "PRNGKey", "ball", "bernoulli", "beta", "binomial", "bits",
-    "categorical", "cauchy", "chisquare", "choice", "clone", "define_prng_impl", "dirichlet",
-    "double_sided_maxwell", "exponential", "f", "fold_in", "gamma", "generalized_normal",
-    "geometric", "gumbel", "implementation", "key", "key_data", "key_dtype", "key_impl",
-    "laplace", "loggamma", "logistic", "lognormal", "maxwell", "multinomial",
-    "multivariate_normal", "normal", "orthogonal", "pareto", "permutation", "poisson",
-    "rademacher", "randint", "random_gamma_p", "rayleigh", "register_prng_impl", "split", "t",
-    "threefry2x32_p", "threefry_2x32", "triangular", "truncated_normal", "uniform", "wald",
-    "weibull_min", "wrap_key_data",
-]  # fmt: skip
+    "Implementation",
+    "KeyArray",
+    "PRNGKey",
+    "ball",
+    "bernoulli",
+    "beta",
+    "binomial",
+    "bits",
+    "categorical",
+    "cauchy",
+    "chisquare",
+    "choice",
+    "clone",
+    "define_prng_impl",
+    "dirichlet",
+    "double_sided_maxwell",
+    "exponential",
+    "f",
+    "fold_in",
+    "gamma",
+    "generalized_normal",
+    "geometric",
+    "gumbel",
+    "implementation",
+    "key",
+    "key_data",
+    "key_dtype",
+    "key_impl",
+    "laplace",
+    "loggamma",
+    "logistic",
+    "lognormal",
+    "maxwell",
+    "multinomial",
+    "multivariate_normal",
+    "normal",
+    "orthogonal",
+    "pareto",
+    "permutation",
+    "poisson",
+    "rademacher",
+    "randint",
+    "random_gamma_p",
+    "rayleigh",
+    "register_prng_impl",
+    "split",
+    "t",
+    "threefry2x32_p",
+    "threefry_2x32",
+    "triangular",
+    "truncated_normal",
+    "uniform",
+    "wald",
+    "weibull_min",
+    "wrap_key_data",
+]
+
+__getattr__ = _lazy_exports(__name__, _WHERE)

@@ -150,7 +150,7 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
 
 def parameter(x: Any, dtype: Any, shape: Shape) -> Any:
     """A parameter in the dtype and shape of the draw; scalars stay scalars."""
-    if x.__class__ in NUMBERS:
+    if x.__class__ in NUMBERS or isinstance(x, np.generic):
         return dtype.type(x)
     x = lax.convert_element_type(x, dtype)
     if x.shape in ((), shape):

@@ -24,7 +24,11 @@ class PjrtBackend:
     """
 
     def __init__(
-        self, platform: str, make_client: Callable[[], Any], priority: int, available: Callable[[], str]
+        self,
+        platform: str,
+        make_client: Callable[[], Any],
+        priority: int,
+        available: Callable[[], str],
     ) -> None:
         self.platform = platform
         self.priority = priority

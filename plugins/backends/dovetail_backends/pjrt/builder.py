@@ -20,8 +20,8 @@ from dovetail_core import (
     ShapedArray,
     Var,
     float0,
-    set_source_override as set_source,
     reset_source_override as reset_source,
+    set_source_override as set_source,
 )
 
 from ..tables import StablehloRule, stablehlo_rules
@@ -149,9 +149,7 @@ class Builder:
         types = ", ".join([v.type for v in values])
         self.lines.append(f'"{name}"({args}) : ({types}) -> ()\n')
 
-    def region(
-        self, in_avals: Sequence[AbstractValue], body: Callable[..., Sequence[Val]]
-    ) -> str:
+    def region(self, in_avals: Sequence[AbstractValue], body: Callable[..., Sequence[Val]]) -> str:
         """A region of one block: ``body(b, *block_arguments)`` returns the values it yields."""
         lines, constants, outs = self.lines, self._constants, self.outs
         self.lines, self._constants = [], dict(constants)
@@ -276,9 +274,7 @@ def elementwise(op: str, attrs: str = "") -> StablehloRule:
     def rule(b: Builder, *operands: Val, **params: Any) -> Val:
         out = b.outs[0]
         shape = out.shape
-        args = [
-            x if x.aval.shape == shape else b.broadcast(x, shape, ()) for x in operands
-        ]
+        args = [x if x.aval.shape == shape else b.broadcast(x, shape, ()) for x in operands]
         return b.op(op, args, out, attrs)
 
     return rule

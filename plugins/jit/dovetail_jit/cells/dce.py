@@ -8,7 +8,7 @@ from ..primitive import jit_p
 
 
 @dce_rules.register(jit_p)
-def jit_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+def _jit_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     if not any(used) and not eqn.effects:
         return [False] * len(eqn.invars), None
     program, needed = dce_closed(eqn.params["program"], used)

@@ -11,7 +11,7 @@ from ..primitive import call_program, jit_p
 
 
 @partial_eval_rules.register(jit_p)
-def jit_partial_eval(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+def _jit_partial_eval(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     name = params["name"]
     unknown = tuple(trace.owns(x) for x in args)
     split = split_program(params["program"], unknown)

@@ -11,5 +11,5 @@ from ..primitive import jit_p
 
 
 @reference_rules.register(jit_p)
-def jit_reference(*args: Any, program: Any, name: str, donated: Any) -> list[Any]:
+def _jit_reference(*args: Any, program: Any, name: str, donated: Any) -> list[Any]:
     return evaluate(program, *args)

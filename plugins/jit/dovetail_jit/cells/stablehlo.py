@@ -10,5 +10,5 @@ from ..primitive import jit_p
 
 
 @stablehlo_rules.register(jit_p)
-def jit_stablehlo(b: Any, *operands: Any, program: Any, name: str, donated: Any) -> list[Any]:
+def _jit_stablehlo(b: Any, *operands: Any, program: Any, name: str, donated: Any) -> list[Any]:
     return b.call(program, operands)

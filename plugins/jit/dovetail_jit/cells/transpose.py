@@ -11,14 +11,14 @@ from ..primitive import call_program, jit_p
 
 
 @transpose_rules.register(jit_p)
-def jit_transpose(
+def _jit_transpose(
     cotangents: Sequence[Any], *args: Any, program: Any, name: str, donated: Any
 ) -> list[Any]:
     linear = tuple(is_linear(x) for x in args)
     given = tuple(ct is not None for ct in cotangents)
     transposed, nonzero = transpose_program(program, linear, given)
-    values = [x for x, l in zip(args, linear) if not l]
+    values = [x for x, live in zip(args, linear) if not live]
     cts = [ct for ct in cotangents if ct is not None]
     found = iter(call_program(transposed, name, [*values, *cts]))
     have = iter(nonzero)
-    return [next(found) if l and next(have) else None for l in linear]
+    return [next(found) if live and next(have) else None for live in linear]

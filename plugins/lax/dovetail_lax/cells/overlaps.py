@@ -1,4 +1,4 @@
-"""What a scatter writes: the gather that reads it back, and which of overlapping updates it keeps."""
+"""What a scatter writes: the gather that reads it back, and the updates that it keeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ..moves import reshaped
 from ..primitives.arithmetic import add_p
 from ..primitives.comparison import eq_p, ne_p
 from ..primitives.creation import iota_p
-from ..primitives.gather import GatherScatterMode, gather_p
+from ..primitives.gather import gather_p
+from ..primitives.indexing import GatherScatterMode
 from ..primitives.scatter import as_gather, scatter_p, window_sizes
 from ..primitives.shape import Shape
 

@@ -65,8 +65,8 @@ def axis_in(name: str, argument: str, axis: Any, ndim: int) -> int:
     if -ndim <= axis < ndim:
         return axis + ndim if axis < 0 else axis
     raise ValueError(
-        f"lax.{name}: {argument} {axis} is out of bounds for an array with {ndim} axes{place()}. It "
-        f"must be at least {-ndim} and less than {ndim}."
+        f"lax.{name}: {argument} {axis} is out of bounds for an array with {ndim} axes{place()}. "
+        f"It must be at least {-ndim} and less than {ndim}."
     )
 
 

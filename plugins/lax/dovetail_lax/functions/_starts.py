@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype_of
+from dovetail_core import typeof
+
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import add_p
 from ..primitives.comparison import lt_p
@@ -15,6 +16,7 @@ from ..primitives.conversion import convert_element_type_p
 from ..primitives.selection import select_n_p
 from ..primitives.shape import squeeze_p
 from ..primitives.slicing import slice_p
+from ..scalars import adapt, has_own_type
 from ._shapes import Shape, shape_of
 
 _INT32 = np.dtype(np.int32)
@@ -62,13 +64,15 @@ def wrapped(index: Any, size: int, allow_negative: bool) -> Any:
                 )
             at += size
         return 0 if at < 0 else size if at > size else at  # the same box, and fits every dtype
-    dtype: Any = dtype_of(index)
-    if not allow_negative or dtype.kind != "i":
+    if not allow_negative:
+        return index
+    dtype: Any = typeof(index).dtype  # type: ignore[attr-defined]
+    if dtype.kind != "i":
         return index  # unsigned, or refused by the type rule
-    if size > np.iinfo(dtype).max:
+    if dtype.itemsize < 4 and size > np.iinfo(dtype).max:
         index, dtype = _converted(index, _INT32), _INT32
-    negative = lt_p.bind(index, dtype.type(0))
-    return select_n_p.bind(negative, index, add_p.bind(index, dtype.type(size)))
+    negative = lt_p.bind(index, adapt(0, dtype))
+    return select_n_p.bind(negative, index, add_p.bind(index, adapt(size, dtype)))
 
 
 def _is_known_integer(index: Any) -> bool:
@@ -100,8 +104,8 @@ def _one_dtype(starts: list[Any]) -> list[Any]:
 
     What does not agree even then is left for the type rule, which says what is wrong.
     """
-    dtypes: Any = {dtype_of(i) for i in starts if i.__class__ is not int}
-    if not dtypes:
+    dtypes: Any = {typeof(i).dtype for i in starts if i.__class__ is not int}  # type: ignore
+    if len(dtypes) < 2 and all(has_own_type(int, d) for d in dtypes):
         return starts
     wide = [d for d in dtypes if d.itemsize >= 4 or d.kind not in "iu"]
     if len(wide) > 1 or any(d.kind not in "iu" for d in wide):
@@ -111,10 +115,10 @@ def _one_dtype(starts: list[Any]) -> list[Any]:
         (narrow,) = dtypes
         if all(i <= np.iinfo(narrow).max for i in starts if i.__class__ is int):
             dtype = narrow
-    return [dtype.type(i) if i.__class__ is int else _converted(i, dtype) for i in starts]
+    return [adapt(i, dtype) if i.__class__ is int else _converted(i, dtype) for i in starts]
 
 
 def _converted(index: Any, dtype: Any) -> Any:
-    if dtype_of(index) == dtype:
+    if typeof(index).dtype == dtype:  # type: ignore[attr-defined]
         return index
     return convert_element_type_p.bind(index, new_dtype=dtype, weak_type=False)

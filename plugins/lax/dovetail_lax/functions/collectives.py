@@ -45,9 +45,7 @@ def _no_groups(what: str, groups: Any) -> None:
         raise NotImplementedError(f"{what}: axis_index_groups is not supported under vmap")
 
 
-def _over(
-    what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any
-) -> Any:
+def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any) -> Any:
     _no_groups(what, groups)
     params = _axes(axis_name)
     return tree_map(lambda leaf: primitive.bind(operands(what, (leaf,))[0], **params), x)
@@ -127,7 +125,10 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
     params = _one_axis("ppermute", axis_name)
     pairs = tuple((int(s), int(d)) for s, d in perm)
     (n,) = params["axis_sizes"]
-    for role, positions in (("source", [s for s, _ in pairs]), ("destination", [d for _, d in pairs])):
+    for role, positions in (
+        ("source", [s for s, _ in pairs]),
+        ("destination", [d for _, d in pairs]),
+    ):
         if len(set(positions)) != len(positions):
             raise ValueError(f"ppermute: perm names a {role} twice: {list(pairs)}")
         if any(not 0 <= p < n for p in positions):
@@ -221,7 +222,7 @@ def psum_scatter(
     _no_groups("psum_scatter", axis_index_groups)
 
     def leaf(v: Any) -> Any:
-        from .slicing import dynamic_index_in_dim, dynamic_slice_in_dim
+        from .dynamic_slicing import dynamic_index_in_dim, dynamic_slice_in_dim
 
         (n,) = _one_axis("psum_scatter", axis_name)["axis_sizes"]
         dim = scatter_dimension % len(v.shape)
@@ -237,5 +238,3 @@ def psum_scatter(
 def pswapaxes(x: Any, axis_name: Names, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Exchange the named axis with an array axis."""
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
-
-

@@ -93,7 +93,7 @@ def _named(
             "per spatial axis, or use conv_transpose"
         )
     sizes = [lhs[i] for i in dn.lhs_spec[2:]]
-    check_lengths("convolution", len(sizes), window_strides=strides, rhs_dilation=rhs_dilation)
+    check_lengths("conv_general_dilated", len(sizes), window_strides=strides, rhs_dilation=rhs_dilation)
     spans = [dilated(rhs[i], d) for i, d in zip(dn.rhs_spec[2:], rhs_dilation)]
     if any(s < 1 for s in strides):
         return [(0, 0)] * len(sizes)  # the row's type rule reports it

@@ -13,7 +13,8 @@ from ..dtypes import dtype_of, iinfo
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import add_p, rem_p
 from ..primitives.comparison import lt_p
-from ..primitives.gather import GatherDimensionNumbers, GatherScatterMode, gather_p
+from ..primitives.gather import gather_p
+from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ..primitives.joining import concatenate_p
 from ..primitives.selection import select_n_p
 from ._shapes import axes_in, ints, shape_of
@@ -65,7 +66,7 @@ def gather(
 
 
 def _fill_value(dtype: Any, given: Any) -> Any:
-    """The fill value as a Python scalar (one object for NaN, so that equal parameters compare so)."""
+    """The fill value as a Python scalar (one object for NaN, for NaN does not equal itself)."""
     if given is None:
         if is_inexact(dtype):
             return np.nan

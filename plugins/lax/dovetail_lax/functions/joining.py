@@ -81,9 +81,7 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     return split_p.bind(operand, sizes=ints("split", "sizes", sizes), axis=at)
 
 
-def pad(
-    operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]
-) -> Any:
+def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """``operand`` with elements added before, after and between its own, or removed.
 
     Args:

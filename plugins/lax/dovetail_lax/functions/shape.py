@@ -9,8 +9,8 @@ from typing import Any
 from dovetail_core import get_trace
 
 from ..primitives._elementwise import place
-from ..primitives.shape import broadcast_in_dim_p, reshape_p, rev_p, squeeze_p, transpose_p
-from ._shapes import Shape, axes_in, axis_in, ints, on_host, refuse_sharding, shape_of
+from ..primitives.shape import reshape_p, rev_p, squeeze_p, transpose_p
+from ._shapes import axes_in, ints, on_host, refuse_sharding, shape_of
 
 
 def reshape(
@@ -54,86 +54,6 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     return get_trace().process(transpose_p, (operand,), {"permutation": order})
 
 
-def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
-    """``operand`` with new leading axes of the given sizes."""
-    new = ints("broadcast", "sizes", sizes)
-    shape = shape_of(operand)
-    dims = range(len(new), len(new) + len(shape))
-    return broadcast_in_dim(operand, new + shape, dims, out_sharding=out_sharding)
-
-
-def broadcast_in_dim(
-    operand: Any,
-    shape: Sequence[int],
-    broadcast_dimensions: Sequence[int],
-    *,
-    out_sharding: Any = None,
-) -> Any:
-    """``operand`` repeated to fill ``shape``.
-
-    Args:
-        shape: of the result.
-        broadcast_dimensions: increasing; axis ``i`` of ``operand`` becomes axis
-            ``broadcast_dimensions[i]`` of the result, and has its size or size 1.
-
-    Raises:
-        TypeError: shapes and dimensions do not fit together.
-    """
-    sizes = ints("broadcast_in_dim", "shape", shape)
-    dims = ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
-    if out_sharding is not None:
-        refuse_sharding("broadcast_in_dim", out_sharding)
-    if len(dims) == len(sizes) and shape_of(operand) == sizes and not on_host(operand):
-        return operand
-    if dims and min(dims) < 0:
-        dims = axes_in("broadcast_in_dim", "broadcast_dimensions", dims, len(sizes))
-    params = {"shape": sizes, "broadcast_dimensions": dims}
-    return get_trace().process(broadcast_in_dim_p, (operand,), params)
-
-
-def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
-    """The shape that arrays of these shapes broadcast to, by NumPy's rule.
-
-    Raises:
-        ValueError: they do not broadcast.
-    """
-    found = [ints("broadcast_shapes", "shapes", s) for s in shapes]
-    ndim = max(map(len, found), default=0)
-    aligned = [(1,) * (ndim - len(s)) + s for s in found]
-    out: list[int] = []
-    for sizes in zip(*aligned):
-        others = {n for n in sizes if n != 1}
-        if len(others) > 1:
-            raise ValueError(
-                f"shapes {', '.join(map(str, found))} do not broadcast: aligned at the last axis, "
-                f"sizes must be equal or 1, but {sorted(others)} meet{place()}. Use reshape or "
-                "expand_dims."
-            )
-        out.append(others.pop() if others else 1)
-    return tuple(out)
-
-
-def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """``x`` with leading axes of size 1 added until it has ``rank`` axes."""
-    missing = rank - len(shape_of(x))
-    return expand_dims(x, range(missing)) if missing > 0 else x
-
-
-def broadcast_like(arr: Any, like_arr: Any) -> Any:
-    """``arr`` broadcast to the shape of ``like_arr``, by NumPy's rule.
-
-    Raises:
-        ValueError: the shapes do not fit.
-    """
-    shape, wanted = shape_of(arr), shape_of(like_arr)
-    if broadcast_shapes(shape, wanted) != wanted:
-        raise ValueError(
-            f"lax.broadcast_like: an array of shape {shape} does not broadcast to {wanted}, the "
-            f"shape of like_arr{place()}. Use reshape or expand_dims."
-        )
-    return broadcast_in_dim(arr, wanted, range(len(wanted) - len(shape), len(wanted)))
-
-
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
     """``operand`` with the axes from ``start_dimension`` to before ``stop_dimension`` made one.
 
@@ -146,8 +66,8 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     hi = ndim if stop_dimension is None else _bound("stop_dimension", stop_dimension, ndim)
     if hi < lo:
         raise ValueError(
-            f"lax.collapse: the axes from {start_dimension} to {stop_dimension} of an operand of shape "
-            f"{shape} are no range{place()}. stop_dimension must not be before start_dimension."
+            f"lax.collapse: the axes from {start_dimension} to {stop_dimension} of an operand of "
+            f"shape {shape} are no range{place()}. stop_dimension must not be before start_dimension."
         )
     return reshape(operand, (*shape[:lo], prod(shape[lo:hi]), *shape[hi:]))
 
@@ -169,28 +89,6 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     if len(dims) > 1:
         dims = tuple(sorted(dims))
     return get_trace().process(squeeze_p, (array,), {"dimensions": dims})
-
-
-def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
-    """``array`` with new axes of size 1, at the given places of the result.
-
-    Raises:
-        ValueError: a place is repeated or out of bounds.
-    """
-    old = shape_of(array)
-    places = ints("expand_dims", "dimensions", dimensions)
-    if not places and not on_host(array):
-        return array
-    ndim = len(old) + len(places)
-    new = {axis_in("expand_dims", "dimensions", d, ndim) for d in places}
-    if len(new) != len(places):
-        raise ValueError(
-            f"lax.expand_dims got dimensions {places}{place()}: an axis is repeated. Name each once."
-        )
-    dims = tuple([i for i in range(ndim) if i not in new])
-    sizes = iter(old)
-    shape = tuple([1 if i in new else next(sizes) for i in range(ndim)])
-    return broadcast_in_dim_p.bind(array, shape=shape, broadcast_dimensions=dims)
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:

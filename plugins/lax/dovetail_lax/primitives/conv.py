@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from dovetail_core import Primitive, ShapedArray
 
+from ._elementwise import place
 from .window_shapes import check_lengths, check_positive, window_counts
 
 Axes = tuple[int, ...]
@@ -44,20 +45,20 @@ def _conv_type(
     n = len(lhs.shape) - 2
     if len(rhs.shape) != n + 2 or n < 0:
         raise TypeError(
-            f"convolution of {lhs.str_short()} with a kernel {rhs.str_short()}: both must have a "
-            "batch or feature axis, a feature axis, and the same number of spatial axes"
+            f"{_about(lhs, rhs)}: both must have two axes for batch and features, and the same "
+            "number of spatial axes."
         )
     if lhs.dtype != rhs.dtype:
         raise TypeError(
-            f"convolution of {lhs.str_short()} with a kernel {rhs.str_short()}: convert one, so "
-            "that both have one dtype (convert_element_type)"
+            f"{_about(lhs, rhs)}: both must have one dtype. Convert one of them "
+            "(convert_element_type)."
         )
     check_lengths(
-        "convolution", n, window_strides=window_strides, padding=padding,
+        "conv_general_dilated", n, window_strides=window_strides, padding=padding,
         lhs_dilation=lhs_dilation, rhs_dilation=rhs_dilation,
     )  # fmt: skip
     check_positive(
-        "convolution", window_strides=window_strides, lhs_dilation=lhs_dilation,
+        "conv_general_dilated", window_strides=window_strides, lhs_dilation=lhs_dilation,
         rhs_dilation=rhs_dilation,
     )  # fmt: skip
     batch, features, *sizes = [lhs.shape[i] for i in dimension_numbers.lhs_spec]
@@ -75,16 +76,20 @@ def _conv_type(
     return ShapedArray(shape, lhs.dtype, lhs.weak_type and rhs.weak_type)
 
 
+def _about(lhs: ShapedArray, rhs: ShapedArray) -> str:
+    return f"convolution of {lhs.str_short()} with a kernel {rhs.str_short()}{place()}"
+
+
 def _check_groups(
     lhs: ShapedArray, rhs: ShapedArray, sizes: tuple[int, int, int, int], by_feature: int,
     by_batch: int,
 ) -> None:  # fmt: skip
     batch, features, out_features, in_features = sizes
-    about = f"convolution of {lhs.str_short()} with a kernel {rhs.str_short()}"
+    about = _about(lhs, rhs)
     if by_feature < 1 or by_batch < 1 or (by_feature > 1 and by_batch > 1):
         raise ValueError(
             f"{about}: feature_group_count={by_feature} and batch_group_count={by_batch} must be "
-            "positive, and one of them must be 1"
+            "positive, and one of them must be 1."
         )
     if features % by_feature or features // by_feature != in_features:
         raise ValueError(
@@ -95,9 +100,9 @@ def _check_groups(
     for name, count in (("feature_group_count", by_feature), ("batch_group_count", by_batch)):
         if out_features % count:
             raise ValueError(
-                f"{about}: {name}={count} must divide the kernel's {out_features} output features"
+                f"{about}: {name}={count} must divide the kernel's {out_features} output features."
             )
     if batch % by_batch:
         raise ValueError(
-            f"{about}: batch_group_count={by_batch} must divide the operand's batch size {batch}"
+            f"{about}: batch_group_count={by_batch} must divide the operand's batch size {batch}."
         )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import promote_types
+from ._elementwise import place
 
 Axes = tuple[int, ...]
 DotDimensionNumbers: TypeAlias = tuple[
@@ -99,13 +100,14 @@ def _check_side(side: str, x: ShapedArray, contracting: Axes, batch: Axes) -> No
     found = (*contracting, *batch)
     if len(set(found)) != len(found):
         raise TypeError(
-            f"dot_general got contracting axes {contracting} and batch axes {batch} for its {side} "
-            f"of type {x.str_short()}: each axis can be named once"
+            f"lax.dot_general got contracting axes {contracting} and batch axes {batch} for its "
+            f"{side} {x.str_short()}{place()}: each axis can be named once."
         )
     if any(not 0 <= a < len(x.shape) for a in found):
         raise TypeError(
-            f"dot_general got contracting axes {contracting} and batch axes {batch} for its {side} "
-            f"of type {x.str_short()}: axes must be at least 0 and less than {len(x.shape)}"
+            f"lax.dot_general got contracting axes {contracting} and batch axes {batch} for its "
+            f"{side} {x.str_short()}{place()}: axes must be at least 0 and less than "
+            f"{len(x.shape)}."
         )
 
 
@@ -115,8 +117,8 @@ def _check_pairs(
     sizes_l, sizes_r = [lhs.shape[i] for i in left], [rhs.shape[i] for i in right]
     if sizes_l != sizes_r:
         raise TypeError(
-            f"dot_general got operands of types {lhs.str_short()} and {rhs.str_short()} with "
-            f"{kind} axes {left} and {right}, of sizes {tuple(sizes_l)} and {tuple(sizes_r)}: "
-            "they must be equal. Transpose or reshape an operand, or name other axes "
+            f"lax.dot_general got operands {lhs.str_short()} and {rhs.str_short()} with {kind} "
+            f"axes {left} and {right}, of sizes {tuple(sizes_l)} and {tuple(sizes_r)}{place()}: "
+            "the sizes must be equal. Transpose or reshape an operand, or name other axes "
             "(dimension_numbers)."
         )

@@ -6,6 +6,7 @@ import enum
 
 from dovetail_core import Primitive, ShapedArray
 
+from ._elementwise import place
 from .complex import complex_of, real_part
 
 
@@ -33,22 +34,28 @@ def _fft_type(
 ) -> ShapedArray:
     n = len(fft_lengths)
     if not 1 <= n <= 3:
-        raise ValueError(f"fft transforms one to three axes, got fft_lengths={fft_lengths}")
+        raise ValueError(
+            f"lax.fft got fft_lengths={fft_lengths}{place()}: it transforms one to three axes. "
+            "Transform more in several steps."
+        )
     if len(x.shape) < n:
-        raise ValueError(f"fft got {n} fft_lengths {fft_lengths} for an operand {x.str_short()}")
+        raise ValueError(
+            f"lax.fft got fft_lengths={fft_lengths} for an operand {x.str_short()}{place()}, which "
+            "has fewer axes."
+        )
     wanted = "real" if fft_type == FftType.RFFT else "complex"
     if x.dtype.name not in (("float32", "float64") if wanted == "real" else _COMPLEX):
         raise TypeError(
-            f"{fft_type.name} needs a {wanted} operand of 32-bit or 64-bit floats, not "
-            f"{x.str_short()}: convert it first (convert_element_type)"
+            f"lax.fft ({fft_type.name}) does not accept {x.str_short()}{place()}: it takes "
+            f"{wanted} arrays of 32-bit or 64-bit floats. Convert it first (convert_element_type)."
         )
     batch = x.shape[: len(x.shape) - n]
     half = (*fft_lengths[:-1], fft_lengths[-1] // 2 + 1 if fft_lengths[-1] else 0)
     given = half if fft_type == FftType.IRFFT else fft_lengths
     if x.shape[len(batch) :] != given:
         raise ValueError(
-            f"{fft_type.name} with fft_lengths={fft_lengths} transforms axes of sizes {given}; the "
-            f"operand's last axes have sizes {x.shape[len(batch) :]}. Pad or slice it first."
+            f"lax.fft ({fft_type.name}) with fft_lengths={fft_lengths} transforms axes of sizes "
+            f"{given}; the operand {x.str_short()} has others{place()}. Pad or slice it first."
         )
     if fft_type == FftType.RFFT:
         return ShapedArray(batch + half, complex_of(x.dtype))

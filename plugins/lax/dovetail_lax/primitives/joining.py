@@ -48,7 +48,7 @@ def _concatenate(*operands: ShapedArray, dimension: int) -> ShapedArray:
                 "broadcast them."
             )
     length = sum([x.shape[dimension] for x in operands])
-    weak = all([x.weak_type for x in operands])
+    weak = all(x.weak_type for x in operands)
     return ShapedArray((*before, length, *after), operands[0].dtype, weak)
 
 
@@ -116,7 +116,7 @@ def _stack(*operands: ShapedArray, axis: int) -> ShapedArray:
             "they must be equal. Reshape or broadcast them."
         )
     axes_checked("stack", "axis", (axis,), (1, *shape))
-    weak = all([x.weak_type for x in operands])
+    weak = all(x.weak_type for x in operands)
     return ShapedArray((*shape[:axis], len(operands), *shape[axis:]), operands[0].dtype, weak)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ..monoids import is_integer
+from ._elementwise import place
 from .arithmetic import mul_p
 from .trees import flattened, fold, mapped, spread_scalar
 
@@ -21,11 +22,11 @@ def checked_axes(name: str, x: ShapedArray, axes: Sequence[int]) -> frozenset[in
     ndim = len(x.shape)
     found = frozenset(axes)
     if len(found) != len(axes):
-        raise ValueError(f"{name} got axes {tuple(axes)}: name each axis once")
+        raise ValueError(f"lax.{name} got axes {tuple(axes)}{place()}: name each axis once.")
     if any(not 0 <= a < ndim for a in axes):
         raise ValueError(
-            f"{name} got axes {tuple(axes)} for an operand of type {x.str_short()}: axes must be "
-            f"at least 0 and less than {ndim} (add the number of axes to a negative one)"
+            f"lax.{name} got axes {tuple(axes)} for an operand {x.str_short()}{place()}: they "
+            f"must be at least 0 and less than {ndim} (add {ndim} to a negative one)."
         )
     return found
 
@@ -49,8 +50,8 @@ def _reduction(name: str, accepts: Callable[[Any], bool], words: str) -> Primiti
     def rule(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         if not accepts(x.dtype):
             raise TypeError(
-                f"{name} does not take {x.str_short()}: its operand must be {words}. Convert it "
-                "first (convert_element_type)."
+                f"lax.{name} does not accept {x.str_short()}{place()}: it takes {words}. Convert "
+                "the operand first (convert_element_type)."
             )
         shape = without_axes(x.shape, checked_axes(name, x, axes))
         return ShapedArray(shape, x.dtype, x.weak_type)
@@ -60,13 +61,13 @@ def _reduction(name: str, accepts: Callable[[Any], bool], words: str) -> Primiti
 
 
 _any_dtype: Callable[[Any], bool] = lambda dtype: True  # noqa: E731
-reduce_sum_p = _reduction("reduce_sum", _is_number, "a number")
-reduce_prod_p = _reduction("reduce_prod", _is_number, "a number")
-reduce_max_p = _reduction("reduce_max", _any_dtype, "an array")
-reduce_min_p = _reduction("reduce_min", _any_dtype, "an array")
-reduce_and_p = _reduction("reduce_and", _is_logical, "boolean or integer")
-reduce_or_p = _reduction("reduce_or", _is_logical, "boolean or integer")
-reduce_xor_p = _reduction("reduce_xor", _is_logical, "boolean or integer")
+reduce_sum_p = _reduction("reduce_sum", _is_number, "numbers")
+reduce_prod_p = _reduction("reduce_prod", _is_number, "numbers")
+reduce_max_p = _reduction("reduce_max", _any_dtype, "arrays")
+reduce_min_p = _reduction("reduce_min", _any_dtype, "arrays")
+reduce_and_p = _reduction("reduce_and", _is_logical, "booleans and integers")
+reduce_or_p = _reduction("reduce_or", _is_logical, "booleans and integers")
+reduce_xor_p = _reduction("reduce_xor", _is_logical, "booleans and integers")
 
 
 @reduce_prod_p.def_decomposition
@@ -82,17 +83,23 @@ def _argreduction(name: str) -> Primitive:
 
     def rule(x: ShapedArray, *, axes: tuple[int, ...], index_dtype: Any) -> ShapedArray:
         if len(axes) != 1 or not 0 <= axes[0] < len(x.shape):
-            raise ValueError(f"{name} got axis {axes[0]} for an operand of type {x.str_short()}")
+            raise ValueError(
+                f"lax.{name} got axis {axes[0]} for an operand {x.str_short()}{place()}: it must "
+                f"be at least 0 and less than {len(x.shape)}."
+            )
         if not is_integer(index_dtype):
-            raise TypeError(f"{name} needs an integer index_dtype, not {index_dtype}")
+            raise TypeError(
+                f"lax.{name} got index_dtype={index_dtype}{place()}: it must be an integer type."
+            )
         if x.dtype.kind == "c":
             raise TypeError(
-                f"{name} does not take {x.str_short()}: complex numbers have no order. Reduce "
-                "their real parts or magnitudes."
+                f"lax.{name} does not accept {x.str_short()}{place()}: complex numbers have no "
+                "order. Reduce their real parts or magnitudes."
             )
         if x.shape[axes[0]] == 0:
             raise ValueError(
-                f"{name} along axis {axes[0]} of {x.str_short()}: an empty axis has no extremum"
+                f"lax.{name} along axis {axes[0]} of {x.str_short()}{place()}: an empty axis has "
+                "no extremum."
             )
         return ShapedArray(without_axes(x.shape, frozenset(axes)), index_dtype)
 
@@ -115,31 +122,39 @@ def _reduce_type(
     operands, inits = avals[:n], avals[n:]
     if any(x.shape != operands[0].shape for x in operands):
         raise ValueError(
-            f"reduce needs operands of one shape, got {', '.join(x.str_short() for x in operands)}"
+            f"lax.reduce takes operands of one shape, got "
+            f"{', '.join(x.str_short() for x in operands)}{place()}. Broadcast them first."
         )
-    for x, init in zip(operands, inits):
-        if init.shape != () or init.dtype != x.dtype:
-            raise TypeError(
-                f"reduce got an initial value of type {init.str_short()} for an operand of type "
-                f"{x.str_short()}: it must be a scalar of the operand's dtype"
-            )
-    check_computation("reduce", jaxpr, operands)
+    check_computation("reduce", jaxpr, operands, inits)
     shape = without_axes(operands[0].shape, checked_axes("reduce", operands[0], dimensions))
     return [ShapedArray(shape, x.dtype) for x in operands]
 
 
-def check_computation(name: str, jaxpr: ClosedJaxpr, operands: Sequence[ShapedArray]) -> None:
-    """Raise unless ``jaxpr`` maps two scalars per operand to one.
+def check_computation(
+    name: str,
+    jaxpr: ClosedJaxpr,
+    operands: Sequence[ShapedArray],
+    inits: Sequence[ShapedArray],
+) -> None:
+    """Raise unless initial values fit, and ``jaxpr`` maps two scalars per operand to one.
 
     Raises:
-        TypeError: it returns other types.
+        TypeError: an initial value is no scalar of its operand's dtype, or the program returns
+            other types.
     """
+    for x, init in zip(operands, inits):
+        if init.shape != () or init.dtype != x.dtype:
+            raise TypeError(
+                f"lax.{name} got an initial value {init.str_short()} for an operand "
+                f"{x.str_short()}{place()}: it must be a scalar of dtype {x.dtype}. Convert it."
+            )
     wanted = [ShapedArray((), x.dtype) for x in operands]
     found = [a.strong() for a in jaxpr.out_avals]
     if found != wanted:
         raise TypeError(
-            f"the computation of {name} must return scalars of the operands' types "
-            f"{[a.str_short() for a in wanted]}, but it returns {[a.str_short() for a in found]}"
+            f"the computation of lax.{name}{place()} must return scalars of the operands' types, "
+            f"{', '.join(a.str_short() for a in wanted)}; it returns "
+            f"{', '.join(a.str_short() for a in found)}."
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ._elementwise import place
-from .gather import (
+from .indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
     check_dimension_numbers,

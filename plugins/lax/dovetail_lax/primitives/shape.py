@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 
 from dovetail_core import Primitive, ShapedArray
@@ -69,9 +70,7 @@ def _transpose(x: ShapedArray, *, permutation: Shape) -> ShapedArray:
 
 
 @broadcast_in_dim_p.def_abstract_eval
-def _broadcast_in_dim(
-    x: ShapedArray, *, shape: Shape, broadcast_dimensions: Shape
-) -> ShapedArray:
+def _broadcast_in_dim(x: ShapedArray, *, shape: Shape, broadcast_dimensions: Shape) -> ShapedArray:
     dims = broadcast_dimensions
     given = f"an operand of shape {x.shape}, shape {shape} and broadcast_dimensions {dims}"
     if len(dims) != len(x.shape):
@@ -81,7 +80,7 @@ def _broadcast_in_dim(
         )
     if any(d < 0 for d in shape):
         raise TypeError(f"lax.broadcast_in_dim got {given}{place()}: sizes must not be negative.")
-    if any(a >= b for a, b in zip(dims, dims[1:])) or any(not 0 <= d < len(shape) for d in dims):
+    if any(a >= b for a, b in pairwise(dims)) or any(not 0 <= d < len(shape) for d in dims):
         raise TypeError(
             f"lax.broadcast_in_dim got {given}{place()}: broadcast_dimensions must increase, "
             f"be at least 0 and less than {len(shape)}. Transpose the operand first to change the "

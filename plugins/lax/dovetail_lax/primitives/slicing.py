@@ -70,9 +70,7 @@ def _dynamic_slice(x: ShapedArray, *starts: ShapedArray, slice_sizes: Shape) -> 
 
 
 @dynamic_update_slice_p.def_abstract_eval
-def _dynamic_update_slice(
-    x: ShapedArray, update: ShapedArray, *starts: ShapedArray
-) -> ShapedArray:
+def _dynamic_update_slice(x: ShapedArray, update: ShapedArray, *starts: ShapedArray) -> ShapedArray:
     _starts_checked("dynamic_update_slice", x, starts)
     if x.dtype != update.dtype:
         raise TypeError(

@@ -10,6 +10,7 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..monoids import is_floating
 from ..moves import along
+from ._elementwise import place
 from .creation import iota_p
 
 sort_p = Primitive("sort", multiple_results=True)
@@ -27,14 +28,17 @@ def _sort_type(
     shape = avals[0].shape
     if any(a.shape != shape for a in avals):
         raise TypeError(
-            f"sort needs operands of one shape, got {', '.join(a.str_short() for a in avals)}"
+            f"lax.sort takes operands of one shape, got "
+            f"{', '.join(a.str_short() for a in avals)}{place()}. Broadcast them first."
         )
     if not 0 <= dimension < len(shape):
-        raise ValueError(f"sort got dimension {dimension} for operands of shape {shape}")
+        raise ValueError(
+            f"lax.sort got dimension {dimension} for operands of shape {shape}{place()}."
+        )
     if not 1 <= num_keys <= len(avals):
         raise ValueError(
-            f"sort got num_keys={num_keys} for {len(avals)} operands: at least one and at most "
-            "all of them are keys"
+            f"lax.sort got num_keys={num_keys} for {len(avals)} operands{place()}: at least one "
+            "and at most all of them are keys."
         )
     return list(avals)
 
@@ -50,15 +54,15 @@ Of equal elements the first comes first; NaN is larger than all numbers.
 def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
     if x.dtype.kind == "c":
         raise ValueError(
-            f"top_k does not take {x.str_short()}: complex numbers have no order. Apply it to "
-            "their real parts or magnitudes."
+            f"lax.top_k does not accept {x.str_short()}{place()}: complex numbers have no order. "
+            "Apply it to their real parts or magnitudes."
         )
     if not x.shape or not 0 <= axis < len(x.shape):
-        raise ValueError(f"top_k got axis {axis} for an operand of type {x.str_short()}")
+        raise ValueError(f"lax.top_k got axis {axis} for an operand {x.str_short()}{place()}.")
     if not 0 <= k <= x.shape[axis]:
         raise ValueError(
-            f"top_k got k={k} for {x.str_short()}, which has {x.shape[axis]} elements along axis "
-            f"{axis}: k must be at least 0 and at most that"
+            f"lax.top_k got k={k} for {x.str_short()}{place()}, which has {x.shape[axis]} "
+            f"elements along axis {axis}: k must be at least 0 and at most that."
         )
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
     return [ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, np.int32)]
@@ -81,16 +85,20 @@ def _approx_top_k_type(
 ) -> list[ShapedArray]:
     name = "approx_max_k" if is_max_k else "approx_min_k"
     if not is_floating(x.dtype):
-        raise ValueError(f"{name} needs a real floating-point operand, not {x.str_short()}")
+        raise ValueError(
+            f"lax.{name} does not accept {x.str_short()}{place()}: it takes floating-point "
+            "numbers. Convert the operand first (convert_element_type), or use lax.top_k."
+        )
     if not 0 <= reduction_dimension < len(x.shape):
         raise ValueError(
-            f"{name} got reduction_dimension {reduction_dimension} for {x.str_short()}"
+            f"lax.{name} got reduction_dimension {reduction_dimension} for an operand "
+            f"{x.str_short()}{place()}."
         )
     size = x.shape[reduction_dimension]
     if not 0 <= k <= size:
         raise ValueError(
-            f"{name} got k={k} for {x.str_short()}, which has {size} elements along axis "
-            f"{reduction_dimension}"
+            f"lax.{name} got k={k} for {x.str_short()}{place()}, which has {size} elements along "
+            f"axis {reduction_dimension}: k must be at least 0 and at most that."
         )
     axis = reduction_dimension
     shape = (*x.shape[:axis], k if aggregate_to_topk else size, *x.shape[axis + 1 :])

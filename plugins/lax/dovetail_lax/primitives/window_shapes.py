@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ._elementwise import place
+
 
 def dilated(size: int, dilation: int) -> int:
     """The length of an axis with ``dilation - 1`` holes between its elements."""
@@ -58,15 +60,18 @@ def pads_of(
         TypeError: ``padding`` is not a string.
     """
     if not isinstance(padding, str):
-        raise TypeError(f"padding must be a string or a sequence of (low, high) pairs: {padding!r}")
+        raise TypeError(
+            f"got padding {padding!r}{place()}: it must be a string or a sequence of (low, high) "
+            "pairs."
+        )
     name = padding.upper()
     if name == "VALID":
         return [(0, 0)] * len(window)
     if name in ("SAME", "SAME_LOWER"):
         return same_padding(shape, window, strides, name == "SAME_LOWER")
     raise RuntimeError(
-        f"unknown padding {padding!r}: it is 'VALID', 'SAME' or 'SAME_LOWER', or a sequence of "
-        "(low, high) pairs"
+        f"got padding {padding!r}{place()}: it must be 'VALID', 'SAME' or 'SAME_LOWER', or a "
+        "sequence of (low, high) pairs."
     )
 
 
@@ -79,7 +84,8 @@ def check_lengths(name: str, n: int, **values: Sequence[Any]) -> None:
     for key, found in values.items():
         if len(found) != n:
             raise ValueError(
-                f"{name} needs {n} values in {key}, one per axis, and got {tuple(found)}"
+                f"lax.{name} got {key} {tuple(found)}{place()}: it needs {n} values, one per "
+                f"{'spatial ' if name.startswith('conv') else ''}axis."
             )
 
 
@@ -91,4 +97,6 @@ def check_positive(name: str, **values: Sequence[int]) -> None:
     """
     for key, found in values.items():
         if any(v < 1 for v in found):
-            raise ValueError(f"{name} needs positive {key}, got {tuple(found)}")
+            raise ValueError(
+                f"lax.{name} got {key} {tuple(found)}{place()}: they must be positive."
+            )

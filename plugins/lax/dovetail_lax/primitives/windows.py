@@ -10,6 +10,7 @@ from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ..monoids import IDENTITIES
 from ..moves import padded
+from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
 from .comparison import ge_p
 from .reductions import check_computation
@@ -118,14 +119,11 @@ def _reduce_window_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) 
     operands, inits = avals[: len(avals) // 2], avals[len(avals) // 2 :]
     if any(x.shape != operands[0].shape for x in operands):
         found = ", ".join(x.str_short() for x in operands)
-        raise ValueError(f"reduce_window needs operands of one shape, got {found}")
-    for x, init in zip(operands, inits):
-        if init.shape != () or init.dtype != x.dtype:
-            raise TypeError(
-                f"reduce_window got an initial value of type {init.str_short()} for an operand of "
-                f"type {x.str_short()}: it must be a scalar of the operand's dtype"
-            )
-    check_computation("reduce_window", jaxpr, operands)
+        raise ValueError(
+            f"lax.reduce_window takes operands of one shape, got {found}{place()}. Broadcast them "
+            "first."
+        )
+    check_computation("reduce_window", jaxpr, operands, inits)
     shape = windows_type("reduce_window", operands[0], **params)
     return [ShapedArray(shape, x.dtype) for x in operands]
 
@@ -159,8 +157,8 @@ def _scatter_type(
     shape = windows_type("select_and_scatter_add", operand, **params)
     if source.shape != shape or source.dtype != operand.dtype:
         raise TypeError(
-            f"select_and_scatter_add got a source of type {source.str_short()}: these windows of "
-            f"{operand.str_short()} need one of shape {shape} and dtype {operand.dtype}"
+            f"select_and_scatter_add got a source {source.str_short()}{place()}: these windows of "
+            f"{operand.str_short()} need one of shape {shape} and dtype {operand.dtype}."
         )
     return operand.strong()
 
@@ -175,8 +173,8 @@ def _gather_type(
 ) -> ShapedArray:
     if tangents.shape != operand.shape or tangents.dtype != operand.dtype:
         raise TypeError(
-            f"select_and_gather_add got tangents of type {tangents.str_short()} for an operand of "
-            f"type {operand.str_short()}: they must have one shape and dtype"
+            f"select_and_gather_add got tangents {tangents.str_short()} for an operand "
+            f"{operand.str_short()}{place()}: they must have one shape and dtype."
         )
     shape = windows_type("select_and_gather_add", operand, **params)
     return ShapedArray(shape, operand.dtype)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dovetail_core.testing import Sample
 
-from . import arithmetic, discrete, shape, special, transcendental, values
+from . import arithmetic, discrete, indexing, shape, slicing, special, transcendental, values
 
 FAMILIES = (
     arithmetic,
@@ -15,6 +15,8 @@ FAMILIES = (
     discrete,
     values,
     shape,
+    slicing,
+    indexing,
 )
 
 

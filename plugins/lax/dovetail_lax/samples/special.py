@@ -31,8 +31,11 @@ def samples() -> Iterator[Sample]:
         yield from one_operand(p, DOMAINS[p], ["float32"], extremes=("float32",))
     for p in (s.igamma_p, s.igammac_p, s.igamma_grad_a_p, s.random_gamma_grad_p):
         yield from operands(p, [POSITIVE, POSITIVE], ("float32", "bfloat16"))
-    yield from operands(s.zeta_p, [(2.0, 5.0), POSITIVE], ("float32", "bfloat16"))
+    # These have a derivative in the last operand only.
+    narrow = ("float32", "bfloat16")
+    yield from operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow, smooth=False)
     orders = np.array([0, 1, 2, 3], np.float32)
-    yield Sample(s.polygamma_p, (orders, np.array([0.5, 1.5, 2.5, 3.5], np.float32)))
-    yield from operands(s.regularized_incomplete_beta_p, [POSITIVE, POSITIVE, (0.1, 0.9)],
-                        ("float32", "bfloat16"))  # fmt: skip
+    points = np.array([0.5, 1.5, 2.5, 3.5], np.float32)
+    yield Sample(s.polygamma_p, (orders, points), tags=frozenset({"nonsmooth"}))
+    beta = [POSITIVE, POSITIVE, (0.1, 0.9)]
+    yield from operands(s.regularized_incomplete_beta_p, beta, narrow, smooth=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dovetail_core import is_inexact
 from dovetail_core.testing import Sample
 
 from ..primitives import complex as c
@@ -61,7 +62,10 @@ def _conversions() -> Iterator[Sample]:
         for target in DTYPES:
             params = {"new_dtype": np.dtype(target), "weak_type": False}
             x = numbers("convert", (0.5, 3.0), (5,), source)
-            yield Sample(convert_element_type_p, (x,), params)
+            # Differences in a wider type than the result's say nothing about it.
+            coarse = is_inexact(x.dtype) and np.dtype(target).itemsize < 4
+            tags = frozenset({"nonsmooth"}) if coarse else frozenset[str]()
+            yield Sample(convert_element_type_p, (x,), params, tags)
     for source in ("float32", "int32", "uint8", "bfloat16"):
         for target in ("float32", "int32", "uint8", "int8", "uint32", "float16", "bool"):
             params = {"new_dtype": np.dtype(target), "weak_type": False}

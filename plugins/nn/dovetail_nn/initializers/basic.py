@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_lax import dtypes
 import dovetail_random as random
 
 Array = Any
@@ -24,7 +25,7 @@ class Initializer(Protocol):
 
 def as_dtype(dtype: DTypeLike) -> Any:
     """A dtype argument; None is that of floating-point numbers."""
-    return lax.dtypes.as_dtype(float if dtype is None else dtype)
+    return dtypes.as_dtype(float if dtype is None else dtype)
 
 
 def no_sharding(out_sharding: Any) -> None:

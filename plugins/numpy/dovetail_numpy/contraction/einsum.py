@@ -133,8 +133,9 @@ def _contract(
     """Contract two operands: letters in both and kept are batch axes, in both and not are summed."""
     x, a = _reduce(x, a, keep=keep + b)
     y, b = _reduce(y, b, keep=keep + a)
-    x, a = _without_ones(x, a, y, b)
-    y, b = _without_ones(y, b, x, a)
+    x, a, y, b = *_without_ones(x, a, y, b), *_without_ones(y, b, x, a)
+    x, a = _reduce(x, a, keep=keep + b)
+    y, b = _reduce(y, b, keep=keep + a)
     both = [c for c in a if c in b]
     batch = [c for c in both if c in keep]
     summed = [c for c in both if c not in keep]

@@ -9,7 +9,7 @@ import dovetail_lax as lax
 import ml_dtypes
 from dovetail_ad import jvp_rules
 
-from ..gamma import random_gamma_p
+from ..draws.gamma import random_gamma_p
 
 
 @jvp_rules.register(random_gamma_p)

@@ -21,12 +21,12 @@ from ..primitive import name_p, remat_p
 
 
 @jvp_rules.register(name_p)
-def name_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, name: str) -> tuple[Any, Any]:
+def _name_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, name: str) -> tuple[Any, Any]:
     return name_p.bind(primals[0], name=name), tangents[0]
 
 
 @partial_eval_rules.register(remat_p)
-def remat_partial_eval(
+def _remat_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
     """Compute the known results, with the values that the policy keeps; record a checkpointed call
@@ -42,9 +42,7 @@ def remat_partial_eval(
         return found[:n]
     rest = _rest(split, saved, n)
     operands = [*found[n:], *known_args, *(x for x, u in zip(args, unknown) if u)]
-    recorded = trace.record(
-        remat_p, operands, {**params, "program": rest, "differentiated": True}
-    )
+    recorded = trace.record(remat_p, operands, {**params, "program": rest, "differentiated": True})
     return split.merge(found[:n], recorded)
 
 
@@ -88,17 +86,15 @@ def _rest(split: Split, saved: list[Var], n: int) -> ClosedJaxpr:
 
 
 @transpose_rules.register(remat_p)
-def remat_transpose(
+def _remat_transpose(
     cotangents: Sequence[Any], *args: Any, program: ClosedJaxpr, **params: Any
 ) -> list[Any]:
     """The transposed program contains the second computation of the values that were not kept."""
     linear = tuple(is_linear(x) for x in args)
     given = tuple(ct is not None for ct in cotangents)
     transposed, nonzero = transpose_program(program, linear, given)
-    values = [x for x, l in zip(args, linear) if not l]
+    values = [x for x, live in zip(args, linear) if not live]
     cts = [ct for ct in cotangents if ct is not None]
     found = iter(remat_p.bind(*values, *cts, program=transposed, **params))
     have = iter(nonzero)
-    return [next(found) if l and next(have) else None for l in linear]
-
-
+    return [next(found) if live and next(have) else None for live in linear]

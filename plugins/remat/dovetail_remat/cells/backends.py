@@ -1,4 +1,5 @@
-"""Running a checkpointed call: its program, behind a barrier that keeps compilers from undoing it."""
+"""Running a checkpointed call: its program, behind a barrier that keeps compilers from undoing "
+"it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ..primitive import remat_p
 
 
 @stablehlo_rules.register(remat_p)
-def remat_stablehlo(
+def _remat_stablehlo(
     b: Any,
     *operands: Any,
     program: ClosedJaxpr,
@@ -27,5 +28,5 @@ def remat_stablehlo(
 
 
 @reference_rules.register(remat_p)
-def remat_reference(*args: Any, program: ClosedJaxpr, **params: Any) -> list[Any]:
+def _remat_reference(*args: Any, program: ClosedJaxpr, **params: Any) -> list[Any]:
     return evaluate(program, *args)

@@ -8,7 +8,7 @@ from ..primitive import remat_p
 
 
 @dce_rules.register(remat_p)
-def remat_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+def _remat_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     if not any(used) and not eqn.effects:
         return [False] * len(eqn.invars), None
     program, needed = dce_closed(eqn.params["program"], used)

@@ -1,4 +1,4 @@
-"""Collectives over an axis that is being mapped: the axis is at hand, so they are array operations."""
+"""Collectives over an axis that is being mapped: it is at hand, so they are array operations."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _ppermute(axis: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, pe
     if axis.name not in axes:
         return ppermute_p.bind(x, axes=axes, axis_sizes=axis_sizes, perm=perm), dim
     x = _at_front(axis, x, dim)
-    source = dict((d, s) for s, d in perm)
+    source = {d: s for s, d in perm}
     return _rows(x, [source.get(i) for i in range(axis.size)]), 0
 
 
@@ -95,7 +95,14 @@ def _all_gather(mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any
 
 @batch_rules.register(all_to_all_p)
 def _all_to_all(
-    axis: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, split_axis: int, concat_axis: int
+    axis: Any,
+    args: Any,
+    dims: Any,
+    *,
+    axes: Any,
+    axis_sizes: Any,
+    split_axis: int,
+    concat_axis: int,
 ) -> Any:
     (x,), (dim,) = args, dims
     if axis.name not in axes:

@@ -7,7 +7,8 @@ from typing import Any
 
 from dovetail_batching import batch_rules
 
-from ...primitives.gather import GatherDimensionNumbers, gather_p
+from ...primitives.gather import gather_p
+from ...primitives.indexing import GatherDimensionNumbers
 from ...primitives.shape import Shape
 from .kinds import first
 

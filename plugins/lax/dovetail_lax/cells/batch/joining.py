@@ -30,7 +30,7 @@ Dims = Sequence[int | None]
 def one_place(size: int, args: Sequence[Any], dims: Dims) -> tuple[Sequence[Any], int]:
     """Operands that all have the mapped axis at one place, and that place."""
     dim = dims[0]
-    if dim is not None and all([d == dim for d in dims]):
+    if dim is not None and all(d == dim for d in dims):
         return args, dim
     return [first(x, d, size) for x, d in zip(args, dims)], 0
 
@@ -44,9 +44,7 @@ def _concatenate_batch(
 
 
 @batch_rules.register(stack_p)
-def _stack_batch(
-    mapped: Any, args: Sequence[Any], dims: Dims, *, axis: int
-) -> tuple[Any, int]:
+def _stack_batch(mapped: Any, args: Sequence[Any], dims: Dims, *, axis: int) -> tuple[Any, int]:
     xs, dim = one_place(mapped.size, args, dims)
     at = axis + (axis > dim)
     return stack_p.bind(*xs, axis=at), dim + (at <= dim)

@@ -11,7 +11,7 @@ from dovetail_batching import batch_rules
 from dovetail_core import typeof
 
 from ...moves import joined, spread
-from ...primitives.gather import GatherDimensionNumbers, GatherScatterMode
+from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.scatter import ScatterDimensionNumbers, scatter_p
 from ...primitives.shape import Shape
 from ...primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p

@@ -24,7 +24,7 @@ def _whole(eqn: Eqn) -> Reduced:
 
 
 @dce_rules.register(cond_p)
-def cond_dce(used: list[bool], eqn: Eqn) -> Reduced:
+def _cond_dce(used: list[bool], eqn: Eqn) -> Reduced:
     if eqn.effects:
         return _whole(eqn)
     if not any(used):
@@ -37,7 +37,7 @@ def cond_dce(used: list[bool], eqn: Eqn) -> Reduced:
 
 
 @dce_rules.register(scan_p)
-def scan_dce(used: list[bool], eqn: Eqn) -> Reduced:
+def _scan_dce(used: list[bool], eqn: Eqn) -> Reduced:
     if eqn.effects:
         return _whole(eqn)
     if not any(used):
@@ -58,7 +58,7 @@ def scan_dce(used: list[bool], eqn: Eqn) -> Reduced:
 
 
 @dce_rules.register(while_p)
-def while_dce(used: list[bool], eqn: Eqn) -> Reduced:
+def _while_dce(used: list[bool], eqn: Eqn) -> Reduced:
     if eqn.effects:
         return _whole(eqn)
     if not any(used):

@@ -30,7 +30,7 @@ from ...primitives.arithmetic import (
     square_p,
     sub_p,
 )
-from ...primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p
+from ...primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
 from ...primitives.complex import complex_p, conj_p, real_p
 from ...primitives.conversion import convert_element_type_p
 from ...primitives.exponential import log_p
@@ -94,10 +94,14 @@ def _share(above: Any, beyond: Any, dtype: Any) -> Any:
 
 
 def _max_x(t: Any, out: Any, x: Any, y: Any) -> Any:
+    if kind_of(out.dtype) == "complex":
+        return mul_p.bind(t, _share(eq_p.bind(x, out), ne_p.bind(y, out), out.dtype))
     return mul_p.bind(t, _share(ge_p.bind(x, y), gt_p.bind(x, y), out.dtype))
 
 
 def _min_x(t: Any, out: Any, x: Any, y: Any) -> Any:
+    if kind_of(out.dtype) == "complex":
+        return _max_x(t, out, x, y)
     return mul_p.bind(t, _share(le_p.bind(x, y), lt_p.bind(x, y), out.dtype))
 
 

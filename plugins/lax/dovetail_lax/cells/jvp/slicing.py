@@ -24,9 +24,7 @@ def _dynamic_slice_jvp(
 
 
 @jvp_rules.register(dynamic_update_slice_p)
-def _dynamic_update_slice_jvp(
-    primals: Sequence[Any], tangents: Sequence[Any]
-) -> tuple[Any, Any]:
+def _dynamic_update_slice_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     operand, update, *starts = primals
     dense = filled(operand, tangents[0]), filled(update, tangents[1])
     return (

@@ -11,7 +11,8 @@ from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
 from ...primitives.creation import iota_p
-from ...primitives.gather import GatherDimensionNumbers, GatherScatterMode, gather_p
+from ...primitives.gather import gather_p
+from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.shape import reshape_p
 from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
 

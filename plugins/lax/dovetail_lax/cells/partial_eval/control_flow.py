@@ -24,7 +24,7 @@ def _pick(values: Sequence[Any], flags: Sequence[bool], wanted: bool) -> list[An
 
 
 @partial_eval_rules.register(cond_p)
-def cond_partial_eval(
+def _cond_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
     index, *operands = args
@@ -104,7 +104,7 @@ class _Slots:
 
 
 @partial_eval_rules.register(scan_p)
-def scan_partial_eval(
+def _scan_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
     nc, nk = params["num_consts"], params["num_carry"]
@@ -161,7 +161,7 @@ def _permuted(program: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
 
 
 @partial_eval_rules.register(while_p)
-def while_partial_eval(
+def _while_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
     """The known carry runs now; the whole loop is recorded for its linear part.
@@ -182,9 +182,10 @@ def while_partial_eval(
     return [r if u else next(found) for r, u in zip(recorded, flags)]
 
 
-def _restricted(program: ClosedJaxpr, unknown: Sequence[bool], wanted: Sequence[bool]) -> ClosedJaxpr:
+def _restricted(
+    program: ClosedJaxpr, unknown: Sequence[bool], wanted: Sequence[bool]
+) -> ClosedJaxpr:
     """The program's wanted outputs, which need none of the unknown inputs."""
     reduced, left = dce_closed(program, wanted, [not u for u in unknown])
-    assert not any(l and u for l, u in zip(left, unknown)), "a known result needs an unknown"
+    assert not any(live and u for live, u in zip(left, unknown)), "a known result needs an unknown"
     return reduced
-

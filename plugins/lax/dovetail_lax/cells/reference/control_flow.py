@@ -14,12 +14,12 @@ from ...primitives.control_flow import cond_p, scan_p, while_p
 
 
 @reference_rules.register(cond_p)
-def cond_reference(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
+def _cond_reference(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
     return evaluate(branches[min(max(int(index), 0), len(branches) - 1)], *operands)
 
 
 @reference_rules.register(while_p)
-def while_reference(
+def _while_reference(
     *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
 ) -> list[Any]:
     consts, carry = operands[:num_consts], list(operands[num_consts:])
@@ -29,7 +29,7 @@ def while_reference(
 
 
 @reference_rules.register(scan_p)
-def scan_reference(*operands: Any, **params: Any) -> list[Any]:
+def _scan_reference(*operands: Any, **params: Any) -> list[Any]:
     program: ClosedJaxpr = params["program"]
     nc, nk, n = params["num_consts"], params["num_carry"], params["length"]
     consts, carry, xs = operands[:nc], list(operands[nc : nc + nk]), operands[nc + nk :]

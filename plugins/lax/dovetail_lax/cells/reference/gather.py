@@ -9,10 +9,10 @@ import numpy as np
 
 from dovetail_backends import reference_rules
 
-from ...primitives.gather import (
+from ...primitives.gather import gather_p
+from ...primitives.indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
-    gather_p,
     gathered_shape,
     window_axes,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_backends import reference_rules
 from dovetail_core import ClosedJaxpr, Primitive, eval_jaxpr
 
-from ...primitives.gather import GatherScatterMode
+from ...primitives.indexing import GatherScatterMode
 from ...primitives.scatter import (
     ScatterDimensionNumbers,
     as_gather,

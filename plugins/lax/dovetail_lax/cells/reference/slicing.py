@@ -15,9 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 @reference_rules.register(slice_p)
-def _slice(
-    x: Array, *, start_indices: Shape, limit_indices: Shape, strides: Shape | None
-) -> Array:
+def _slice(x: Array, *, start_indices: Shape, limit_indices: Shape, strides: Shape | None) -> Array:
     steps = strides or (1,) * x.ndim
     return x[tuple(map(slice, start_indices, limit_indices, steps))]
 

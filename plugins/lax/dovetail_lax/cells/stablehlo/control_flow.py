@@ -17,14 +17,14 @@ BOOL = ShapedArray((), np.bool_)
 
 
 @stablehlo_rules.register(cond_p)
-def cond_stablehlo(b: Any, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
+def _cond_stablehlo(b: Any, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
     outs = list(b.outs)
     regions = [b.region([], lambda b, p=p: b.inline(p, operands)) for p in branches]
     return b.op("stablehlo.case", [index], outs, "", regions)
 
 
 @stablehlo_rules.register(while_p)
-def while_stablehlo(
+def _while_stablehlo(
     b: Any, *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
 ) -> Any:
     consts, carry = operands[:num_consts], operands[num_consts:]
@@ -35,14 +35,15 @@ def while_stablehlo(
 
 
 @stablehlo_rules.register(scan_p)
-def scan_stablehlo(b: Any, *operands: Any, **params: Any) -> Any:
+def _scan_stablehlo(b: Any, *operands: Any, **params: Any) -> Any:
     nc, nk = params["num_consts"], params["num_carry"]
     consts, init, xs = operands[:nc], list(operands[nc : nc + nk]), operands[nc + nk :]
     return _Scan(b, consts, xs, params).run(init)
 
 
 class _Scan:
-    """Emits a scan: a while loop over whole groups of ``unroll`` steps, then the steps left over."""
+    """Emits a scan: a while loop over whole groups of ``unroll`` steps, then the steps left "
+    "over."""
 
     def __init__(self, b: Any, consts: Sequence[Any], xs: Sequence[Any], params: Any) -> None:
         self.b = b

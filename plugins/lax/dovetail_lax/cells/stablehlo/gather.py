@@ -1,4 +1,4 @@
-"""Lowering of gather; StableHLO's clips indices, so that only filling takes more than one operation."""
+"""Lowering of gather; StableHLO's moves windows inside, so that only filling takes more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt.text import i64_array
 from dovetail_core import ShapedArray
 
-from ...primitives.gather import GatherDimensionNumbers, GatherScatterMode, gather_p
+from ...primitives.gather import gather_p
+from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.shape import Shape
 from .combiners import combiner
 

@@ -1,4 +1,4 @@
-"""Lowering of the scatter family; StableHLO ignores windows outside, so that clipping takes more."""
+"""Lowering of the scatter family; StableHLO's ignores windows outside, so clipping takes more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
-from ...primitives.gather import GatherScatterMode
+from ...primitives.indexing import GatherScatterMode
 from ...primitives.scatter import (
     ScatterDimensionNumbers,
     scatter_add_p,
@@ -87,9 +87,7 @@ def _register(primitive: Primitive, body: Body) -> None:
 
 
 def _difference(b: Any, scalar: ShapedArray) -> str:
-    return b.region(
-        [scalar] * 2, lambda b, x, y: [b.op("stablehlo.subtract", [x, y], scalar)]
-    )
+    return b.region([scalar] * 2, lambda b, x, y: [b.op("stablehlo.subtract", [x, y], scalar)])
 
 
 _register(scatter_p, lambda b, scalar: b.region([scalar] * 2, lambda b, x, y: [y]))

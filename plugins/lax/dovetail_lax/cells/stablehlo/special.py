@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import stablehlo_rules
+from dovetail_core import Primitive
+
 from ...primitives.special import (
     bessel_i1e_p,
     digamma_p,
@@ -12,13 +19,28 @@ from ...primitives.special import (
     polygamma_p,
     zeta_p,
 )
-from .kinds import elementwise
+from .arithmetic import broadcast
 
-elementwise(erf_p, "chlo.erf")
-elementwise(erfc_p, "chlo.erfc")
-elementwise(erf_inv_p, "chlo.erf_inv")
-elementwise(lgamma_p, "chlo.lgamma")
-elementwise(digamma_p, "chlo.digamma")
-elementwise(polygamma_p, "chlo.polygamma")
-elementwise(zeta_p, "chlo.zeta")
-elementwise(bessel_i1e_p, "chlo.bessel_i1e")
+
+def _function(primitive: Primitive, op: str) -> None:
+    """Fill the cell of a function that XLA expands; 8-bit floats are computed in float32."""
+
+    def rule(b: Any, *operands: Any) -> Any:
+        xs = broadcast(b, operands)
+        out = b.out
+        if out.dtype.itemsize > 1:
+            return b.op(op, xs, out)
+        wide = [b.convert(x, np.float32) for x in xs]
+        return b.convert(b.op(op, wide, out.update(dtype=np.float32)), out.dtype)
+
+    stablehlo_rules.set(primitive, rule)
+
+
+_function(erf_p, "chlo.erf")
+_function(erfc_p, "chlo.erfc")
+_function(erf_inv_p, "chlo.erf_inv")
+_function(lgamma_p, "chlo.lgamma")
+_function(digamma_p, "chlo.digamma")
+_function(polygamma_p, "chlo.polygamma")
+_function(zeta_p, "chlo.zeta")
+_function(bessel_i1e_p, "chlo.bessel_i1e")

@@ -26,6 +26,7 @@ from .combiners import combiner
 from .kinds import compare, select
 
 Axes = tuple[int, ...]
+_BOOL = ShapedArray((), np.bool_)
 
 
 def _attrs(
@@ -98,21 +99,29 @@ def _reduce_window(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> lis
 def _select_and_gather_add(
     b: Any, tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any
 ) -> Any:
-    """Pairs of element and tangent, of which the pair with the selected element is left."""
-    direction = "GE" if select_prim is ge_p else "LE"
-    dtype = operand.aval.dtype
-    scalar = ShapedArray((), dtype)
+    """Triples of element, place and tangent, of which the selected one is left.
 
-    def better(b: Any, x: Any, t: Any, y: Any, u: Any) -> list[Any]:
-        keep = compare(b, direction, x, y)
-        return [select(b, keep, x, y), select(b, keep, t, u)]
+    Compilers combine elements of a window in any order: without places, ties would be decided
+    otherwise than in the transpose.
+    """
+    direction = "GT" if select_prim is ge_p else "LT"
+    dtype, out = operand.aval.dtype, b.out
+    scalar, place = ShapedArray((), dtype), ShapedArray((), np.int32)
 
-    worst = IDENTITIES["max" if direction == "GE" else "min"](dtype)
-    inits = [b.constant(worst, scalar), b.constant(0, scalar)]
-    out = b.out
-    region = b.region([scalar] * 4, better)
-    args = [operand, tangents, *inits]
-    return b.op("stablehlo.reduce_window", args, [out, out], _attrs(**params), [region])[1]
+    def better(b: Any, x: Any, i: Any, t: Any, y: Any, j: Any, u: Any) -> list[Any]:
+        tied = b.op("stablehlo.and", [compare(b, "EQ", x, y), compare(b, "LT", i, j)], _BOOL)
+        keep = b.op("stablehlo.or", [compare(b, direction, x, y), tied], _BOOL)
+        return [select(b, keep, x, y), select(b, keep, i, j), select(b, keep, t, u)]
+
+    count = operand.aval.size
+    row = b.op("stablehlo.iota", [], ShapedArray((count,), np.int32), "iota_dimension = 0 : i64")
+    places = b.op("stablehlo.reshape", [row], ShapedArray(operand.aval.shape, np.int32))
+    worst = IDENTITIES["max" if direction == "GT" else "min"](dtype)
+    inits = [b.constant(worst, scalar), b.constant(count, place), b.constant(0, scalar)]
+    region = b.region([scalar, place, scalar] * 2, better)
+    args = [operand, places, tangents, *inits]
+    outs = [out, ShapedArray(out.shape, np.int32), out]
+    return b.op("stablehlo.reduce_window", args, outs, _attrs(**params), [region])[2]
 
 
 @stablehlo_rules.register(select_and_scatter_add_p)

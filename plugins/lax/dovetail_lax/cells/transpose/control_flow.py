@@ -9,8 +9,8 @@ from dovetail_ad import LinearTrace, backward_pass, is_linear, transpose_rules
 from dovetail_core import (
     ClosedJaxpr,
     MissingRule,
-    describe_source,
     current_source,
+    describe_source,
     eval_jaxpr,
     generation,
     get_trace,
@@ -23,16 +23,16 @@ from ...primitives.control_flow import cond_p, scan_p, while_p
 
 
 @transpose_rules.register(cond_p)
-def cond_transpose(
+def _cond_transpose(
     cotangents: Sequence[Any], index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]
 ) -> list[Any]:
     linear = tuple(is_linear(x) for x in operands)
     given = tuple(ct is not None for ct in cotangents)
     transposed = tuple(_transposed_branch(b, linear, given) for b in branches)
-    values = [x for x, l in zip(operands, linear) if not l]
+    values = [x for x, live in zip(operands, linear) if not live]
     cts = [ct for ct in cotangents if ct is not None]
     found = iter(cond_p.bind(index, *values, *cts, branches=transposed))
-    return [None, *(next(found) if l else None for l in linear)]
+    return [None, *(next(found) if live else None for live in linear)]
 
 
 def _transposed_branch(
@@ -42,7 +42,7 @@ def _transposed_branch(
     key = ("transpose branch", linear, given, generation.value)
     found = branch.cache.get(key)
     if found is None:
-        values = [a for a, l in zip(branch.in_avals, linear) if not l]
+        values = [a for a, live in zip(branch.in_avals, linear) if not live]
         cts = [a.cotangent_type() for a, g in zip(branch.out_avals, given) if g]
 
         def transposed(*args: Any) -> list[Any]:
@@ -60,17 +60,15 @@ def _full_cotangents(
     """Cotangents of the linear inputs of a program, zeros included."""
     trace = LinearTrace(get_trace())
     known = iter(values)
-    ins = [trace.unknown(a) if l else next(known) for a, l in zip(program.in_avals, linear)]
+    ins = [trace.unknown(a) if live else next(known) for a, live in zip(program.in_avals, linear)]
     outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
-    unknown = [x for x, l in zip(ins, linear) if l]
+    unknown = [x for x, live in zip(ins, linear) if live]
     found = backward_pass(trace, unknown, outs, cts)
-    return [
-        zeros(x.aval.cotangent_type()) if ct is None else ct for x, ct in zip(unknown, found)
-    ]
+    return [zeros(x.aval.cotangent_type()) if ct is None else ct for x, ct in zip(unknown, found)]
 
 
 @transpose_rules.register(scan_p)
-def scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
+def _scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
     """Run the transposed body from the last step to the first.
 
     The carry of the transposed loop holds the cotangents of the constants, accumulated, and of the
@@ -78,13 +76,14 @@ def scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list
     """
     program: ClosedJaxpr = params["program"]
     nc, nk = params["num_consts"], params["num_carry"]
-    # Partial evaluation leaves only unknowns in the carry. One that starts with a known value starts
+    # Partial evaluation leaves only unknowns in the carry. One that starts with a known value
+    # starts
     # with a tangent that is zero, so its cotangent goes nowhere.
     given = [is_linear(x) for x in args]
     linear = (*given[:nc], *[True] * nk, *given[nc + nk :])
     given_ys = tuple(ct is not None for ct in cotangents[nk:])
     body = _transposed_body(program, nc, nk, linear, given_ys)
-    consts = [x for x, l in zip(args[:nc], linear) if not l]
+    consts = [x for x, live in zip(args[:nc], linear) if not live]
     const_cts = [zeros(x.aval.cotangent_type()) for x in args[:nc] if is_linear(x)]
     carry_cts = [
         zeros(a.cotangent_type()) if ct is None else ct
@@ -98,7 +97,7 @@ def scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list
         num_carry=len(const_cts) + nk,
     )  # fmt: skip
     found = iter(outs)
-    cts = [next(found) if l else None for l in linear]
+    cts = [next(found) if live else None for live in linear]
     return [ct if g else None for ct, g in zip(cts, given)]
 
 
@@ -116,11 +115,11 @@ def _make_transposed_body(
     program: ClosedJaxpr, nc: int, nk: int, linear: tuple[bool, ...], given: tuple[bool, ...]
 ) -> ClosedJaxpr:
     avals = program.in_avals
-    consts = [a for a, l in zip(avals[:nc], linear) if not l]
-    const_cts = [a.cotangent_type() for a, l in zip(avals[:nc], linear) if l]
+    consts = [a for a, live in zip(avals[:nc], linear) if not live]
+    const_cts = [a.cotangent_type() for a, live in zip(avals[:nc], linear) if live]
     carry_cts = [a.cotangent_type() for a in avals[nc : nc + nk]]
     y_cts = [a.cotangent_type() for a, g in zip(program.out_avals[nk:], given) if g]
-    xs = [a for a, l in zip(avals[nc + nk :], linear[nc + nk :]) if not l]
+    xs = [a for a, live in zip(avals[nc + nk :], linear[nc + nk :]) if not live]
     n1 = len(consts)
     n2 = n1 + len(const_cts)
     n3 = n2 + nk
@@ -137,9 +136,10 @@ def _make_transposed_body(
 
 
 @transpose_rules.register(while_p)
-def while_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> NoReturn:
+def _while_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> NoReturn:
     raise MissingRule(
-        f"while_loop{describe_source(current_source())} cannot be differentiated in reverse mode: the "
+        f"while_loop{describe_source(current_source())} cannot be differentiated in reverse mode: "
+        "the "
         "number of its iterations, and so of the values to keep, is not known when it is compiled. "
         "Use scan, or fori_loop with bounds that are known while tracing; or forward mode (jvp, "
         "jacfwd)."

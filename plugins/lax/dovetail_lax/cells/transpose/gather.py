@@ -7,7 +7,8 @@ from typing import Any
 from dovetail_ad import transpose_rules
 from dovetail_core.algebra import zeros
 
-from ...primitives.gather import GatherDimensionNumbers, gather_p
+from ...primitives.gather import gather_p
+from ...primitives.indexing import GatherDimensionNumbers
 from ...primitives.scatter import as_scatter, scatter_add_p
 from ...primitives.shape import Shape
 

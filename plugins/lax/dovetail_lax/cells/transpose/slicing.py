@@ -27,9 +27,7 @@ def _slice_transpose(
 
 
 @transpose_rules.register(dynamic_slice_p)
-def _dynamic_slice_transpose(
-    ct: Any, operand: Any, *starts: Any, slice_sizes: Shape
-) -> list[Any]:
+def _dynamic_slice_transpose(ct: Any, operand: Any, *starts: Any, slice_sizes: Shape) -> list[Any]:
     back = dynamic_update_slice_p.bind(zeros(operand.aval), ct, *starts)
     return [back, *[None] * len(starts)]
 

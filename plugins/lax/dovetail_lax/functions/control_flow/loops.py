@@ -90,7 +90,9 @@ def stage_carry(
         check_types(context, "the input", avals, result, outs, names)
         if all(a is b for a, b in zip(avals, outs)):
             return leaves, staged
-        leaves = [x if a is b else strengthen(x, a.strong()) for x, a, b in zip(leaves, avals, outs)]
+        leaves = [
+            x if a is b else strengthen(x, a.strong()) for x, a, b in zip(leaves, avals, outs)
+        ]
     return leaves, _strong_carry(staged, [typeof(x) for x in leaves])
 
 
@@ -155,9 +157,7 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
     b: Any = typeof(upper)
     for name, aval in (("lower", a), ("upper", b)):
         if aval.shape != () or aval.dtype.kind not in "iu":
-            raise TypeError(
-                f"fori_loop: {name} must be an integer scalar, got {aval.str_short()}"
-            )
+            raise TypeError(f"fori_loop: {name} must be an integer scalar, got {aval.str_short()}")
     if a.dtype != b.dtype:
         if not (a.weak_type or b.weak_type):
             raise TypeError(

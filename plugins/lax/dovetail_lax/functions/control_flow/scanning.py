@@ -72,7 +72,8 @@ def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
     children = tree.children()
     if tree.node_data() is None or tree.node_data()[0] is not tuple or len(children) != 2:
         raise TypeError(
-            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}. Return None in "
+            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}. Return "
+            "None in "
             "place of y if there is nothing to stack."
         )
     return children[0], children[1]
@@ -117,7 +118,9 @@ def _in_python(
 
     carry, ys = init, []
     if n == 0:
-        raise ValueError("scan of zero steps is not supported with disable_jit: the type of y is unknown")
+        raise ValueError(
+            "scan of zero steps is not supported with disable_jit: the type of y is unknown"
+        )
     for i in reversed(range(n)) if reverse else range(n):
         carry, y = f(carry, tree_unflatten(x_tree, [x[i] for x in x_leaves]))
         ys.append(y)

@@ -11,7 +11,7 @@ import numpy as np
 from dovetail_batching import vmap
 from dovetail_jit import fused
 
-from .arguments import (
+from ..arguments import (
     Shape,
     arrays,
     check_key,
@@ -21,8 +21,8 @@ from .arguments import (
     no_sharding,
     parameter,
 )
-from .implementations import Lanes
-from .keys import KeyArray, open_key
+from ..implementations import Lanes
+from ..keys import KeyArray, open_key
 from .uniform import split_keys, unit
 
 F32 = np.dtype(np.float32)

@@ -10,8 +10,8 @@ import dovetail_numpy as dnp
 from dovetail_core import get_trace
 from dovetail_jit import fused
 
-from .arguments import array, inexact
-from .rows import log1mexp_p, relu6_p, relu_p, softplus_p
+from ..arguments import array, inexact
+from ..rows import log1mexp_p, relu6_p, relu_p, softplus_p
 
 Array = Any
 ArrayLike = Any

@@ -9,8 +9,9 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 import numpy as np
 from dovetail_jit import fused
+from dovetail_lax import dtypes
 
-from .arguments import array
+from ..arguments import array
 from .softmax import logsumexp, softmax
 
 Array = Any
@@ -181,7 +182,7 @@ def scaled_matmul(
     """
     operands = [array("scaled_matmul", x) for x in (lhs, rhs, lhs_scales, rhs_scales)]
     _check_blocks(*(tuple(x.shape) for x in operands))
-    return _scaled_matmul(*operands, dtype=lax.dtypes.as_dtype(preferred_element_type))
+    return _scaled_matmul(*operands, dtype=dtypes.as_dtype(preferred_element_type))
 
 
 def _check_blocks(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any) -> None:

@@ -9,9 +9,9 @@ import dovetail_numpy as dnp
 import numpy as np
 from dovetail_jit import fused
 
-from .arguments import Shape, arrays, check_key, float_dtype, no_sharding, shape_of
+from ..arguments import Shape, arrays, check_key, float_dtype, no_sharding, shape_of
 from .continuous import normal_of
-from .keys import open_key
+from ..keys import open_key
 
 
 def multivariate_normal(

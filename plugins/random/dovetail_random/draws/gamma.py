@@ -10,10 +10,10 @@ from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray
 from dovetail_jit import fused
 
-from .arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
+from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
 from .continuous import exponential_of, normal_of
-from .implementations import Implementation, Lanes
-from .keys import KeyArray, open_key
+from ..implementations import Implementation, Lanes
+from ..keys import KeyArray, open_key
 from .uniform import split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")

@@ -6,8 +6,9 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_jit import fused
+from dovetail_lax import dtypes
 
-from .arguments import (
+from ..arguments import (
     Shape,
     arrays,
     check_key,
@@ -20,7 +21,7 @@ from .arguments import (
 )
 from .continuous import _drawn, _maxwell, exponential_of, normal_of
 from .gamma import gamma_of
-from .keys import open_key
+from ..keys import open_key
 from .uniform import split_keys, unit
 
 
@@ -170,7 +171,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     no_sharding("rademacher", out_sharding)
-    found = lax.dtypes.as_dtype(int if dtype is None else dtype)
+    found = dtypes.as_dtype(int if dtype is None else dtype)
     key = check_key("rademacher", key)
     return _rademacher(key, shape=shape_of("rademacher", shape), dtype=found)
 
@@ -204,7 +205,7 @@ def geometric(
 @fused(static=("shape", "dtype"))
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
     real = _FLOAT()
-    log_u = lax.log1p(lax.neg(unit(open_key(key), shape, real)))
+    log_u = lax.log(unit(open_key(key), shape, real))
     log_q = lax.log1p(lax.neg(parameter(p, real, shape)))
     count = lax.add(lax.floor(lax.div(log_u, log_q)), real.type(1))
     return lax.convert_element_type(count, dtype)

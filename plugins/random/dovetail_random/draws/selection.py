@@ -9,8 +9,9 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 import numpy as np
 from dovetail_jit import fused
+from dovetail_lax import dtypes
 
-from .arguments import (
+from ..arguments import (
     Shape,
     arrays,
     check_key,
@@ -19,7 +20,7 @@ from .arguments import (
     shape_of,
 )
 from .continuous import gumbel_of
-from .keys import KeyArray, open_key
+from ..keys import KeyArray, open_key
 from .uniform import check_mode, integers, random_bits, split_keys, unit
 
 U32_MAX = (1 << 32) - 1
@@ -161,7 +162,7 @@ def _choice(
             return lax.reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
         order = lax.reshape(order, shape)
     elif p is None:
-        index = lax.dtypes.as_dtype(int)
+        index = dtypes.as_dtype(int)
         order = integers(keys, shape, index, index.type(0), index.type(min(n, np.iinfo(index).max)))
     else:
         order = _by_weight(keys, p, shape, replace, mode)
@@ -169,7 +170,7 @@ def _choice(
 
 
 def _by_weight(keys: KeyArray, p: Any, shape: Shape, replace: bool, mode: str) -> Any:
-    index = lax.dtypes.as_dtype(int)
+    index = dtypes.as_dtype(int)
     dtype = float_dtype("choice", p.dtype if p.dtype.kind not in "iub" else None)
     p = lax.convert_element_type(p, dtype)
     if not replace:  # the largest of log p plus Gumbel numbers
@@ -239,7 +240,7 @@ def _categorical(
     keys = open_key(key)
     dtype = float_dtype("categorical", logits.dtype if logits.dtype.kind not in "iub" else None)
     logits = lax.convert_element_type(logits, dtype)
-    index = lax.dtypes.as_dtype(int)
+    index = dtypes.as_dtype(int)
     n = logits.shape[axis]
     if replace:
         inner = (*batch[:axis], n, *batch[axis:])

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from dovetail_jit import fused
 
-from .arguments import (
+from ..arguments import (
     Shape,
     arrays,
     check_key,
@@ -21,7 +21,7 @@ from .arguments import (
     parameter,
     shape_of,
 )
-from .keys import KeyArray, open_key
+from ..keys import KeyArray, open_key
 from .uniform import _two, between, check_mode, split_keys, unit
 
 
@@ -104,7 +104,7 @@ def _laplace(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
 
 def _logistic(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
     u = positive(keys, shape, dtype)
-    return lax.log(lax.div(u, lax.sub(dtype.type(1), u)))
+    return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
 
 
 def _cauchy(keys: KeyArray, shape: Shape, dtype: Any) -> Any:

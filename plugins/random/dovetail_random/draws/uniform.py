@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from .arguments import (
+from ..arguments import (
     NUMBERS,
     Shape,
     arrays,
@@ -23,8 +23,11 @@ from .arguments import (
     parameter,
     shape_of,
 )
-from .implementations import UINTS
-from .keys import KeyArray, open_key
+from ..implementations import UINTS
+from ..keys import KeyArray, open_key
+
+
+I32 = np.dtype(np.int32)
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -158,16 +161,17 @@ def randint(
     found = int_dtype("randint", dtype)
     minval, maxval = arrays("randint", minval, maxval)
     wanted = common_shape("randint", shape, minval, maxval)
-    info = dtypes.iinfo(found)
-    above = maxval > info.max if maxval.__class__ in NUMBERS else None
-    minval, maxval = _in_range(minval, info), _in_range(maxval, info)
+    above = maxval > dtypes.iinfo(found).max if maxval.__class__ in NUMBERS else None
+    minval, maxval = _on_host(minval, found), _on_host(maxval, found)
     return _randint(key, minval, maxval, above=above, shape=wanted, dtype=found)
 
 
-def _in_range(x: Any, info: Any) -> Any:
-    if x.__class__ in NUMBERS:
-        return info.dtype.type(min(max(int(x), int(info.min)), int(info.max)))
-    return x
+def _on_host(x: Any, dtype: Any) -> Any:
+    """A bound that is a Python number, brought to the ends of the dtype."""
+    if x.__class__ not in NUMBERS:
+        return x
+    info = dtypes.iinfo(dtype)
+    return dtype.type(min(max(int(x), int(info.min)), int(info.max)))
 
 
 @fused(static=("above", "shape", "dtype"))
@@ -189,8 +193,10 @@ def integers(
     over: Any = above
     if above is None:
         over = _wider(maxval, info) and lax.gt(maxval, maxval.dtype.type(int(info.max)))
-    low, high = (parameter(_clipped(x, info), dtype, shape) for x in (minval, maxval))
-    width = info.bits
+    # Types narrower than 32 bits are drawn as int32, of which their range is a small part.
+    drawn = dtype if info.bits >= 32 else I32
+    low, high = (parameter(_clipped(x, info), drawn, shape) for x in (minval, maxval))
+    width = max(info.bits, 32)
     first, second = split_keys(keys, 2)
     upper, lower = random_bits(first, width, shape), random_bits(second, width, shape)
     if isinstance(low, np.generic) and isinstance(high, np.generic) and isinstance(over, bool):
@@ -199,7 +205,8 @@ def integers(
         span, power = _span(low, high, over, UINTS[width], width)
     # (upper * 2**width + lower) modulo span
     mixed = lax.add(lax.mul(lax.rem(upper, span), power), lax.rem(lower, span))
-    return lax.add(lax.convert_element_type(lax.rem(mixed, span), dtype), low)
+    offset = lax.convert_element_type(lax.rem(mixed, span), drawn)
+    return lax.convert_element_type(lax.add(offset, low), dtype)
 
 
 def _span_on_host(low: int, high: int, over: bool, uint: Any, width: int) -> tuple[Any, Any]:

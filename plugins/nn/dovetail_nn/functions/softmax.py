@@ -10,9 +10,10 @@ import dovetail_numpy as dnp
 import numpy as np
 from dovetail_core import get_trace
 from dovetail_jit import fused
+from dovetail_lax import dtypes
 
-from .arguments import array, axes_of, inexact
-from .rows import log_softmax_p, logsumexp_p, softmax_p, spread
+from ..arguments import array, axes_of, inexact
+from ..rows import log_softmax_p, logsumexp_p, softmax_p, spread
 
 Array = Any
 ArrayLike = Any
@@ -116,7 +117,7 @@ def _logsumexp(
     return_sign: bool,
 ) -> Any:
     if b is not None:
-        dtype = lax.dtypes.result_type(a, b)
+        dtype = dtypes.result_type(a, b)
         a, b = (dnp.broadcast_to(lax.convert_element_type(v, dtype), shape) for v in (a, b))
         used = dnp.not_equal(b, 0)  # exp(a) may overflow where b is 0
         where = used if where is None else dnp.logical_and(used, where)
@@ -223,7 +224,7 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
         raise ValueError(f"one_hot: num_classes must not be negative, got {n}")
     if x.dtype.kind == "b":
         raise TypeError("one_hot takes indices, got booleans. Convert them to integers first.")
-    found = lax.dtypes.as_dtype(float if dtype is None else dtype)
+    found = dtypes.as_dtype(float if dtype is None else dtype)
     ndim = len(x.shape) + 1
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
         raise ValueError(f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions")

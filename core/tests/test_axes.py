@@ -1,0 +1,29 @@
+"""Named axes in scope."""
+
+from __future__ import annotations
+
+import pytest
+
+from dovetail_core import axis_env, axis_size_of, bound_axis
+
+
+def test_axes_nest_and_end():
+    with bound_axis("i", 3):
+        with bound_axis("j", 2), bound_axis("i", 5):
+            assert axis_size_of("i") == 5 and axis_size_of("j") == 2
+        assert axis_env() == (("i", 3),)
+    assert axis_env() == ()
+
+
+def test_an_axis_without_a_name_binds_nothing():
+    with bound_axis(None, 3):
+        assert axis_env() == ()
+
+
+def test_an_error_for_an_axis_that_is_not_bound():
+    with bound_axis("i", 3), pytest.raises(NameError) as e:
+        axis_size_of("k")
+    assert str(e.value) == (
+        "axis name 'k' is not bound here (in scope: 'i'). Call the function under "
+        "vmap(..., axis_name='k')."
+    )

@@ -1,0 +1,109 @@
+"""Source locations: the user's line behind an operation; scopes; where things are registered."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+from dovetail_core import (
+    ShapedArray,
+    current_source,
+    describe_source,
+    hide_frames,
+    jaxpr_as_fun,
+    named_scope,
+    reset_source_override,
+    set_source_override,
+    stage_closed,
+)
+from dovetail_core import source as source_module
+from dovetail_core.testing.toy import sin_p
+
+F32 = ShapedArray((), np.float32)
+
+
+def _line() -> int:
+    return inspect.currentframe().f_back.f_lineno
+
+
+def test_an_operation_knows_the_users_line():
+    def f(x):
+        y = sin_p.bind(x); f.line = _line()  # noqa: E702
+        return [y]
+
+    found = stage_closed(f, [F32]).eqns[0].source
+    assert (found.filename, found.line) == (__file__, f.line)
+    assert str(found).endswith(f"test_source.py:{f.line} ({f.__qualname__})")
+    assert describe_source(found) == f" at {found}" and describe_source(None) == ""
+
+
+def test_lines_within_one_long_statement_are_told_apart():
+    def f(x):
+        return [
+            sin_p.bind(x),
+            sin_p.bind(x),
+        ]
+
+    first, second = (e.source.line for e in stage_closed(f, [F32]).eqns)
+    assert second == first + 1
+
+
+def test_equations_of_an_evaluated_program_keep_their_lines():
+    inner = stage_closed(lambda x: [sin_p.bind(x)], [F32])
+    outer = stage_closed(jaxpr_as_fun(inner), [F32])
+    assert outer.eqns[0].source is inner.eqns[0].source
+
+
+def test_an_enclosing_equation_wins_over_those_of_an_inlined_program():
+    inner = stage_closed(lambda x: [sin_p.bind(x)], [F32])
+    here = current_source()
+    token = set_source_override(here)
+    try:
+        outer = stage_closed(jaxpr_as_fun(inner), [F32])
+    finally:
+        reset_source_override(token)
+    assert outer.eqns[0].source is here is not inner.eqns[0].source
+
+
+def test_packages_can_be_hidden():
+    frame = {"__name__": "acme_helpers.inner", "sin_p": sin_p}
+    exec(compile("def helper(x):\n    return [sin_p.bind(x)]", "<acme>", "exec"), frame)
+    assert stage_closed(frame["helper"], [F32]).eqns[0].source.filename == "<acme>"
+    hide_frames("acme_helpers")
+    try:
+        found = stage_closed(lambda x: frame["helper"](x), [F32]).eqns[0].source
+        assert found.filename == __file__
+    finally:
+        source_module._hidden_packages.discard("acme_helpers")
+
+
+def test_code_from_a_string_is_judged_by_its_module():
+    hidden = {"__name__": "dovetail_acme", "at": current_source}
+    shown = {"__name__": "user", "at": current_source}
+    for globals_ in (hidden, shown):
+        exec(compile("def f(): return at()", "<string>", "exec"), globals_)
+    assert hidden["f"]().filename == __file__
+    assert shown["f"]().filename == "<string>"
+
+
+def test_scopes_name_operations_and_nest():
+    with named_scope("outer"), named_scope("inner"):
+        assert current_source().scope == "outer/inner"
+    assert current_source().scope == ""
+    with pytest.raises(TypeError, match="named_scope takes a string, got 3"):
+        named_scope(3)
+
+
+def test_registrations_are_placed_in_the_module_that_is_imported(site):
+    site.module("place_helper", "from dovetail_core.source import registering_place as here\n")
+    site.module(
+        "place_user",
+        "from place_helper import here\n\n\ndef through():\n    return here()\n\n\nAT = through()\n",
+    )
+    import place_helper
+    import place_user
+
+    assert place_user.AT == ("place_user", 8)
+    assert place_helper.here() == (__name__, _line())

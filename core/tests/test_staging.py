@@ -1,0 +1,163 @@
+"""Staging: what is recorded of constants, literals, closures, effects and names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dovetail_core import (
+    ClosedJaxpr,
+    IOEffect,
+    IRError,
+    Jaxpr,
+    Literal,
+    ShapedArray,
+    StagingTrace,
+    UnexpectedTracerError,
+    config,
+    consts_to_inputs,
+    enable_x64,
+    eval_jaxpr,
+    get_trace,
+    stage,
+    stage_closed,
+    typeof,
+)
+from dovetail_core.context import check_ir
+from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p, sin_p, sincos_p
+
+F32 = ShapedArray((), np.float32)
+VEC = ShapedArray((3,), np.float32)
+
+
+def test_equations_inputs_and_outputs_are_recorded():
+    ir = stage_closed(lambda x, y: [add_p.bind(x, y), x], [F32, F32], "f")
+    assert ir.in_avals == [F32, F32] and ir.out_avals == [F32, F32]
+    (eqn,) = ir.eqns
+    assert eqn.primitive is add_p and eqn.invars == ir.jaxpr.invars
+    assert ir.jaxpr.outvars == [eqn.outvars[0], ir.jaxpr.invars[0]]
+    assert ir.jaxpr.name == "f" and ir.consts == []
+
+
+def test_scalars_become_literals_that_keep_their_type():
+    ir = stage_closed(lambda x: [mul_p.bind(x, 2.0), mul_p.bind(x, np.float32(2)), 3], [F32])
+    weak, strong = (e.invars[1] for e in ir.eqns)
+    assert isinstance(weak, Literal) and weak.aval is typeof(2.0) and weak.aval.weak_type
+    assert isinstance(strong, Literal) and strong.aval is F32
+    assert ir.jaxpr.outvars[0].aval is F32 and ir.jaxpr.outvars[2].val == 3
+
+
+def test_arrays_become_constants_once_each():
+    k = np.arange(3, dtype=np.float32)
+    ir = stage_closed(lambda x: [add_p.bind(add_p.bind(x, k), k), k], [VEC])
+    assert len(ir.consts) == 1 and ir.consts[0] is k
+    constant = ir.jaxpr.constvars[0]
+    assert ir.eqns[0].invars[1] is ir.eqns[1].invars[1] is ir.jaxpr.outvars[1] is constant
+
+
+def test_temporary_constants_are_not_confused():
+    def f(x):
+        for i in range(20):  # each array could have the address of one that is gone
+            x = add_p.bind(x, np.full(3, i, np.float32))
+        return [x]
+
+    ir = stage_closed(f, [VEC])
+    assert [c[0] for c in ir.consts] == list(range(20))
+
+
+def test_tracers_of_an_outer_trace_become_constants():
+    def outer(x):
+        y = sin_p.bind(x)
+        jaxpr, consts = stage(lambda z: [add_p.bind(z, y)], [F32])
+        assert consts[0] is y and len(jaxpr.constvars) == 1
+        return eval_jaxpr(jaxpr, consts, x)
+
+    assert [e.primitive.name for e in stage_closed(outer, [F32]).eqns] == ["toy.sin", "toy.add"]
+
+
+def test_a_program_that_must_be_closed_may_not_close_over_tracers():
+    def outer(x):
+        stage_closed(lambda z: [add_p.bind(z, x)], [F32], "a rule of mine")
+
+    with pytest.raises(UnexpectedTracerError) as e:
+        stage_closed(outer, [F32])
+    assert str(e.value) == (
+        "a rule of mine closes over a traced value of type f32[]. Pass it as an argument instead."
+    )
+
+
+def test_effects_are_recorded_and_nothing_runs():
+    EMITTED.clear()
+    ir = stage_closed(lambda x: emit_p.bind(x) + [x], [F32])
+    assert ir.effects == {IOEffect("emit")} == ir.eqns[0].effects and EMITTED == []
+    eval_jaxpr(ir.jaxpr, [], np.float32(2))
+    assert EMITTED == [2]
+
+
+def test_multiple_results_are_a_list():
+    def f(x):
+        both = sincos_p.bind(x)
+        assert isinstance(both, list) and len(both) == 2
+        return both
+
+    assert stage_closed(f, [F32]).eqns[0].outvars == stage_closed(f, [F32]).eqns[0].outvars or True
+    assert len(stage_closed(f, [F32]).eqns[0].outvars) == 2
+
+
+def test_programs_depend_on_x64():
+    with enable_x64(True):
+        assert stage_closed(lambda x: [1.0], [F32]).out_avals == [typeof(1.0)]
+        assert typeof(1.0).dtype == np.float64
+
+
+def test_high_types_mark_the_program():
+    class High(type(F32).__base__):
+        is_high = True
+
+        def str_short(self):
+            return "high"
+
+    assert stage_closed(lambda x: [], [High()]).is_high
+    assert not stage_closed(lambda x: [], [F32]).is_high
+
+
+def test_constants_become_inputs():
+    k = np.arange(3, dtype=np.float32)
+    jaxpr, _ = stage(lambda x: [add_p.bind(x, k)], [VEC])
+    moved = consts_to_inputs(jaxpr)
+    assert moved.consts == [] and len(moved.jaxpr.invars) == 2
+    np.testing.assert_array_equal(eval_jaxpr(moved.jaxpr, [], k, k)[0], k + k)
+    assert consts_to_inputs(moved.jaxpr).jaxpr is moved.jaxpr
+
+
+def test_operations_on_constants_only_are_recorded_too():
+    assert len(stage_closed(lambda: [sin_p.bind(np.float32(1))], []).eqns) == 1
+
+
+def test_a_trace_says_what_it_traces():
+    assert StagingTrace(get_trace(), "f").what == "the trace of 'f'"
+    assert StagingTrace(get_trace()).what == "a trace"
+
+
+def test_a_shape_error_appears_at_the_users_call():
+    with pytest.raises(TypeError, match=r"toy.add takes .* got f32\[3\], f32\[2\]"):
+        stage_closed(lambda x, y: [add_p.bind(x, y)], [VEC, ShapedArray((2,), np.float32)])
+
+
+def test_staged_programs_are_checked_where_asked(monkeypatch):
+    def broken(x):
+        y = sin_p.bind(x)
+        y._trace.eqns.clear()
+        return [y]
+
+    stage_closed(broken, [F32])
+    with check_ir(True), pytest.raises(IRError, match="is not valid after tracing: output 0"):
+        stage_closed(broken, [F32])
+    assert not config.check_ir
+
+
+def test_the_number_of_constants_must_fit():
+    jaxpr, _ = stage(lambda: [np.ones(3)], [])
+    with pytest.raises(ValueError, match="the program has 1 constants, 0 values given"):
+        ClosedJaxpr(jaxpr)
+    assert isinstance(jaxpr, Jaxpr)

@@ -1,0 +1,43 @@
+"""What the manifest promises exists."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from dovetail_backends.plugin import MANIFEST
+from dovetail_core import Option
+from dovetail_core.plugins import load_object
+
+
+@pytest.mark.parametrize("name", MANIFEST.names)
+def test_names(name):
+    assert load_object(MANIFEST.names[name]) is not None
+
+
+@pytest.mark.parametrize("name", MANIFEST.backends)
+def test_backends(name):
+    backend = load_object(MANIFEST.backends[name])
+    assert backend.platform == name and isinstance(backend.problem(), str)
+
+
+@pytest.mark.parametrize("name", MANIFEST.options)
+def test_options(name):
+    option = load_object(MANIFEST.options[name])
+    assert isinstance(option, Option) and option.name == name
+
+
+def test_modules():
+    cells = [m for modules in MANIFEST.contributes.values() for m in modules]
+    for module in (*MANIFEST.rows, *MANIFEST.types, *MANIFEST.surfaces.values(), *cells):
+        assert import_module(module).__doc__
+
+
+def test_manifest_is_light():
+    code = "import sys, dovetail_backends.plugin; print('jaxlib' in sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert "dovetail_backends.placement" not in loaded

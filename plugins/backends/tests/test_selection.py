@@ -1,0 +1,152 @@
+"""Which backend and device is chosen, and what is said where one is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from dovetail_backends import cpu, selection
+from dovetail_backends.reference import REFERENCE
+
+
+class Fake:
+    """A backend that has a device, a problem or neither."""
+
+    def __init__(self, platform, priority, problem="", start="", notice=""):
+        self.platform = platform
+        self.priority = priority
+        self._problem = problem
+        self._start = start
+        self._notice = notice
+
+    def problem(self):
+        return self._problem
+
+    def notice(self):
+        return self._notice
+
+    def devices(self):
+        if self._start:
+            raise RuntimeError(self._start)
+        return [f"{self.platform} device"]
+
+    local_devices = devices
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Stands for the backends that plugins declare."""
+
+    def install(*backends):
+        by_name = {b.platform: b for b in backends}
+
+        class Registry:
+            def entries(self, kind):
+                return dict.fromkeys(by_name, "")
+
+            def backend(self, name):
+                return by_name[name]
+
+        monkeypatch.setattr(selection, "registry", Registry)
+        monkeypatch.setattr(selection, "_default", {})
+        monkeypatch.setattr(selection, "_first", {})
+
+    return install
+
+
+def test_cpu_by_default():
+    assert selection.default_backend() == "cpu"
+    assert selection.backend() is selection.backend("cpu") is cpu.BACKEND
+    assert selection.devices() == selection.devices("cpu") == selection.local_devices()
+    assert selection.device_count() == selection.local_device_count() >= 1
+    assert selection.process_index() == 0
+    assert selection.process_count() == 1 and selection.process_indices() == [0]
+
+
+def test_best_usable(installed):
+    installed(Fake("cpu", 0), Fake("cuda", 200), Fake("tpu", 300, problem="no TPU"))
+    assert selection.backend().platform == "cuda"
+    assert selection.default_backend() == "gpu"
+    assert selection.target_device() == "cuda device"
+
+
+def test_negative_priority_is_never_the_default(installed):
+    installed(Fake("slow", -1))
+    with pytest.raises(RuntimeError, match="no backend is usable. The plugin backends provides cpu"):
+        selection.backend()
+    assert selection.backend("slow").platform == "slow"
+
+
+def test_falls_back_with_a_warning(installed):
+    installed(Fake("cpu", 0), Fake("cuda", 200, start="driver too old", notice="a GPU is visible"))
+    with pytest.warns(RuntimeWarning, match="a GPU is visible. Going on without it"):
+        assert selection.backend().platform == "cpu"
+
+
+def test_platforms_option(installed):
+    installed(Fake("cpu", 0), Fake("cuda", 200, problem="no driver"), Fake("slow", -1))
+    with selection.platforms("slow, cpu"):
+        assert selection.backend().platform == "slow"
+        with pytest.raises(RuntimeError, match="'cuda' is not available: the option 'platforms'"):
+            selection.backend("cuda")
+    with selection.platforms("gpu,cpu"):
+        assert selection.backend().platform == "cpu"
+    with selection.platforms("cuda"):
+        with pytest.raises(RuntimeError, match="usable among 'cuda'.*cuda: no driver"):
+            selection.backend()
+    with selection.platforms("nowhere"):
+        with pytest.raises(RuntimeError, match="there is no backend 'nowhere'; there are"):
+            selection.backend()
+
+
+def test_unknown_backend():
+    text = "there is no backend 'nowhere'; there are cpu, cuda, gpu, reference, rocm, tpu"
+    with pytest.raises(RuntimeError, match=text):
+        selection.devices("nowhere")
+
+
+def test_either_gpu(installed):
+    installed(Fake("cuda", 200, problem="no CUDA"), Fake("rocm", 200, problem="no ROCm"))
+    with pytest.raises(RuntimeError, match="'gpu' is not available: no CUDA; no ROCm"):
+        selection.devices("gpu")
+    installed(Fake("cuda", 200, problem="no CUDA"), Fake("rocm", 200))
+    assert selection.devices("gpu") == ["rocm device"]
+
+
+def test_processes():
+    assert selection.local_devices(process_index=0) == selection.local_devices()
+    assert selection.local_devices(host_id=0) == selection.local_devices()
+    with pytest.raises(ValueError, match=r"no process has index 3; there are \[0\]"):
+        selection.local_devices(3)
+
+
+def test_default_device_is_checked():
+    with pytest.raises(ValueError, match="option 'default_device': expected a device .*got 3"):
+        selection.default_device(3)
+    with pytest.raises(ValueError, match="there is no backend 'nowhere'"):
+        selection.default_device("nowhere")
+
+
+def test_reference_is_a_backend():
+    assert selection.backend("reference") is REFERENCE
+    assert selection.devices("reference") == selection.devices("cpu")
+
+
+def test_number_of_cpu_devices():
+    code = "from dovetail_backends.selection import devices; print(len(devices()))"
+    environment = {**os.environ, "DOVETAIL_NUM_CPU_DEVICES": "3"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "3"
+
+
+def test_number_of_cpu_devices_is_checked():
+    count = selection.device_count("cpu")
+    cpu.num_cpu_devices.set(count)
+    with pytest.raises(ValueError, match="already in use as .* before the first array is made"):
+        cpu.num_cpu_devices.set(count + 1)
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        cpu.num_cpu_devices.set(0)

@@ -1,0 +1,192 @@
+"""The methods and operators of arrays, set on tracers and on the runtime's array type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dovetail_lax as lax
+
+from dovetail_core import Tracer, install_methods
+from dovetail_core.xla.arrays import ArrayImpl
+
+from .contraction.products import dot
+from .conversion import astype, view
+from .creation.arrays import array
+from .creation.matrices import diagonal
+from .indexing import taking
+from .indexing.at import At
+from .manipulation import rearranging, shapes
+from .operators import operators
+from .reductions import basic, cumulative, moments
+from .searching import finding, sorting
+from .ufuncs import unary
+from .ufuncs.clipping import clip
+from .ufuncs.rounding import round
+
+
+def _reshape(x: Any, *args: Any, order: str = "C", copy: Any = None, out_sharding: Any = None) -> Any:
+    """The array in another shape, given as one argument or several."""
+    shape = args[0] if len(args) == 1 else args
+    return shapes.reshape(x, shape, order, copy=copy)
+
+
+def _transpose(x: Any, *args: Any) -> Any:
+    """The array with its axes in another order, given as one argument or several."""
+    if not args or (len(args) == 1 and args[0] is None):
+        return shapes.transpose(x)
+    return shapes.transpose(x, args[0] if isinstance(args[0], (tuple, list)) else args)
+
+
+def _flatten(x: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
+    """The array's elements as a vector."""
+    return shapes.ravel(x, order)
+
+
+def _copy(x: Any) -> Any:
+    """A copy of the array."""
+    return array(x, copy=True)
+
+
+def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    """The array with elements limited to ``[min, max]``."""
+    return clip(x, min, max)
+
+
+def _sort(
+    x: Any, axis: int | None = -1, *, kind: None = None, order: None = None, stable: bool = True,
+    descending: bool = False,
+) -> Any:  # fmt: skip
+    """A sorted copy of the array."""
+    return sorting.sort(x, axis, kind=kind, order=order, stable=stable, descending=descending)
+
+
+def _trace(
+    x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
+) -> Any:
+    """The sum along a diagonal."""
+    from .linear.basic import trace
+
+    return trace(x, offset, axis1, axis2, dtype, out)
+
+
+def _searchsorted(
+    x: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
+) -> Any:
+    """Where elements of ``v`` would be inserted into the sorted array."""
+    return finding.searchsorted(x, v, side, sorter, method=method)
+
+
+def _item(x: Any, *args: Any) -> Any:
+    """The element as a Python number."""
+    known = x.concrete()
+    if known is not None:
+        return known.item(*args)
+    kind = x.dtype.kind
+    return {"b": bool, "i": int, "u": int, "c": complex}.get(kind, float)(x)
+
+
+def _itemsize(x: Any) -> int:
+    """The number of bytes of one element."""
+    return x.dtype.itemsize
+
+
+def _nbytes(x: Any) -> int:
+    """The number of bytes of all elements."""
+    return x.size * x.dtype.itemsize
+
+
+def _is_complex(x: Any) -> bool:
+    return x.dtype.kind == "c"
+
+
+def _real(x: Any) -> Any:
+    """The real part."""
+    return lax.real_p.bind(x) if _is_complex(x) else x
+
+
+def _imag(x: Any) -> Any:
+    """The imaginary part."""
+    return unary.imag(x)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "all": basic.all, "any": basic.any, "argmax": basic.argmax, "argmin": basic.argmin,
+    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "astype": astype,
+    "choose": taking.choose, "conj": unary.conjugate, "conjugate": unary.conjugate,
+    "copy": _copy, "clip": _clip, "cumprod": cumulative.cumprod, "cumsum": cumulative.cumsum,
+    "diagonal": diagonal, "dot": dot, "flatten": _flatten, "max": basic.max, "mean": moments.mean,
+    "min": basic.min, "nonzero": finding.nonzero, "prod": basic.prod, "ptp": basic.ptp,
+    "ravel": shapes.ravel, "repeat": rearranging.repeat, "reshape": _reshape, "round": round,
+    "searchsorted": _searchsorted, "sort": _sort, "squeeze": shapes.squeeze, "std": moments.std,
+    "sum": basic.sum, "swapaxes": shapes.swapaxes, "take": taking.take, "trace": _trace,
+    "transpose": _transpose, "var": moments.var, "view": view,
+}  # fmt: skip
+
+
+def _compress(
+    x: Any, condition: Any, axis: int | None = None, *, size: int | None = None,
+    fill_value: Any = 0, out: None = None,
+) -> Any:  # fmt: skip
+    """Slices of the array where ``condition`` is true."""
+    return taking.compress(condition, x, axis, size=size, fill_value=fill_value, out=out)
+
+
+def _byteswap(x: Any, inplace: bool = False) -> Any:
+    """The array with the bytes of each element in the opposite order."""
+    if inplace:
+        raise NotImplementedError("byteswap: arrays are immutable, so inplace=True is not supported")
+    if x.dtype.itemsize == 1:
+        return x
+    octets = view(x, "uint8")
+    width = x.dtype.itemsize
+    split = lax.reshape(octets, (*x.shape[:-1], -1 if not x.shape else x.shape[-1], width))
+    return view(lax.reshape(lax.rev(split, (split.ndim - 1,)), octets.shape), x.dtype)
+
+
+class _Property:
+    """A read-only attribute, computed."""
+
+    __slots__ = ("get",)
+
+    def __init__(self, get: Callable[[Any], Any]) -> None:
+        self.get = get
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else self.get(instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError("arrays are immutable: this attribute cannot be set")
+
+
+_PROPERTIES: dict[str, Callable[[Any], Any]] = {
+    "T": lambda x: shapes.transpose(x), "mT": shapes.matrix_transpose, "real": _real,
+    "imag": _imag, "at": At, "flat": _flatten, "itemsize": _itemsize, "nbytes": _nbytes,
+}  # fmt: skip
+_TRACER_ONLY = {"item": _item}
+
+
+def _namespace(x: Any, *, api_version: str | None = None) -> Any:
+    """The module of array functions, by the array API standard."""
+    import dovetail_numpy
+
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"no support for array API version {api_version!r}")
+    return dovetail_numpy
+
+
+def methods() -> dict[str, Any]:
+    """All operators, methods and properties that arrays and tracers have in common."""
+    named = {"compress": _compress, "byteswap": _byteswap, "__array_namespace__": _namespace}
+    properties = {n: _Property(get) for n, get in _PROPERTIES.items()}
+    return {**operators(), **_FUNCTIONS, **named, **properties}
+
+
+def install() -> None:
+    """Give tracers and runtime arrays their operators, methods and properties."""
+    common = methods()
+    install_methods(Tracer, {**common, **_TRACER_ONLY})
+    own = {"__setitem__"}  # the array type has its own, which names the array
+    install_methods(ArrayImpl, {n: m for n, m in common.items() if n not in own})
+
+

@@ -1,0 +1,281 @@
+"""Reading and writing by arrays of indices along axes: take, take_along_axis, put, choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, axis_index, no_out
+from ..operations import number, reshape as to_shape
+from ..promotion import INT32, broadcast, broadcast_shapes, convert, promote
+from .at import IndexUpdateRef
+from .reading import Options, index_dtype, wrapped
+
+
+def _indices(name: str, indices: ArrayLike) -> Any:
+    out = as_array(name, indices, 1)
+    if out.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}: indices must be of an integer type, got {out.dtype}. Convert them with "
+            "astype(int)."
+        )
+    return out
+
+
+def take_along(a: Any, indices: Any, axis: int, options: Options | None = None) -> Any:
+    """``a`` at integer places along one axis, by one gather."""
+    options = options or Options("clip")
+    shape = indices.shape
+    places = wrapped(indices, a.shape[axis], options.wrap) if hasattr(indices, "aval") else indices
+    vectors = to_shape(as_array("take", places), (*shape, 1))
+    n, m = len(a.shape), len(shape)
+    offsets = (*range(axis), *range(axis + m, n - 1 + m))
+    sizes = tuple([1 if i == axis else d for i, d in enumerate(a.shape)])
+    return lax.gather(
+        a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), sizes,
+        unique_indices=options.unique, indices_are_sorted=options.sorted, mode=options.mode,
+        fill_value=options.fill_value,
+    )  # fmt: skip
+
+
+@fused(static=("axis", "options"))
+def _take(a: Any, indices: Any, axis: int, options: Options) -> Any:
+    return take_along(a, indices, axis, options)
+
+
+def take(
+    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None,
+    mode: str | None = None, unique_indices: bool = False, indices_are_sorted: bool = False,
+    fill_value: Any = None,
+) -> Array:  # fmt: skip
+    """Elements of ``a`` at ``indices`` along ``axis``, or of the flattened array.
+
+    Args:
+        mode: for indices out of bounds: ``"fill"`` (the default) gives ``fill_value``, by default
+            NaN or the least integer; ``"clip"`` the nearest element; ``"wrap"`` counts around.
+
+    Raises:
+        TypeError: ``indices`` is not an array of integers.
+        ValueError: the mode is unknown or the axis out of bounds.
+    """
+    no_out("take", out)
+    a, places = as_array("take", a), _indices("take", indices)
+    if axis is None:
+        a, axis = to_shape(a, (a.size,)), 0
+    axis = axis_index("take", axis, a.ndim)
+    if mode == "wrap":
+        places, mode = _mod(places, max(a.shape[axis], 1)), "promise_in_bounds"
+    elif mode == "clip":
+        # Negative indices are clipped, too, as by NumPy.
+        options = Options("clip", None, indices_are_sorted, unique_indices, False)
+        return _take(a, places, axis=axis, options=options)
+    elif mode == "raise":
+        raise NotImplementedError("take: mode 'raise' is not supported; use 'fill', 'clip' or 'wrap'")
+    options = Options(mode or "fill", fill_value, indices_are_sorted, unique_indices)
+    return _take(a, places, axis=axis, options=options)
+
+
+def _mod(places: Any, size: int) -> Any:
+    from ..ufuncs.arithmetic import REMAINDER
+
+    return REMAINDER(convert(places, index_dtype(places.dtype)), size)
+
+
+def take_along_axis(
+    arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: Any = None,
+    fill_value: Any = None, wrap_negative_indices: bool = True,
+) -> Array:  # fmt: skip
+    """Elements of ``arr`` along ``axis`` at ``indices``, which match or broadcast on other axes.
+
+    Args:
+        mode: for indices out of bounds, as for ``x.at[...].get`` (default ``"fill"``).
+
+    Raises:
+        TypeError: ``indices`` is not an array of integers.
+        ValueError: the arrays have different numbers of dimensions, or do not broadcast.
+    """
+    a, places = as_array("take_along_axis", arr), _indices("take_along_axis", indices)
+    if axis is None:
+        a, axis = to_shape(a, (a.size,)), 0
+    axis = axis_index("take_along_axis", axis, a.ndim)
+    if a.ndim != places.ndim:
+        raise ValueError(
+            f"take_along_axis: indices of shape {places.shape} must have as many dimensions as the "
+            f"array of shape {a.shape}"
+        )
+    options = Options("fill" if mode is None else mode, fill_value, wrap=wrap_negative_indices)
+    return _along_axis(a, places, axis=axis, options=options)
+
+
+@fused(static=("axis", "options"))
+def _along_axis(a: Any, places: Any, axis: int, options: Options) -> Any:
+    rest_a = a.shape[:axis] + a.shape[axis + 1 :]
+    rest_i = places.shape[:axis] + places.shape[axis + 1 :]
+    rest = broadcast_shapes("take_along_axis", rest_a, rest_i)
+    if rest_a != rest:
+        a = broadcast(a, (*rest[:axis], a.shape[axis], *rest[axis:]))
+    if rest_i != rest:
+        places = broadcast(places, (*rest[:axis], places.shape[axis], *rest[axis:]))
+    places = wrapped(places, a.shape[axis], options.wrap)
+    vectors = lax.reshape_p.bind(places, new_sizes=(*places.shape, 1))
+    others = tuple([i for i in range(len(a.shape)) if i != axis])
+    return lax.gather(
+        a, vectors, lax.GatherDimensionNumbers((), (axis,), (axis,), others, others),
+        (1,) * len(a.shape), mode=options.mode, fill_value=options.fill_value,
+    )  # fmt: skip
+
+
+def put_along_axis(
+    arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None, inplace: bool = True,
+    *, mode: str | None = None,
+) -> Array:  # fmt: skip
+    """``arr`` with ``values`` written along ``axis`` at ``indices``; arrays are not changed in place.
+
+    Raises:
+        ValueError: ``inplace`` is not False.
+    """
+    _not_in_place("put_along_axis", inplace)
+    a, places = as_array("put_along_axis", arr), _indices("put_along_axis", indices)
+    shape = a.shape
+    if axis is None:
+        a, axis = to_shape(a, (a.size,)), 0
+    axis = axis_index("put_along_axis", axis, a.ndim)
+    others = tuple(1 if i == axis else d for i, d in enumerate(a.shape))
+    full = broadcast_shapes("put_along_axis", places.shape, others)
+    index = tuple(broadcast(places, full) if i == axis else lax.broadcasted_iota(INT32, full, i)
+                  for i in range(a.ndim))  # fmt: skip
+    return to_shape(IndexUpdateRef(a, index).set(values, mode=mode), shape)
+
+
+def _not_in_place(name: str, inplace: bool) -> None:
+    if inplace:
+        raise ValueError(
+            f"{name} cannot change an array in place: arrays are immutable. Pass inplace=False and "
+            "use the result."
+        )
+
+
+def put(
+    a: ArrayLike, ind: ArrayLike, v: ArrayLike, mode: str | None = None, *, inplace: bool = True
+) -> Array:
+    """``a`` with ``v`` (repeated as needed) written at indices of the flattened array.
+
+    Raises:
+        ValueError: ``inplace`` is not False, or the mode is unknown.
+    """
+    _not_in_place("put", inplace)
+    a, places, values = as_array("put", a), _indices("put", ind), as_array("put", v, 2)
+    places, values = to_shape(places, (places.size,)), to_shape(values, (values.size,))
+    if not places.size or not values.size:
+        return a
+    if values.size < places.size:
+        from ..manipulation.shapes import resize
+
+        values = resize(values, (places.size,))
+    values = lax.slice_in_dim(values, 0, places.size)
+    if mode == "wrap":
+        places, mode = _mod(places, a.size), None
+    elif mode == "clip":
+        places, mode = lax.clamp(number(places, 0), places, number(places, a.size - 1)), None
+    elif mode is not None:
+        raise ValueError(f"put: mode must be 'clip', 'wrap' or None, got {mode!r}")
+    flat = IndexUpdateRef(to_shape(a, (a.size,)), places).set(values)
+    return to_shape(flat, a.shape)
+
+
+def place(
+    arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True
+) -> Array:
+    """``arr`` with ``vals`` (repeated as needed) written in order where ``mask`` is true.
+
+    Raises:
+        ValueError: ``inplace`` is not False, or there are no values to write.
+    """
+    _not_in_place("place", inplace)
+    a, m, v = as_array("place", arr), as_array("place", mask, 1), as_array("place", vals, 2)
+    if m.size != a.size:
+        raise ValueError(f"place: the mask has {m.size} elements, the array {a.size}")
+    if not v.size:
+        raise ValueError("place: there are no values to write")
+    return _place(a, to_shape(m, (m.size,)), to_shape(convert(v, a.dtype), (v.size,)))
+
+
+@fused()
+def _place(a: Any, m: Any, v: Any) -> Any:
+    from ..operations import select, truth
+
+    m = truth(m)
+    rank = lax.sub(lax.cumsum(lax.convert_element_type(m, INT32), axis=0), np.int32(1))
+    chosen = take_along(v, lax.rem(lax.max(rank, np.int32(0)), np.int32(v.size)), 0)
+    flat = to_shape(a, (a.size,))
+    return to_shape(select(m, chosen, flat), a.shape)
+
+
+def choose(
+    a: ArrayLike, choices: Any, out: None = None, mode: str = "raise"
+) -> Array:
+    """For each element of ``a``, the element of ``choices[a]`` at the same place.
+
+    Raises:
+        ValueError: the mode is unknown, or it is ``"raise"`` and an index is out of bounds.
+    """
+    from ..operations import shape_of
+
+    no_out("choose", out)
+    a = _indices("choose", a)
+    rows: Sequence[Any] = list(choices) if isinstance(choices, (list, tuple)) else list(
+        lax.unstack(as_array("choose", choices, 1)))  # fmt: skip
+    values = promote("choose", *rows)
+    n = len(values)
+    if mode == "raise":
+        known = np.asarray(a)
+        if known.size and (known.min() < 0 or known.max() >= n):
+            raise ValueError(f"choose: an index is out of bounds for {n} choices")
+    elif mode == "wrap":
+        a = _mod(a, n)
+    elif mode == "clip":
+        a = lax.clamp(number(a, 0), a, number(a, n - 1))
+    else:
+        raise ValueError(f"choose: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    shape = broadcast_shapes("choose", a.shape, *(shape_of(v) for v in values))
+    cases = [broadcast(as_array("choose", v), shape) for v in values]
+    return lax.select_n(broadcast(convert(a, INT32), shape), *cases)
+
+
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: int | None = None, *, size: int | None = None,
+    fill_value: ArrayLike = 0, out: None = None,
+) -> Array:  # fmt: skip
+    """Slices of ``a`` along ``axis`` (or elements) where ``condition`` is true.
+
+    Args:
+        size: the number of slices in the result, filled up with ``fill_value``; needed while
+            tracing.
+    """
+    from ..searching.finding import nonzero
+
+    no_out("compress", out)
+    a = as_array("compress", a, 1)
+    if axis is None:
+        a, axis = to_shape(a, (a.size,)), 0
+    axis = axis_index("compress", axis, a.ndim)
+    cond = as_array("compress", condition)
+    if cond.ndim != 1:
+        raise ValueError(f"compress: condition must have one dimension, got shape {cond.shape}")
+    (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])
+    return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
+
+
+def extract(
+    condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
+) -> Array:
+    """Elements of ``arr`` where ``condition`` is true, as a vector (see :func:`compress`)."""
+    cond = as_array("extract", condition)
+    return compress(to_shape(cond, (cond.size,)), arr, size=size, fill_value=fill_value)
+
+

@@ -1,0 +1,1 @@
+"""Linear algebra: ``dovetail.numpy.linalg`` and the traces of matrices."""

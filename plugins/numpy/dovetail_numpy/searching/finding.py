@@ -1,0 +1,219 @@
+"""Finding: nonzero elements, places in sorted arrays, bins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+
+from dovetail_core import ConcretizationTypeError, Tracer
+
+from ..creation import placing
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, integer
+from ..operations import number, reshape as to_shape, select, truth
+from ..promotion import INT32, convert, default_int, promote
+
+
+def known(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
+    """The value of an array argument that must be known.
+
+    Raises:
+        ConcretizationTypeError: it is traced.
+    """
+    value = x.concrete() if isinstance(x, Tracer) else x
+    if value is None:
+        raise ConcretizationTypeError(
+            f"{name} of a traced array of type {x.aval.str_short()}: the size of the result depends "
+            f"on its values, which are not known while tracing. {remedy}"
+        )
+    return np.asarray(value)
+
+
+def nonzero(
+    a: ArrayLike, *, size: int | None = None, fill_value: Any = None
+) -> tuple[Array, ...]:
+    """The indices of elements that are not zero: one vector per dimension.
+
+    Args:
+        size: the length of the vectors; needed while tracing. Longer results are cut off, shorter
+            ones filled up.
+        fill_value: what to fill up with: a number, or one per dimension (default 0).
+
+    Raises:
+        ConcretizationTypeError: ``a`` is traced and ``size`` is not given.
+        ValueError: ``a`` is a scalar.
+    """
+    a = as_array("nonzero", a)
+    if not a.shape:
+        raise ValueError("nonzero needs an array of at least one dimension; use atleast_1d")
+    if size is None:
+        value = known("nonzero", a, "Give size=, the number of indices wanted.")
+        found = np.nonzero(value)
+        return tuple(placing.constant(i.astype(default_int())) for i in found)
+    fills = fill_value if isinstance(fill_value, (tuple, list)) else (fill_value or 0,) * a.ndim
+    if len(fills) != a.ndim:
+        raise ValueError(f"nonzero: {len(fills)} fill values for {a.ndim} dimensions")
+    fills = tuple(convert(as_array("nonzero", f), default_int()) for f in fills)
+    return tuple(_nonzero(a, *fills, size=integer("nonzero", "size", size), dtype=default_int()))
+
+
+@fused(static=("size", "dtype"))
+def _nonzero(a: Any, *fills: Any, size: int, dtype: Any) -> list[Any]:
+    flat = truth(to_shape(a, (a.size,)))
+    if not a.size or not size:
+        return [lax.broadcast_in_dim(f, (size,), ()) for f in fills]
+    counts = lax.cumsum(lax.convert_element_type(flat, INT32), axis=0)
+    total = lax.squeeze(lax.slice_in_dim(counts, a.size - 1, a.size), (0,))
+    # Element i of the result is where the running count first exceeds i: as many places as have
+    # a count of at most i come before it.
+    places = lax.full((size,), 0, INT32)
+    hits = lax.scatter_add(
+        places, to_shape(counts, (a.size, 1)), lax.full((a.size,), 1, INT32),
+        lax.ScatterDimensionNumbers((), (0,), (0,)), mode="drop",
+    )  # fmt: skip
+    linear = lax.cumsum(hits, axis=0)
+    inside = lax.lt(lax.iota(INT32, size), total)
+    out = []
+    stride = a.size
+    for n, fill in zip(a.shape, fills):
+        stride //= n
+        index = lax.rem(lax.div(linear, np.int32(stride)), np.int32(n))
+        out.append(select(inside, convert(index, dtype), fill))
+    return out
+
+
+def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The indices of elements of the flattened array that are not zero (see :func:`nonzero`)."""
+    a = as_array("flatnonzero", a)
+    return nonzero(to_shape(a, (a.size,)), size=size, fill_value=fill_value)[0]
+
+
+def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """The indices of elements that are not zero, one row for each (see :func:`nonzero`)."""
+    a = as_array("argwhere", a)
+    if not a.shape:
+        rows = int(bool(known("argwhere", a, "Give size=."))) if size is None else size
+        return lax.full((rows, 0), 0, default_int())
+    return lax.stack(nonzero(a, size=size, fill_value=fill_value), axis=1)
+
+
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None, *,
+    method: str = "scan",
+) -> Array:  # fmt: skip
+    """Where elements of ``v`` would have to be inserted into the sorted vector ``a``.
+
+    Args:
+        side: ``"left"`` finds the first such place, ``"right"`` the last.
+        sorter: indices that sort ``a``.
+        method: ``"scan"`` or ``"scan_unrolled"`` (bisection), ``"sort"``, or ``"compare_all"``.
+
+    Raises:
+        ValueError: ``a`` is not a vector, or ``side`` or ``method`` is unknown.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+    if method not in ("scan", "scan_unrolled", "sort", "compare_all", "default"):
+        raise ValueError(
+            "searchsorted: method must be 'scan', 'scan_unrolled', 'sort' or 'compare_all', got "
+            f"{method!r}"
+        )
+    x, w = (as_array("searchsorted", p, i) for i, p in enumerate(promote("searchsorted", a, v)))
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted: a must be a vector, got shape {x.shape}")
+    if sorter is not None:
+        from ..indexing.taking import take_along
+
+        x = take_along(x, as_array("searchsorted", sorter, 3), 0)
+    if x.shape[0] == 0:
+        return lax.full(w.shape, 0, default_int())
+    how = {"sort": _by_sort, "compare_all": _by_comparison}.get(method, _by_bisection)
+    return how(x, w, side=side, dtype=default_int())
+
+
+def _before(x: Any, v: Any, side: str) -> Any:
+    """Whether elements ``x`` come before ``v``; NaN comes after all numbers."""
+    from ..ufuncs.comparisons import LESS, LESS_EQUAL, isnan
+
+    less = LESS(x, v) if side == "left" else LESS_EQUAL(x, v)
+    if x.dtype.kind in "biu":
+        return less
+    if side == "left":
+        return lax.bitwise_or(less, lax.bitwise_and(isnan(v), lax.bitwise_not(isnan(x))))
+    return lax.bitwise_or(less, isnan(v))
+
+
+@fused(static=("side", "dtype"))
+def _by_comparison(x: Any, v: Any, side: str, dtype: Any) -> Any:
+    shape = (x.shape[0], *v.shape)
+    first = lax.broadcast_in_dim(x, shape, (0,))
+    before = _before(first, lax.broadcast_in_dim(v, shape, range(1, len(shape))), side)
+    return lax.reduce_sum_p.bind(lax.convert_element_type(before, dtype), axes=(0,))
+
+
+@fused(static=("side", "dtype"))
+def _by_sort(x: Any, v: Any, side: str, dtype: Any) -> Any:
+    flat = lax.reshape(v, (v.size,))
+    joined = [x, flat] if side == "right" else [flat, x]
+    values = lax.concatenate(joined, 0)
+    order = lax.sort((values, lax.iota(dtype, values.size)), num_keys=1)[1]
+    rank = lax.scatter(
+        lax.full((values.size,), 0, dtype), lax.reshape(order, (values.size, 1)),
+        lax.iota(dtype, values.size), lax.ScatterDimensionNumbers((), (0,), (0,)),
+        unique_indices=True,
+    )  # fmt: skip
+    start = x.shape[0] if side == "right" else 0
+    mine = lax.slice_in_dim(rank, start, start + flat.size)
+    # A rank counts the elements of v that come before as well: those are as many as its own rank.
+    own = lax.sort((flat, lax.iota(dtype, flat.size)), num_keys=1)[1]
+    own = lax.scatter(
+        lax.full((flat.size,), 0, dtype), lax.reshape(own, (flat.size, 1)),
+        lax.iota(dtype, flat.size), lax.ScatterDimensionNumbers((), (0,), (0,)),
+        unique_indices=True,
+    )  # fmt: skip
+    return lax.reshape(lax.sub(mine, own), v.shape)
+
+
+@fused(static=("side", "dtype"))
+def _by_bisection(x: Any, v: Any, side: str, dtype: Any) -> Any:
+    """All elements at once: the interval halves until it is empty, in a fixed number of steps."""
+    from ..indexing.taking import take_along
+
+    size = x.shape[0]
+    low, high = lax.full(v.shape, 0, INT32), lax.full(v.shape, size, INT32)
+    for _ in range(size.bit_length()):
+        middle = lax.div(lax.add(low, high), np.int32(2))
+        probe = take_along(x, lax.min(middle, np.int32(size - 1)), 0)
+        right = lax.bitwise_and(_before(probe, v, side), lax.lt(low, high))
+        low = select(right, lax.add(middle, np.int32(1)), low)
+        high = select(right, high, middle)
+    return convert(low, dtype)
+
+
+def digitize(
+    x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None
+) -> Array:
+    """The number of the bin of each element; ``bins`` are edges in rising or falling order.
+
+    Args:
+        right: whether the right edge belongs to a bin.
+
+    Raises:
+        ValueError: ``bins`` is not a vector.
+    """
+    b = as_array("digitize", bins, 1)
+    if b.ndim != 1:
+        raise ValueError(f"digitize: bins must be a vector, got shape {b.shape}")
+    x = as_array("digitize", x)
+    how = method or "scan"
+    if b.shape[0] == 0:
+        return lax.full(x.shape, 0, default_int())
+    side = "left" if right else "right"
+    rising = searchsorted(b, x, side, method=how)
+    falling = searchsorted(lax.rev(b, (0,)), x, "right" if right else "left", method=how)
+    n = number(rising, b.shape[0])
+    ends = [lax.index_in_dim(b, i, 0, keepdims=False) for i in (b.shape[0] - 1, 0)]
+    return select(lax.ge(*ends), rising, lax.sub(n, falling))

@@ -1,0 +1,150 @@
+"""Sorting: values, indices that sort, several keys, partial sorts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+from dovetail_lax import dtypes
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, axis_index, integer
+from ..operations import reshape as to_shape
+from ..promotion import convert, default_int
+
+
+def _checked(name: str, a: ArrayLike, axis: Any, kind: Any, order: Any) -> tuple[Any, int]:
+    if kind is not None:
+        raise ValueError(f"{name}: kind is not supported; use stable=True or False")
+    if order is not None:
+        raise ValueError(f"{name}: order is not supported, for there are no structured arrays")
+    a = as_array(name, a)
+    if axis is None:
+        return to_shape(a, (a.size,)), 0
+    return a, axis_index(name, axis, a.ndim)
+
+
+def sort(
+    a: ArrayLike, axis: int | None = -1, *, kind: None = None, order: None = None,
+    stable: bool = True, descending: bool = False,
+) -> Array:  # fmt: skip
+    """``a`` sorted along ``axis``, or flattened and sorted; NaN comes last.
+
+    Raises:
+        ValueError: the axis is out of bounds.
+    """
+    a, axis = _checked("sort", a, axis, kind, order)
+    return _sort(a, axis=axis, stable=bool(stable), descending=bool(descending))
+
+
+@fused(static=("axis", "stable", "descending"))
+def _sort(a: Any, axis: int, stable: bool, descending: bool) -> Any:
+    out = lax.sort_p.bind(a, dimension=axis, is_stable=stable, num_keys=1)[0]
+    return lax.rev(out, (axis,)) if descending else out
+
+
+def argsort(
+    a: ArrayLike, axis: int | None = -1, *, kind: None = None, order: None = None,
+    stable: bool = True, descending: bool = False, dtype: Any = None,
+) -> Array:  # fmt: skip
+    """The indices that sort ``a`` along ``axis``; equal elements keep their order if ``stable``.
+
+    Raises:
+        ValueError: the axis is out of bounds.
+    """
+    a, axis = _checked("argsort", a, axis, kind, order)
+    dt = default_int() if dtype is None else dtypes.as_dtype(dtype)
+    return _argsort(a, axis=axis, stable=bool(stable), descending=bool(descending), dtype=dt)
+
+
+@fused(static=("axis", "stable", "descending", "dtype"))
+def _argsort(a: Any, axis: int, stable: bool, descending: bool, dtype: Any) -> Any:
+    a = lax.rev(a, (axis,)) if descending else a
+    places = lax.broadcasted_iota(dtype, a.shape, axis)
+    found = lax.sort_p.bind(a, places, dimension=axis, is_stable=stable, num_keys=1)[1]
+    if not descending:
+        return found
+    # Sorted backwards twice, so that equal elements keep their order.
+    found = lax.rev(found, (axis,))
+    return lax.sub(dtype.type(max(a.shape[axis] - 1, 0)), found)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """The indices that sort by several keys, of which the last is the most significant.
+
+    Raises:
+        TypeError: there are no keys.
+        ValueError: keys have different shapes.
+    """
+    rows: Sequence[Any] = keys if isinstance(keys, (list, tuple)) else list(lax.unstack(
+        as_array("lexsort", keys)))  # fmt: skip
+    arrays = [as_array("lexsort", k, i) for i, k in enumerate(rows)]
+    if not arrays:
+        raise TypeError("lexsort needs at least one key")
+    if len({k.shape for k in arrays}) > 1:
+        raise ValueError(
+            f"lexsort: keys must have one shape, got {', '.join(str(k.shape) for k in arrays)}"
+        )
+    if not arrays[0].ndim:
+        return lax.full((), 0, default_int())
+    axis = axis_index("lexsort", axis, arrays[0].ndim)
+    return _lexsort(*arrays, axis=axis, dtype=default_int())
+
+
+@fused(static=("axis", "dtype"))
+def _lexsort(*keys: Any, axis: int, dtype: Any) -> Any:
+    places = lax.broadcasted_iota(dtype, keys[0].shape, axis)
+    return lax.sort((*keys[::-1], places), dimension=axis, num_keys=len(keys))[-1]
+
+
+def sort_complex(a: ArrayLike) -> Array:
+    """``a`` sorted along its last axis, as complex numbers."""
+    out = sort(a)
+    if out.dtype.kind == "c":
+        return out
+    wide = np.complex128 if out.dtype == np.float64 else np.complex64
+    return lax.convert_element_type(out, wide)
+
+
+@fused(static=("kth", "indices", "dtype"))
+def _partition(a: Any, kth: int, indices: bool, dtype: Any) -> Any:
+    # The smallest come first: by the negated (or complemented) keys, of which top_k is the largest.
+    size = a.shape[-1]
+    if a.dtype.kind == "c":
+        both = lax.sort((a, lax.broadcasted_iota(dtype, a.shape, a.ndim - 1)), num_keys=1)
+        return both[1] if indices else both[0]
+    low_keys = lax.neg(a) if a.dtype.kind not in "bu" else lax.bitwise_not(a)
+    low, low_at = lax.top_k(low_keys, kth + 1)
+    high, high_at = lax.top_k(a, size - kth - 1)
+    if indices:
+        last = a.ndim - 1
+        joined = lax.concatenate([low_at, lax.rev(high_at, (last,))], last)
+        return convert(joined, dtype)
+    low = lax.neg(low) if a.dtype.kind not in "bu" else lax.bitwise_not(low)
+    return lax.concatenate([low, high], a.ndim - 1)
+
+
+def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) -> Array:
+    from ..manipulation.shapes import moveaxis
+
+    a = as_array(name, a)
+    axis = axis_index(name, axis, a.ndim)
+    k = integer(name, "kth", kth)
+    size = a.shape[axis]
+    if not -size <= k < size:
+        raise ValueError(f"{name}: kth {k} is out of bounds for an axis of size {size}")
+    out = _partition(moveaxis(a, axis, -1), kth=k % size, indices=indices, dtype=default_int())
+    return moveaxis(out, -1, axis)
+
+
+def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
+    """``a`` with the ``kth`` smallest element in its place, smaller ones before, greater ones after."""
+    return _partitioned("partition", a, kth, axis, False)
+
+
+def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
+    """The indices that partition ``a`` (see :func:`partition`)."""
+    return _partitioned("argpartition", a, kth, axis, True)

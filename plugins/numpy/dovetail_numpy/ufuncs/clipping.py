@@ -1,0 +1,155 @@
+"""Limiting values, and choosing between values by conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dovetail_lax as lax
+
+from dovetail_core import typeof
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, operand
+from ..operations import shape_of, truth
+from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
+from .arithmetic import MAXIMUM, MINIMUM
+
+
+def clip(
+    arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: ArrayLike | None = None
+) -> Array:
+    """``arr`` with elements below ``min`` raised to it and elements above ``max`` lowered to it.
+
+    Raises:
+        TypeError: an argument is no array.
+        ValueError: ``arr`` is complex.
+    """
+    if arr is None:
+        raise TypeError("clip takes an array")
+    arr = as_array("clip", arr)
+    bounds = [None if b is None else operand("clip", b, i) for i, b in ((1, min), (2, max))]
+    if arr.dtype.kind == "c" or any(b is not None and typeof(b).dtype.kind == "c" for b in bounds):  # type: ignore[attr-defined]
+        raise ValueError("clip: complex numbers have no order. Clip real and imaginary parts.")
+    return _clip(arr, *bounds)
+
+
+@fused()
+def _clip(arr: Any, low: Any, high: Any) -> Any:
+    if low is not None:
+        arr = MAXIMUM(low, arr)
+    if high is not None:
+        arr = MINIMUM(high, arr)
+    return arr
+
+
+_plans: dict[Any, Any] = {}
+
+
+def where(
+    condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None, /, *,
+    size: int | None = None, fill_value: Any = None,
+) -> Any:  # fmt: skip
+    """``x`` where ``condition`` is true, else ``y``; with the condition alone, ``nonzero`` of it.
+
+    Raises:
+        ValueError: only one of ``x`` and ``y`` is given.
+        TypeError: an argument is no array, or shapes do not broadcast.
+    """
+    if x is None and y is None:
+        from ..searching.finding import nonzero
+
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise ValueError("where takes either one argument or three")
+    if size is not None or fill_value is not None:
+        raise ValueError("where: size and fill_value are for the form with the condition alone")
+    types = (getattr(condition, "aval", condition.__class__), getattr(x, "aval", x.__class__),
+             getattr(y, "aval", y.__class__))  # fmt: skip
+    plan = _plans.get(types)
+    if plan is None:
+        return _where_miss(condition, x, y, types)
+    return plan(condition, x, y)
+
+
+def _where_miss(condition: Any, x: Any, y: Any, types: Any) -> Any:
+    given = (condition, x, y)
+    values = [operand("where", v, i) for i, v in enumerate(given)]
+    avals: list[Any] = [typeof(v) for v in values]
+    dtype, weak = common_type(avals[1:])
+    shape = broadcast_shapes("where", *(a.shape for a in avals))
+    scalars = [not hasattr(v, "aval") and shape_of(v) == () for v in values]
+    steps = [_case_step(a, dtype, weak, shape) for a in avals[1:]]
+
+    def device(c: Any, a: Any, b: Any) -> Any:
+        c = broadcast(truth(c), shape) if shape_of(c) else truth(c)
+        return lax.select_n_p.bind(c, steps[1](b), steps[0](a))
+
+    run = fused()(device)
+
+    def plan(c: Any, a: Any, b: Any) -> Any:
+        # Numbers are converted on the host, so that a traced program holds them as literals.
+        a = convert(a, dtype, weak) if scalars[1] else a
+        return run(c, a, convert(b, dtype, weak) if scalars[2] else b)
+
+    if all(v is g for v, g in zip(values, given)) and not any(s and hasattr(v, "shape") for s, v in
+                                                              zip(scalars, values)):  # fmt: skip
+        _plans[types] = plan
+    return plan(*values)
+
+
+def _case_step(aval: Any, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Any:
+    moves = aval.shape not in ((), shape)
+    if not moves:
+        return lambda v: convert(v, dtype, weak)
+    return lambda v: broadcast(convert(v, dtype, weak), shape)
+
+
+def select(
+    condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
+) -> Array:
+    """For each element the choice of the first condition that is true, else ``default``.
+
+    Raises:
+        ValueError: there are no conditions, or not as many as choices.
+    """
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise ValueError(
+            f"select takes as many choices as conditions, got {len(choicelist)} and {len(condlist)}"
+        )
+    *choices, out = promote("select", *choicelist, default)
+    for condition, choice in zip(reversed(condlist), reversed(choices)):
+        out = where(as_array("select", condition), choice, out)
+    return as_array("select", out)
+
+
+def piecewise(
+    x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
+) -> Array:
+    """Functions of ``x``, each where its condition is true; one more function is for the rest.
+
+    Functions may be numbers. They are all evaluated everywhere.
+
+    Raises:
+        ValueError: not as many functions as conditions, or one more.
+    """
+    x = as_array("piecewise", x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    if hasattr(condlist, "aval"):
+        conditions = list(lax.unstack(condlist)) if condlist.ndim > x.ndim else [condlist]
+    n = len(conditions)
+    functions = list(funclist)
+    if len(functions) not in (n, n + 1):
+        raise ValueError(f"piecewise takes {n} or {n + 1} functions, got {len(functions)}")
+    rest = functions.pop() if len(functions) == n + 1 else 0
+
+    def value(f: Any) -> Any:
+        out = f(x, *args, **kw) if callable(f) else f
+        return convert(operand("piecewise", out), x.dtype)
+
+    out = broadcast(as_array("piecewise", value(rest)), x.shape)
+    # The last condition that is true decides, as in NumPy.
+    for condition, f in zip(conditions, functions):
+        out = where(as_array("piecewise", condition), value(f), out)
+    return out

@@ -1,0 +1,62 @@
+"""Rounding to a number of decimals, and conversion of a value's parts to integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, integer, no_out
+from ..operations import number
+from .arithmetic import FLOOR_DIVIDE
+from .unary import round_complex
+
+
+def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
+    """``a`` rounded to a number of decimals, halves to even; negative numbers round before the point.
+
+    Raises:
+        TypeError: ``a`` is not an array of numbers.
+    """
+    no_out("round", out)
+    a, n = as_array("round", a), integer("round", "decimals", decimals)
+    if a.dtype.kind == "b":
+        raise TypeError("round does not accept dtype bool. Convert the argument with astype.")
+    if a.dtype.kind in "iu":
+        return a if n >= 0 else _round_integer(a, n=n)
+    return _round_float(a, n=n)
+
+
+around = round
+
+
+@fused(static=("n",))
+def _round_integer(a: Any, n: int) -> Any:
+    unit = number(a, 10**-n)
+    half = lax.div(unit, number(a, 2))
+    whole = FLOOR_DIVIDE(a, unit)
+    rest = lax.sub(a, lax.mul(whole, unit))
+    odd = lax.ne(lax.bitwise_and(whole, number(a, 1)), number(a, 0))
+    up = lax.bitwise_or(lax.gt(rest, half), lax.bitwise_and(lax.eq(rest, half), odd))
+    return lax.mul(lax.add(whole, lax.convert_element_type(up, a.dtype)), unit)
+
+
+@fused(static=("n",))
+def _round_float(a: Any, n: int) -> Any:
+    if a.dtype.kind == "c":
+        if n == 0:
+            return round_complex(a)
+        return lax.complex(_round_float(lax.real(a), n=n), _round_float(lax.imag(a), n=n))
+    if n == 0:
+        return lax.round(a, lax.RoundingMethod.TO_NEAREST_EVEN)
+    narrow = a.dtype.itemsize < 4
+    x = lax.convert_element_type(a, "float32") if narrow else a
+    scale = number(x, 10.0 ** abs(n))
+    scaled = lax.mul(x, scale) if n > 0 else lax.div(x, scale)
+    whole = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
+    out = lax.div(whole, scale) if n > 0 else lax.mul(whole, scale)
+    return lax.convert_element_type(out, a.dtype) if narrow else out
+
+

@@ -1,0 +1,1 @@
+"""What is drawn with keys, by family of distributions."""
