@@ -46,11 +46,21 @@ def ordered(passes: list[Pass]) -> list[Pass]:
         for b in p.before:
             if b in needs:
                 needs[b].add(n)
+    sorter = TopologicalSorter(needs)
     try:
-        return [by_name[n] for n in TopologicalSorter(needs).static_order()]
+        sorter.prepare()
     except CycleError as e:
         cycle = " -> ".join(e.args[1])
         raise RegistryError(f"passes contradict each other's order: {cycle}") from e
+    found: list[Pass] = []
+    ready: list[str] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()])
+        if ready:
+            name = ready.pop(0)
+            found.append(by_name[name])
+            sorter.done(name)
+    return found
 
 
 _by_stage: dict[Stage, list[Pass]] = {}

@@ -301,8 +301,9 @@ def _public(module: str, name: str, where: dict[str, tuple[str, str]]) -> str:
         names = {**p.manifest.names, **p.manifest.surfaces} if p.manifest else {}
         if name in names:
             if p.problem:
+                aside = "" if p.problem.startswith("disabled") else "set aside: "
                 raise AttributeError(
-                    f"{module}.{name} comes from the plugin {p.name!r}, which is {p.problem}"
+                    f"{module}.{name} comes from the plugin {p.name!r}, which is {aside}{p.problem}"
                 )
             return names[name]
     raise AttributeError(f"module {module!r} has no attribute {name!r}")

@@ -94,11 +94,10 @@ def registering_place() -> tuple[str, int]:
         name: str = frame.f_globals.get("__name__", "?")
         if name != "typing" and name.partition(".")[0] != "dovetail_core":
             innermost = innermost or (name, frame.f_lineno)
-        outer = frame.f_back
-        importing = outer and outer.f_code.co_filename == "<frozen importlib._bootstrap>"
+        importing = getattr(frame.f_globals.get("__spec__"), "_initializing", False)
         if importing and frame.f_code.co_name == "<module>":
             return name, frame.f_lineno
-        frame = outer
+        frame = frame.f_back
     return innermost or ("?", 0)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .collector import end_tracing, start_tracing
 from .context import check_ir
 from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .source import Source, current_source, describe
@@ -116,16 +117,17 @@ def stage(
     """Record ``f``, which takes one value per type in ``in_avals`` and returns a sequence.
 
     Returns the program and the values of its constants (which may be tracers of an outer trace:
-    close over them with :func:`close`, or pass them as operands of the equation that is being
-    built).
+    pass them as operands of the equation that is being built, see :func:`consts_to_inputs`).
     """
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
     token, outer = set_trace(trace), tracing_state.swap_local(True)
+    start_tracing()
     try:
         outputs = f(*inputs)
         return trace.finish(inputs, outputs)
     finally:
+        end_tracing()
         trace.ended = True
         reset_trace(token)
         tracing_state.set_local(outer)

@@ -87,7 +87,7 @@ class RuleTable(Generic[RuleT]):
         new = Origin(*registering_place(), "override" if override else "declared")
         old = self.origins.get(primitive)
         if old is not None and old.kind != "derived" and old[:2] != new[:2]:
-            if old.kind == "override" and not override:
+            if old.kind == "override" and not override and not self._filled:
                 # An override that was registered first (import order is not priority) stays.
                 self.origins[primitive] = old._replace(replaced=new)
                 return

@@ -107,7 +107,7 @@ class ShapedArray(AbstractValue):
     def tangent_type(self) -> ShapedArray:
         if self._tangent is None:
             dtype = self.dtype if is_inexact(self.dtype) else float0
-            self._tangent = ShapedArray(self.shape, dtype, self.weak_type and dtype is not float0)
+            self._tangent = ShapedArray(self.shape, dtype)
         return self._tangent
 
     def strong(self) -> ShapedArray:

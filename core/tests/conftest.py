@@ -1,4 +1,4 @@
-"""Kernel tests see no installed plugin, and leave the tables and names of the process as they were."""
+"""Kernel tests see no installed plugin, and leave the process as they found it."""
 
 from __future__ import annotations
 

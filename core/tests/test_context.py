@@ -81,7 +81,7 @@ def test_defaults_come_from_the_environment(monkeypatch):
 def test_an_error_for_a_bad_value_names_the_option_or_the_variable(monkeypatch):
     with pytest.raises(ValueError, match=r"^option 'enable_x64': expected a boolean .*got 'maybe'"):
         config.update("enable_x64", "maybe")
-    with pytest.raises(ValueError, match="^option 'check_ir': expected a boolean"):
+    with pytest.raises(ValueError, match=r"^option 'check_ir': expected a boolean"):
         check_ir(3)
     monkeypatch.setenv("DOVETAIL_TEST_FLAG", "maybe")
     message = "^environment variable DOVETAIL_TEST_FLAG: expected a boolean"

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core import Form, IOEffect, MissingRule, Primitive, RegistryError, ShapedArray
-from dovetail_core import primitives
+from dovetail_core import (
+    Form,
+    IOEffect,
+    MissingRule,
+    Primitive,
+    RegistryError,
+    ShapedArray,
+    primitives,
+)
 from dovetail_core.testing.toy import add_p, sin_p
 
 F32 = ShapedArray((3,), np.float32)
@@ -77,7 +84,7 @@ def test_types_of_rows_with_sub_programs_are_not_remembered():
 
 
 def test_errors_of_type_rules_come_alone():
-    with pytest.raises(TypeError, match="toy.add takes operands of one dtype") as e:
+    with pytest.raises(TypeError, match=r"toy\.add takes operands of one dtype") as e:
         add_p.infer((F32, ShapedArray((2,), np.float32)), {})
     assert e.value.__context__ is None
 

@@ -75,6 +75,7 @@ FlattenedIndexKey = _jax.pytree.FlattenedIndexKey
 serialize_portable_artifact = _jax.mlir.serialize_portable_artifact
 deserialize_portable_artifact = _jax.mlir.deserialize_portable_artifact
 refine_polymorphic_shapes = _jax.mlir.refine_polymorphic_shapes
+mlir_module_to_xla_computation = _jax.mlir.mlir_module_to_xla_computation
 
 # Present from jaxlib 0.12 on.
 shard_args = getattr(_jax, "shard_args", None)

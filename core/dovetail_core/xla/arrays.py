@@ -80,7 +80,12 @@ def put_global(
     """A committed array from the whole host value, cut up as `sharding` says."""
     hlo_sharding = sharding._to_xla_hlo_sharding(len(aval.shape))
     indices = shard_indices(hlo_sharding, aval.shape, len(devices))
-    return put_sharded([value[index] for index in indices], aval, sharding, devices)
+    parts = [value[index] for index in indices]
+    if not hlo_sharding.is_replicated():
+        # C++ fails (bad_function_call) where some of the shards, but not all, are one memory.
+        repeated = [indices.index(index) < i for i, index in enumerate(indices)]
+        parts = [p.copy() if again else p for p, again in zip(parts, repeated, strict=True)]
+    return put_sharded(parts, aval, sharding, devices)
 
 
 def assemble(

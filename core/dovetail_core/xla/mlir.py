@@ -109,6 +109,11 @@ def bytecode(module: Any) -> bytes:
     return buffer.getvalue()
 
 
+def hlo_text(module: Any) -> str:
+    """The module as HLO text, before any optimisation."""
+    return _b.mlir_module_to_xla_computation(bytecode(module), False, False).as_hlo_text()
+
+
 def portable_artifact(module: Any, version: str | None = None) -> bytes:
     """StableHLO's compatible form, readable by other versions; `version` is the oldest reader.
 

@@ -69,9 +69,13 @@ for _class in (SingleDeviceSharding, NamedSharding, GSPMDSharding):
         install(_class, "memory_kind", property(lambda self: self._memory_kind))
 
 
-@cache
 def single_device_sharding(device: Device, memory_kind: str | None = None) -> SingleDeviceSharding:
     """The one sharding object of a device; ValueError for a memory kind that it lacks."""
+    return _interned(device, memory_kind)
+
+
+@cache
+def _interned(device: Device, memory_kind: str | None) -> SingleDeviceSharding:
     return SingleDeviceSharding(device, memory_kind)
 
 

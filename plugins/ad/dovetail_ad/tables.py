@@ -7,6 +7,10 @@ from typing import Any, Protocol
 
 from dovetail_core import Primitive, RuleTable
 
+Rule = Callable[..., Any]
+"""A rule of any of these tables. What it takes and returns its table's ``signature`` says; its
+parameters are those of its primitive."""
+
 
 class JvpRule(Protocol):
     """Value and tangent of one operation.
@@ -59,12 +63,10 @@ def _no_rule(primitive: Primitive) -> Callable[..., Any] | None:
     return None
 
 
-jvp_rules: RuleTable[JvpRule] = RuleTable(
-    "ad.jvp", signature=JvpRule, derive=_derive_jvp, law="jvp"
-)
-transpose_rules: RuleTable[TransposeRule] = RuleTable(
+jvp_rules: RuleTable[Rule] = RuleTable("ad.jvp", signature=JvpRule, derive=_derive_jvp, law="jvp")
+transpose_rules: RuleTable[Rule] = RuleTable(
     "ad.transpose", signature=TransposeRule, derive=_derive_transpose, law="transpose"
 )
-partial_eval_rules: RuleTable[PartialEvalRule] = RuleTable(
+partial_eval_rules: RuleTable[Rule] = RuleTable(
     "ad.partial_eval", signature=PartialEvalRule, derive=_no_rule
 )

@@ -108,7 +108,8 @@ def _imported(external: Any, copy: bool | None) -> ArrayImpl:
                 "copy=False."
             )
         return _through_host(external if shared is None else shared, place)
-    return copied(shared) if copy else shared
+    # Once it is copied, the other library may write to its memory again.
+    return copied(shared).block_until_ready() if copy else shared
 
 
 def _shared(external: Any, device: Any) -> ArrayImpl | None:

@@ -18,7 +18,7 @@ from .selection import target_device
 _PYTHON = (bool, int, float, complex)
 
 
-def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) -> ArrayImpl:
+def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) -> Any:
     """``x`` as an array of type ``aval`` on ``device``.
 
     NumPy values and Python scalars are converted to the type's dtype and copied: later writes to
@@ -46,7 +46,7 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
         ) from None
 
 
-def put_host(x: Any, aval: ShapedArray) -> ArrayImpl:
+def put_host(x: Any, aval: ShapedArray) -> Any:
     """:func:`asarray_on` the default device, uncommitted."""
     return asarray_on(x, aval, target_device())
 

@@ -50,9 +50,12 @@ def _device_or_platform(value: Any) -> Any:
     )
 
 
+def _split(names: str | None) -> list[str]:
+    return [n.strip() for n in (names or "").split(",") if n.strip()]
+
+
 def _platform_names(value: Any) -> str | None:
-    names = [n.strip() for n in (value or "").split(",") if n.strip()]
-    return ",".join(names) or None
+    return ",".join(_split(value)) or None
 
 
 default_device = config.add(
@@ -88,18 +91,28 @@ def backend(platform: str | None = None) -> Any:
     return found
 
 
-def _named(platform: str) -> Backend:
+def _members(platform: str) -> list[str]:
+    """The installed backends that a name stands for.
+
+    Raises:
+        RuntimeError: there are none; says which names there are.
+    """
     known = registry().entries("backends")
-    allowed = (platforms.value or "").split(",") if platforms.value else list(known)
+    found = [n for n in _FAMILIES.get(platform, (platform,)) if n in known]
+    if not found:
+        names = ", ".join(sorted({*known, *_FAMILIES}))
+        raise RuntimeError(f"there is no backend {platform!r}; there are {names}.")
+    return found
+
+
+def _named(platform: str) -> Backend:
+    allowed = _split(platforms.value)
     problems: list[str] = []
-    for name in _FAMILIES.get(platform, (platform,)):
-        if name not in known:
-            names = ", ".join(sorted({*known, *_FAMILIES}))
-            raise RuntimeError(f"there is no backend {platform!r}; there are {names}.")
-        if name not in allowed and platform not in allowed:
+    for name in _members(platform):
+        if allowed and name not in allowed and platform not in allowed:
             problems.append(f"the option 'platforms' allows only {platforms.value!r}")
             continue
-        found = registry().backend(name)
+        found: Backend = registry().backend(name)
         problem = found.problem()
         if not problem:
             return found
@@ -108,33 +121,34 @@ def _named(platform: str) -> Backend:
 
 
 def _best(allowed: str | None) -> Backend:
-    problems: list[str] = []
-    for candidate in _ranked(allowed):
-        problem = candidate.problem() or _starting(candidate)
-        if not problem:
+    candidates = _ranked(allowed)
+    failed: dict[str, str] = {}
+    for candidate in candidates:
+        if getattr(candidate, "hidden", str)():  # no hardware: what is installed does not matter
+            continue
+        problem = candidate.problem()
+        notice = getattr(candidate, "notice", str)() if problem else _starting(candidate)
+        if not problem and not notice:
             return candidate
-        problems.append(f"{candidate.platform}: {problem}")
-        notice = getattr(candidate, "notice", None)
-        if allowed is None and notice is not None and notice():
+        failed[candidate.platform] = notice
+        if notice and allowed is None:
             warnings.warn(
-                f"{notice()}. Going on without it (DOVETAIL_PLATFORMS=cpu asks for that silently).",
+                f"{notice.removesuffix('.')}. Going on without it (DOVETAIL_PLATFORMS=cpu asks for "
+                "that silently).",
                 RuntimeWarning,
                 stacklevel=2,
             )
+    reasons = [f"{c.platform}: {c.problem() or failed[c.platform]}" for c in candidates]
     raise RuntimeError(
         f"no backend is usable{f' among {allowed!r} (option platforms)' if allowed else ''}. "
-        f"{'; '.join(problems) or 'The plugin backends provides cpu: is it disabled?'}"
+        f"{'; '.join(reasons) or 'The plugin backends provides cpu: is it disabled?'}"
     )
 
 
 def _ranked(allowed: str | None) -> list[Backend]:
     """The candidates for the default backend, best first."""
     if allowed:
-        names = [n for a in allowed.split(",") for n in _FAMILIES.get(a, (a,))]
-        unknown = [n for n in names if n not in registry().entries("backends")]
-        if unknown:
-            _named(unknown[0])
-        return [registry().backend(n) for n in names]
+        return [registry().backend(n) for a in _split(allowed) for n in _members(a)]
     found: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
     return sorted((b for b in found if b.priority >= 0), key=lambda b: -b.priority)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from dovetail_core import Primitive, RuleTable
@@ -40,9 +41,9 @@ def _derive_reference(primitive: Primitive) -> ReferenceRule | None:
     return derive_reference(primitive)
 
 
-stablehlo_rules: RuleTable[StablehloRule] = RuleTable(
+stablehlo_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "backends.stablehlo", signature=StablehloRule, derive=_derive_stablehlo, law="lower"
 )
-reference_rules: RuleTable[ReferenceRule] = RuleTable(
+reference_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "backends.reference", signature=ReferenceRule, derive=_derive_reference, law="reference"
 )

@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+
 from dovetail_backends import PjrtBackend, device_put
 from dovetail_core.xla.client import make_cpu_client
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dovetail_backends.cuda import CUDA
 from dovetail_backends.pjrt.plugins import PluginBackend, preload
 from dovetail_backends.rocm import ROCM
@@ -74,7 +75,7 @@ def test_hardware_without_software(machine):
         assert backend.notice().startswith(f"{accelerator.device} is visible here, but ")
         assert "pip install" in backend.notice()
         assert "visible" not in backend.problem()
-        with pytest.raises(RuntimeError, match="cannot start: .* not installed"):
+        with pytest.raises(RuntimeError, match=r"cannot start: .* not installed"):
             backend.devices()
 
 
@@ -108,7 +109,9 @@ def test_tpus_among_other_passed_through_devices(machine):
 
 def test_older_cuda(site):
     """The newest CUDA that is installed is taken."""
-    site("jax-cuda12-pjrt", "jax-cuda12-plugin", files=("jax_plugins/xla_cuda12/xla_cuda_plugin.so",))
+    site(
+        "jax-cuda12-pjrt", "jax-cuda12-plugin", files=("jax_plugins/xla_cuda12/xla_cuda_plugin.so",)
+    )
     package, problem = CUDA.package()
     assert package is not None and package.extra == "cuda12" and not problem
 

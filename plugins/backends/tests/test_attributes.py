@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+
 from dovetail_backends import Array, device_put
 from dovetail_backends.array import type_of_array
 from dovetail_core import ShapedArray, stage, typeof
@@ -67,16 +70,19 @@ def test_unknown_attribute(put):
 
 def test_type_of_an_array_that_has_none(put):
     """C++ makes arrays of no type, or of a foreign one, where it was not told of ours in time."""
-    x = put([[1, 2]])
-    bare = arrays.assemble(None, x.sharding, [x], False)
-    assert type_of_array(bare) is ShapedArray((1, 2), np.float32)
-    assert bare.shape == (1, 2) and bare.dtype == np.float32
 
     class Foreign:
         shape, dtype, weak_type = (1, 2), np.dtype(np.float32), True
 
-    foreign = arrays.assemble(Foreign(), x.sharding, [x], False)
+    x = put([[1, 2]])
+    foreign: Any = arrays.assemble(Foreign(), x.sharding, [x], False)
     assert typeof(foreign) is ShapedArray((1, 2), np.float32, True)
+    assert foreign.shape == (1, 2) and foreign.ndim == 2 and foreign.size == 2
+
+    class Bare(np.ndarray):
+        aval = None
+
+    assert type_of_array(np.ones((1, 2), np.float32).view(Bare)) is x.aval
 
 
 def test_priority_over_numpy(put):

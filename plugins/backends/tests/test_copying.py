@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 from dovetail_backends import device_put
 from dovetail_core import enable_x64
 

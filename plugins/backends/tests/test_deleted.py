@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import pickle
 
-import dovetail_backends as backends
 import numpy as np
 import pytest
+
+import dovetail_backends as backends
 
 USES = {
     "numpy.asarray": np.asarray,
@@ -37,7 +38,7 @@ USES = {
 }
 
 
-@pytest.fixture(params=USES.values(), ids=USES.keys())
+@pytest.fixture(params=list(USES.values()), ids=list(USES))
 def use(request):
     return request.param
 

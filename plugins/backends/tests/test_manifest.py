@@ -7,6 +7,8 @@ import sys
 from importlib import import_module
 
 import pytest
+
+import dovetail_backends
 from dovetail_backends.plugin import MANIFEST
 from dovetail_core import Option
 from dovetail_core.plugins import load_object
@@ -36,8 +38,19 @@ def test_modules():
 
 
 def test_manifest_is_light():
-    code = "import sys, dovetail_backends.plugin; print('jaxlib' in sys.modules)"
+    code = "import sys, dovetail_backends.plugin; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
-    assert "dovetail_backends.placement" not in loaded
+    ).stdout.split()
+    own = [m for m in loaded if m.startswith("dovetail_") and "dovetail_core" not in m]
+    assert own == ["dovetail_backends", "dovetail_backends.plugin"]
+
+
+@pytest.mark.parametrize("name", sorted(dovetail_backends._WHERE))
+def test_public_names(name):
+    assert getattr(dovetail_backends, name) is not None
+
+
+def test_unknown_public_name():
+    with pytest.raises(AttributeError, match="has no attribute 'foo'"):
+        dovetail_backends.foo  # noqa: B018

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from dovetail_backends import (
     block_until_ready,
     copy_to_host_async,
@@ -80,7 +81,7 @@ def test_not_a_device(bad):
 
 
 def test_donate_and_alias(put):
-    with pytest.raises(ValueError, match="both donate and may_alias.*Drop one"):
+    with pytest.raises(ValueError, match=r"both donate and may_alias.*Drop one"):
         device_put(put([1]), donate=True, may_alias=True)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 from dovetail_backends import cpu, selection
 from dovetail_backends.reference import REFERENCE
 
@@ -14,15 +15,19 @@ from dovetail_backends.reference import REFERENCE
 class Fake:
     """A backend that has a device, a problem or neither."""
 
-    def __init__(self, platform, priority, problem="", start="", notice=""):
+    def __init__(self, platform, priority, problem="", start="", notice="", hidden=""):
         self.platform = platform
         self.priority = priority
         self._problem = problem
         self._start = start
         self._notice = notice
+        self._hidden = hidden
 
     def problem(self):
         return self._problem
+
+    def hidden(self):
+        return self._hidden
 
     def notice(self):
         return self._notice
@@ -74,15 +79,29 @@ def test_best_usable(installed):
 
 def test_negative_priority_is_never_the_default(installed):
     installed(Fake("slow", -1))
-    with pytest.raises(RuntimeError, match="no backend is usable. The plugin backends provides cpu"):
+    with pytest.raises(RuntimeError, match=r"is usable\. The plugin backends provides cpu"):
         selection.backend()
     assert selection.backend("slow").platform == "slow"
 
 
 def test_falls_back_with_a_warning(installed):
-    installed(Fake("cpu", 0), Fake("cuda", 200, start="driver too old", notice="a GPU is visible"))
+    installed(Fake("cpu", 0), Fake("cuda", 200, start="driver too old."))
+    with pytest.warns(RuntimeWarning, match=r"driver too old\. Going on without it"):
+        assert selection.backend().platform == "cpu"
+    installed(Fake("cpu", 0), Fake("cuda", 200, problem="no plugin", notice="a GPU is visible"))
     with pytest.warns(RuntimeWarning, match="a GPU is visible. Going on without it"):
         assert selection.backend().platform == "cpu"
+    with selection.platforms("cuda,cpu"):
+        assert selection.backend().platform == "cpu"
+
+
+def test_falls_back_silently_without_the_hardware(installed, recwarn):
+    absent = Fake("cuda", 200, problem="no plugin; no GPU", notice="not asked", hidden="no GPU")
+    installed(Fake("cpu", 0), absent)
+    assert selection.backend().platform == "cpu" and not recwarn
+    installed(absent)
+    with pytest.raises(RuntimeError, match=r"no backend is usable. cuda: no plugin; no GPU"):
+        selection.backend()
 
 
 def test_platforms_option(installed):
@@ -93,12 +112,12 @@ def test_platforms_option(installed):
             selection.backend("cuda")
     with selection.platforms("gpu,cpu"):
         assert selection.backend().platform == "cpu"
-    with selection.platforms("cuda"):
-        with pytest.raises(RuntimeError, match="usable among 'cuda'.*cuda: no driver"):
-            selection.backend()
-    with selection.platforms("nowhere"):
-        with pytest.raises(RuntimeError, match="there is no backend 'nowhere'; there are"):
-            selection.backend()
+    unusable = pytest.raises(RuntimeError, match=r"usable among 'cuda'.*cuda: no driver")
+    with selection.platforms("cuda"), unusable:
+        selection.backend()
+    unknown = pytest.raises(RuntimeError, match="there is no backend 'nowhere'; there are")
+    with selection.platforms("nowhere"), unknown:
+        selection.backend()
 
 
 def test_unknown_backend():
@@ -123,7 +142,7 @@ def test_processes():
 
 
 def test_default_device_is_checked():
-    with pytest.raises(ValueError, match="option 'default_device': expected a device .*got 3"):
+    with pytest.raises(ValueError, match=r"option 'default_device': expected a device .*got 3"):
         selection.default_device(3)
     with pytest.raises(ValueError, match="there is no backend 'nowhere'"):
         selection.default_device("nowhere")
@@ -146,7 +165,7 @@ def test_number_of_cpu_devices():
 def test_number_of_cpu_devices_is_checked():
     count = selection.device_count("cpu")
     cpu.num_cpu_devices.set(count)
-    with pytest.raises(ValueError, match="already in use as .* before the first array is made"):
+    with pytest.raises(ValueError, match=r"already in use as .* before the first array is made"):
         cpu.num_cpu_devices.set(count + 1)
     with pytest.raises(ValueError, match="at least 1, got 0"):
         cpu.num_cpu_devices.set(0)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+
 from dovetail_backends import Shard, device_put, value_of
 from dovetail_core.xla.client import device_list
 from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, single_device_sharding
@@ -56,8 +59,9 @@ def test_sharding_attributes(rows, devices):
 
 
 def test_single_device_sharding(devices):
-    here, there = map(single_device_sharding, devices[:2])
-    assert repr(here) == "SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=None)"
+    shardings: list[Any] = list(map(single_device_sharding, devices[:2]))
+    here, there = shardings
+    assert repr(here) == "SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device)"
     assert here.is_fully_replicated and here.shard_shape((3, 2)) == (3, 2)
     assert here.is_equivalent_to(here, 2) and not here.is_equivalent_to(there, 2)
     assert here.with_memory_kind("pinned_host").memory_kind == "pinned_host"
@@ -68,7 +72,8 @@ def test_between_shardings(rows, whole, devices):
     gathered = device_put(x, devices[1])
     assert gathered.device == devices[1] and gathered.tolist() == whole.tolist()
     columns = GSPMDSharding(
-        device_list(devices), HloSharding.from_string("{devices=[1,2,2]<=[4] last_tile_dim_replicate}")
+        device_list(devices),
+        HloSharding.from_string("{devices=[1,2,2]<=[4] last_tile_dim_replicate}"),
     )
     y = device_put(x, columns)
     assert y.sharding is columns and y.addressable_data(0).shape == (4, 1)

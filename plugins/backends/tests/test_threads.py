@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
+
 from dovetail_backends import PjrtBackend, device_get, device_put
 from dovetail_backends.selection import default_device
 from dovetail_core.xla.client import make_cpu_client

@@ -203,7 +203,7 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
         raise ValueError(
             f"vmap of {name}: out_axes={wanted} is out of range for a result of {ndim} axes"
         )
-    wanted %= ndim
+    place: int = wanted % ndim
     if dim is None:
-        return algebra().broadcast(x, axis.size, wanted)
-    return x if dim == wanted else algebra().move_axis(x, dim, wanted)
+        return algebra().broadcast(x, axis.size, place)
+    return x if dim == place else algebra().move_axis(x, dim, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dovetail_core import Primitive, RuleTable
@@ -14,7 +14,7 @@ class BatchRule(Protocol):
     ``rule(axis, args, dims, **params)`` returns ``(out, out_dim)``, lists where the primitive has
     multiple results. ``dims[i]`` is the position of the mapped axis in ``args[i]`` (never
     negative), or None where it has none (at least one has one). ``axis.size`` is its length and
-    ``axis.name`` its name or None. The first three are passed by position.
+    ``axis.name`` its name or None. The first three are passed by position. The first three are passed by position.
     """
 
     def __call__(
@@ -28,6 +28,6 @@ def _derive(primitive: Primitive) -> BatchRule | None:
     return derive_batch(primitive)
 
 
-batch_rules: RuleTable[BatchRule] = RuleTable(
+batch_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "batching.batch", signature=BatchRule, derive=_derive, law="batch"
 )

@@ -313,7 +313,8 @@ def _on_reference(program: Program, operands: Sequence[Any]) -> Any:
 
     found = evaluate(program.call, *operands)
     device = target_device()
-    arrays = [asarray_on(x, a, device) for x, a in zip(found, program.call.out_avals)]
+    avals: Any = program.call.out_avals
+    arrays = [asarray_on(x, a, device) for x, a in zip(found, avals)]
     return tree_unflatten(program.out_tree, arrays)
 
 

@@ -28,11 +28,14 @@ from .tracing import take_apart, trace_program
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
+KEPT = 4096
+"""How many parameters of one primitive have a callable at a time."""
 
 
 def fallback(x: Any, sharding: Any, layout: Any) -> Any:
     """An argument that is not where the executable runs, moved there."""
-    return asarray_on(x, typeof(x), sharding._device)
+    aval: Any = typeof(x)
+    return asarray_on(x, aval, sharding._device)
 
 
 def reject_tracers(leaves: Any, name: str) -> None:
@@ -81,20 +84,23 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
     if primitive is jit_p:
         return _call_program
     calls: dict[Any, Any] = {}
-    bare: list[Any] = []
+    bare: Any = None
 
     def rule(*args: Any, **params: Any) -> Any:
-        if not params and bare:
-            return bare[0](*args)
+        nonlocal bare
+        if not params:
+            if bare is None:
+                bare = _operation(primitive, params)
+            return bare(*args)
         key = tuple(params.items())
         try:
             call = calls.get(key)
         except TypeError:  # an unhashable parameter: compile each time
             return _operation(primitive, params)(*args)
         if call is None:
+            if len(calls) >= KEPT:
+                calls.clear()
             call = calls[key] = _operation(primitive, params)
-            if not params:
-                bare.append(call)
         return call(*args)
 
     return rule

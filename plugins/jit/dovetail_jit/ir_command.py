@@ -61,7 +61,7 @@ def _load(place: str) -> tuple[Any, list[Any]]:
         raise DovetailError(
             f"{path} has no function {name!r}; it has {', '.join(functions) or 'none'}"
         )
-    example = found.get(f"{name}_args", found.get("EXAMPLE_ARGS", ()))
+    example: Any = found.get(f"{name}_args", found.get("EXAMPLE_ARGS", ()))
     return found[name], list(example() if callable(example) else example)
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dovetail_core import ClosedJaxpr, Tracer, axis_env, consts_to_inputs, stage, typeof
-from dovetail_core.context import check_ir
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
 
@@ -83,10 +82,6 @@ def _trace(f: Callable[..., Any], avals: Sequence[Any], rebuild: Callable[..., A
 
     jaxpr, consts = stage(flat, avals, name)
     program = consts_to_inputs(jaxpr)
-    if check_ir.value:
-        from dovetail_core.check import check_jaxpr
-
-        check_jaxpr(program.jaxpr)
     return Program(program, consts, out_tree[0], time.perf_counter() - start)
 
 

@@ -77,6 +77,33 @@ from .functions.conv_numbers import (
     conv_transpose_shape_tuple as conv_transpose_shape_tuple,
     padtype_to_pads as padtype_to_pads,
 )
+from .functions.collectives import (
+    all_gather as all_gather,
+    all_to_all as all_to_all,
+    axis_index as axis_index,
+    axis_size as axis_size,
+    pmax as pmax,
+    pmean as pmean,
+    pmin as pmin,
+    ppermute as ppermute,
+    pshuffle as pshuffle,
+    psum as psum,
+    psum_scatter as psum_scatter,
+    pswapaxes as pswapaxes,
+)
+from .functions.control_flow import (
+    cond as cond,
+    fori_loop as fori_loop,
+    map as map,
+    scan as scan,
+    switch as switch,
+    while_loop as while_loop,
+)
+from .primitives.control_flow import (
+    cond_p as cond_p,
+    scan_p as scan_p,
+    while_p as while_p,
+)
 from .functions.conversion import (
     bitcast_convert_type as bitcast_convert_type,
     convert_element_type as convert_element_type,
@@ -433,6 +460,24 @@ from .primitives.windows import (
 _hide_frames(__file__.rpartition("/")[0])
 
 __all__ = [
+    "all_gather",
+    "all_to_all",
+    "axis_index",
+    "axis_size",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "pshuffle",
+    "psum",
+    "psum_scatter",
+    "pswapaxes",
+    "cond",
+    "fori_loop",
+    "map",
+    "scan",
+    "switch",
+    "while_loop",
     "AccuracyMode", "ConvDimensionNumbers", "ConvGeneralDilatedDimensionNumbers",
     "DotAlgorithm", "DotDimensionNumbers", "FftType", "GatherDimensionNumbers",
     "GatherScatterMode", "Precision", "PrecisionLike", "RandomAlgorithm", "RoundingMethod",

@@ -14,7 +14,6 @@ from .primitives.arithmetic import add_p, mul_p, neg_p
 from .primitives.conversion import convert_element_type_p
 from .primitives.reductions import reduce_or_p, reduce_sum_p
 from .primitives.selection import select_n_p
-from .scalars import scalar
 
 
 class ArrayAlgebra:
@@ -24,7 +23,7 @@ class ArrayAlgebra:
         """An array of type ``aval`` filled with the scalar ``value``."""
         if aval.dtype == float0:
             return np.zeros(aval.shape, float0)
-        x = scalar(value, aval.dtype) if aval.weak_type else aval.dtype.type(value)
+        x = aval.dtype.type(value)
         return spread(x, aval.shape) if aval.shape else x
 
     def add(self, x: Any, y: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import numpy as np
-from dovetail_core import ExtendedDType, is_inexact
+from dovetail_core import ExtendedDType, enable_x64, is_inexact
 from dovetail_lax import dtypes
 
 from .implementations import UINTS, Implementation, implementation
@@ -157,6 +157,25 @@ def parameter(x: Any, dtype: Any, shape: Shape) -> Any:
         return x
     skipped = len(shape) - len(x.shape)
     return lax.broadcast_in_dim(x, shape, tuple(range(skipped, len(shape))))
+
+
+_numbers: dict[tuple[Any, Any, bool], Any] = {}
+
+
+def number(value: Any, dtype: Any) -> Any:
+    """A constant for use beside operands of a floating-point dtype.
+
+    It is a Python float where such have that dtype by themselves, which makes the quickest
+    operands, else a NumPy scalar.
+    """
+    key = (value, dtype, enable_x64.state.value)
+    found = _numbers.get(key)
+    if found is None:
+        found = dtype.type(value)
+        if dtype == dtypes.as_dtype(float):
+            found = float(found)
+        _numbers[key] = found
+    return found
 
 
 def arrays(name: str, *params: Any) -> list[Any]:

@@ -75,7 +75,7 @@ def counters(shape: tuple[int, ...], limit: int = 1 << 32) -> Lanes:
     if size == 1 and not shape:
         return ZERO, ZERO
     if size <= limit:
-        return ZERO, _reshaped(lax.iota(U32, size), shape)
+        return ZERO, _reshaped(lax.iota_p.bind(dtype=U32, shape=(size,), dimension=0), shape)
     wide = lax.iota_p.bind(dtype=UINTS[64], shape=(size,), dimension=0)
     high = lax.shift_right_logical(wide, UINTS[64].type(32))
     return tuple(
@@ -84,7 +84,9 @@ def counters(shape: tuple[int, ...], limit: int = 1 << 32) -> Lanes:
 
 
 def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
-    return x if len(shape) == 1 else lax.reshape(x, shape)
+    if len(shape) == 1:
+        return x
+    return lax.reshape_p.bind(x, new_sizes=shape, dimensions=None)
 
 
 def _split(lanes: Lanes, shape: tuple[int, ...]) -> Lanes:
@@ -105,7 +107,7 @@ def _random_bits(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
     high, low = threefry2x32_p.bind(*lanes, *counters(shape))
     if width == 64:
         return join_halves(high, low)
-    bits = lax.bitwise_xor(high, low)
+    bits = lax.xor_p.bind(high, low)
     return bits if width == 32 else lax.convert_element_type(bits, UINTS[width])
 
 

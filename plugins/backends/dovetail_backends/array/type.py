@@ -29,7 +29,7 @@ else:
     Array.__doc__ = "An array on a device; also the type of traced arrays (isinstance)."
 
 
-def type_of_array(x: ArrayImpl) -> ShapedArray:
+def type_of_array(x: Any) -> ShapedArray:
     """The type of an array. One that C++ made before it knew of our types gets its type now."""
     aval = x.aval
     if aval.__class__ is ShapedArray:

@@ -13,7 +13,7 @@ from dovetail_core.xla.arrays import ArrayImpl, install
 from .state import check_usable, deleted_error, spelled
 
 
-def value_of(x: ArrayImpl) -> np.ndarray[Any, Any]:
+def value_of(x: Any) -> np.ndarray[Any, Any]:
     """The value as a read-only NumPy array, without a copy where memory can be shared; waits.
 
     Raises:

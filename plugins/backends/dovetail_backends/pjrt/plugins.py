@@ -105,15 +105,17 @@ class PluginBackend(PjrtBackend):
         self.accelerator = accelerator
         self._root = root
 
+    def hidden(self) -> str:
+        """Why no device is visible here, or an empty string."""
+        return self.accelerator.hidden(self._root)
+
     def notice(self) -> str:
         """What to tell a person who has the hardware but not the software, else nothing."""
-        why = self.accelerator.package()[1]
-        visible = not self.accelerator.hidden(self._root)
-        return f"{self.accelerator.device} is visible here, but {why}" if why and visible else ""
+        why = "" if self.hidden() else self.accelerator.package()[1]
+        return f"{self.accelerator.device} is visible here, but {why}" if why else ""
 
     def _why_not(self) -> str:
-        reasons = [self.accelerator.package()[1], self.accelerator.hidden(self._root)]
-        return "; ".join(filter(None, reasons))
+        return "; ".join(filter(None, [self.accelerator.package()[1], self.hidden()]))
 
     def _start(self) -> Any:
         package, why = self.accelerator.package()

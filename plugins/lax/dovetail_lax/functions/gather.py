@@ -18,7 +18,7 @@ from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ..primitives.joining import concatenate_p
 from ..primitives.selection import select_n_p
 from ._shapes import axes_in, ints, shape_of
-from .shape import expand_dims
+from .broadcasting import expand_dims
 
 
 def gather(

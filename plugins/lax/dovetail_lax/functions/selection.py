@@ -37,5 +37,5 @@ def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
 
 
 def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
-    """``x``, or the bound that it is beyond; bounds are scalars or of the shape of ``x``."""
+    """``x``, or the bound that it is beyond; all are of one shape, or scalar."""
     return nary(clamp_p, (min, x, max))

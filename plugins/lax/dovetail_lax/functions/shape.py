@@ -1,4 +1,4 @@
-"""Public functions that rearrange one array: reshape, transpose, the broadcasts, squeeze, rev."""
+"""Public functions that rearrange one array: reshape, transpose, collapse, squeeze, rev."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     if hi < lo:
         raise ValueError(
             f"lax.collapse: the axes from {start_dimension} to {stop_dimension} of an operand of "
-            f"shape {shape} are no range{place()}. stop_dimension must not be before start_dimension."
+            f"shape {shape} are no range{place()}. The second must not be before the first."
         )
     return reshape(operand, (*shape[:lo], prod(shape[lo:hi]), *shape[hi:]))
 

@@ -163,6 +163,8 @@ def _reduce_by_pairs(*args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...]
     # Neighbours are combined, so that the order of operands is kept: the computation must be
     # associative but need not be commutative.
     n = len(args) // 2
+    if not dimensions:
+        return list(args[:n])  # initial values are identities
     step = mapped(jaxpr)
     folded = fold(
         [flattened(x, dimensions) for x in args[:n]],
@@ -170,5 +172,7 @@ def _reduce_by_pairs(*args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...]
         args[n:],
         neighbours=True,
     )
+    if 0 in [args[0].shape[i] for i in dimensions]:
+        return folded
     inits = [spread_scalar(i, x.shape) for i, x in zip(args[n:], folded)]
     return step(*inits, *folded)

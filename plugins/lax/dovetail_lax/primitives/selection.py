@@ -5,7 +5,7 @@ from __future__ import annotations
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import kind_of
-from ._elementwise import ANY, BITS, ShapeMismatch, common_shape, mismatch, place, reject
+from ._elementwise import ANY, BITS, common_shape, mismatch, place, reject
 
 select_n_p = Primitive("select_n")
 """``cases[which]`` for each element; ``which`` is boolean (two cases) or an integer.
@@ -37,20 +37,16 @@ def _select_n(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
 
 
 clamp_p = Primitive("clamp")
-"""``x`` limited to ``[min, max]``; the bounds are scalars or of the shape of ``x``."""
+"""``x`` limited to ``[min, max]``."""
 
 
 @clamp_p.def_abstract_eval
 def _clamp(min: ShapedArray, x: ShapedArray, max: ShapedArray) -> ShapedArray:
-    for aval in (min, x, max):
+    operands = (min, x, max)
+    for aval in operands:
         if kind_of(aval.dtype) not in ANY:
             reject("clamp", aval, ANY)
         if aval.dtype != x.dtype:
-            mismatch("clamp", (min, x, max))
-        if aval.shape and aval.shape != x.shape:
-            raise ShapeMismatch(
-                f"lax.clamp takes bounds that are scalars or of the operand's shape {x.shape}, got "
-                f"shapes {min.shape} and {max.shape}{place()}. Broadcast the bounds first, or use "
-                "dovetail.numpy.clip."
-            )
-    return ShapedArray(x.shape, x.dtype, min.weak_type and x.weak_type and max.weak_type)
+            mismatch("clamp", operands)
+    weak = min.weak_type and x.weak_type and max.weak_type
+    return ShapedArray(common_shape("clamp", operands), x.dtype, weak)

@@ -91,8 +91,8 @@ def _slices(
         x.shape, window_dimensions, window_strides, ((0, 0),) * n, (1,) * n, window_dilation
     )
     found: list[Any] = []
-    for place in product(*map(range, window_dimensions)):
-        start = tuple([p * d for p, d in zip(place, window_dilation)])
+    for offset in product(*map(range, window_dimensions)):
+        start = tuple([p * d for p, d in zip(offset, window_dilation)])
         # An axis on which the window takes no place is cut at its start.
         limit = [
             s + dilated(c, t) if c else s for s, c, t in zip(start, counts, window_strides)

@@ -6,7 +6,20 @@ from collections.abc import Iterator
 
 from dovetail_core.testing import Sample
 
-from . import arithmetic, discrete, indexing, shape, slicing, special, transcendental, values
+from . import (
+    arithmetic,
+    contractions,
+    discrete,
+    indexing,
+    reductions,
+    shape,
+    slicing,
+    sorting,
+    special,
+    transcendental,
+    values,
+    windows,
+)
 
 FAMILIES = (
     arithmetic,
@@ -17,6 +30,10 @@ FAMILIES = (
     shape,
     slicing,
     indexing,
+    reductions,
+    sorting,
+    contractions,
+    windows,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,13 +30,20 @@ def samples() -> Iterator[Sample]:
         yield from one_operand(primitive, domain, FLOATS)
     for p in (s.erf_p, s.erfc_p, s.bessel_i0e_p, s.bessel_i1e_p):
         yield from one_operand(p, DOMAINS[p], ["float32"], extremes=("float32",))
-    for p in (s.igamma_p, s.igammac_p, s.igamma_grad_a_p, s.random_gamma_grad_p):
-        yield from operands(p, [POSITIVE, POSITIVE], ("float32", "bfloat16"))
-    # These have a derivative in the last operand only.
     narrow = ("float32", "bfloat16")
-    yield from operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow, smooth=False)
+    for p in (s.igamma_p, s.igammac_p):
+        yield from operands(p, [POSITIVE, POSITIVE], narrow)
+    # Differentiable forwards only.
+    for p in (s.igamma_grad_a_p, s.random_gamma_grad_p):
+        yield from map(_undifferentiated, operands(p, [POSITIVE, POSITIVE], narrow))
+    # Differentiable in the last operand only.
+    beta = [POSITIVE, POSITIVE, (0.1, 0.9)]
+    yield from map(_undifferentiated, operands(s.regularized_incomplete_beta_p, beta, narrow))
+    yield from map(_undifferentiated, operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow))
     orders = np.array([0, 1, 2, 3], np.float32)
     points = np.array([0.5, 1.5, 2.5, 3.5], np.float32)
-    yield Sample(s.polygamma_p, (orders, points), tags=frozenset({"nonsmooth"}))
-    beta = [POSITIVE, POSITIVE, (0.1, 0.9)]
-    yield from operands(s.regularized_incomplete_beta_p, beta, narrow, smooth=False)
+    yield _undifferentiated(Sample(s.polygamma_p, (orders, points)))
+
+
+def _undifferentiated(sample: Sample) -> Sample:
+    return replace(sample, tags=sample.tags | {"nonsmooth", "extreme"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import pi, sqrt
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..arguments import (
     common_shape,
     float_dtype,
     no_sharding,
+    number,
     param_dtype,
     parameter,
     shape_of,
@@ -53,9 +55,15 @@ def normal_of(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
         part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
         re, im = (normal_of(k, shape, part) for k in split_keys(keys, 2))
         return lax.div(lax.complex(re, im), dtype.type(sqrt(2)))
-    above = np.nextafter(dtype.type(-1), dtype.type(0))  # erf_inv(-1) is infinite
-    u = between(keys, shape, dtype, above, dtype.type(1))
-    return lax.mul(lax.erf_inv(u), dtype.type(sqrt(2)))
+    low, high, root = _normal_constants(dtype)
+    u = between(keys, shape, dtype, low, high)
+    return lax.mul_p.bind(lax.erf_inv_p.bind(u), number(root, dtype))
+
+
+@cache
+def _normal_constants(dtype: Any) -> tuple[Any, Any, Any]:
+    """The least number above -1 (where erf_inv is infinite), 1, and the root of 2."""
+    return np.nextafter(dtype.type(-1), dtype.type(0)), dtype.type(1), dtype.type(sqrt(2))
 
 
 def _simple(name: str, what: str, draw: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import dovetail_lax as lax
 import ml_dtypes
 import numpy as np
+from dovetail_core import enable_x64
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -20,6 +22,7 @@ from ..arguments import (
     int_dtype,
     is_floating,
     no_sharding,
+    number,
     parameter,
     shape_of,
 )
@@ -117,25 +120,41 @@ def unit(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
     Random bits as the mantissa of a number from 1 to 2, less 1: all multiples of the spacing of
     numbers there are equally likely.
     """
+    width, uint, shift, exponent = _layout(dtype)
+    random = random_bits(keys, width, shape)
+    if width != 8 * uint.itemsize:
+        random = lax.convert_element_type(random, uint)
+    mantissa = lax.or_p.bind(lax.shift_right_logical_p.bind(random, shift), exponent)
+    numbers = lax.bitcast_convert_type_p.bind(mantissa, new_dtype=dtype)
+    return lax.sub_p.bind(numbers, number(1, dtype))
+
+
+@cache
+def _layout(dtype: Any) -> tuple[int, Any, Any, Any]:
+    """How many random bits a number needs, their type, by how much to shift them, the bits of 1."""
     info: Any = ml_dtypes.finfo(dtype)
     width = info.bits if info.nmant >= 8 else 8
-    random = random_bits(keys, width, shape)
     uint = UINTS[info.bits]
-    if width != info.bits:
-        random = lax.convert_element_type(random, uint)
-    one = np.ones((), dtype).view(uint)[()]
-    mantissa = lax.shift_right_logical(random, uint.type(width - info.nmant))
-    numbers = lax.bitcast_convert_type(lax.bitwise_or(mantissa, one), dtype)
-    return lax.sub(numbers, dtype.type(1))
+    return width, uint, uint.type(width - info.nmant), np.ones((), dtype).view(uint)[()]
 
 
 def between(keys: KeyArray, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
-    """Uniform numbers in [low, high), both of the dtype and of the shape or scalar."""
-    on_host = isinstance(low, np.generic) and isinstance(high, np.generic)
+    """Uniform numbers in [low, high): numbers, or arrays of the dtype, of the shape or scalar."""
+    if isinstance(low, ON_HOST) and isinstance(high, ON_HOST):
+        low, span = _span_of(low, high, dtype, enable_x64.state.value)
+    else:
+        span = lax.sub_p.bind(high, low)
+    scaled = lax.add_p.bind(lax.mul_p.bind(unit(keys, shape, dtype), span), low)
+    return lax.max_p.bind(low, scaled)  # rounding, or an inverted range, may lead below
+
+
+@cache
+def _span_of(low: Any, high: Any, dtype: Any, wide: bool) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
-        span = high - low if on_host else lax.sub(high, low)
-    scaled = lax.add(lax.mul(unit(keys, shape, dtype), span), low)
-    return lax.max(low, scaled)  # rounding, or an inverted range, may lead below
+        return number(low, dtype), number(dtype.type(high) - dtype.type(low), dtype)
+
+
+ON_HOST = (float, np.generic)
 
 
 def randint(

@@ -132,7 +132,7 @@ def _sign(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
     # s = z/|z|: s' = (t - s Re(t conj(s))) / |z|, and 0 at 0.
     size = abs_p.bind(x)
     zero_, one = scalar(0.0, size.dtype), scalar(1.0, size.dtype)
-    inverse = div_p.bind(one, select_n_p.bind(eq_p.bind(size, zero_), size, one))
+    inverse = select_n_p.bind(eq_p.bind(size, zero_), div_p.bind(one, size), zero_)
     along = complex_p.bind(real_p.bind(mul_p.bind(t, conj_p.bind(out))), zero_)
     return out, mul_p.bind(sub_p.bind(t, mul_p.bind(along, out)), complex_p.bind(inverse, zero_))
 

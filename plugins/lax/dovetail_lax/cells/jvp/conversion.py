@@ -20,7 +20,7 @@ def _convert(
     out = convert_element_type_p.bind(x, new_dtype=new_dtype, weak_type=weak_type)
     if not is_inexact(new_dtype):
         return out, None
-    return out, convert_element_type_p.bind(t, new_dtype=new_dtype, weak_type=weak_type)
+    return out, convert_element_type_p.bind(t, new_dtype=new_dtype, weak_type=False)
 
 
 zero(bitcast_convert_type_p)

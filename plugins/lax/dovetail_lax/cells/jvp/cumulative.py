@@ -1,4 +1,4 @@
-"""Derivatives of cumulative operations; those of products and extrema follow from their trees."""
+"""Derivatives of cumulative operations: those of products and extrema follow from their trees."""
 
 from __future__ import annotations
 
@@ -10,14 +10,25 @@ from dovetail_ad import jvp_rules
 from ...moves import reversed_along
 from ...primitives.arithmetic import add_p, mul_p, sub_p
 from ...primitives.comparison import eq_p
-from ...primitives.cumulative import cumlogsumexp_p, cumsum_p, logaddexp
+from ...primitives.cumulative import (
+    cumlogsumexp_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
+    logaddexp,
+)
 from ...primitives.exponential import exp_p
 from ...primitives.selection import select_n_p
 from ...primitives.trees import scan
 from ...scalars import scalar
+from .decomposed import by_decomposition
 from .kinds import linear
 
 linear(cumsum_p)
+by_decomposition(cumprod_p)
+by_decomposition(cummax_p)
+by_decomposition(cummin_p)
 
 
 @jvp_rules.register(cumlogsumexp_p)
@@ -27,9 +38,9 @@ def _cumlogsumexp(
     # The tangent of a log-sum-exp is the mean of tangents weighted by exp(x - log-sum-exp). Pairs
     # of log-sum-exp and mean combine associatively, and no weight ever overflows.
     pair = [reversed_along(x, (axis,)) if reverse else x for x in (*primals, *tangents)]
-    found = scan(pair, _weighted, axis)
-    answer, tangent = [reversed_along(x, (axis,)) if reverse else x for x in found]
-    return answer, tangent
+    tangent = scan(pair, _weighted, axis)[1]
+    answer = cumlogsumexp_p.bind(primals[0], axis=axis, reverse=reverse)
+    return answer, reversed_along(tangent, (axis,)) if reverse else tangent
 
 
 def _weighted(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:

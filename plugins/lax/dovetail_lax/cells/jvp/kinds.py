@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from dovetail_ad import jvp_rules
-from dovetail_core import Primitive, ShapedArray, typeof
+from dovetail_core import Primitive
 
 from ...primitives.arithmetic import add_p
-from ...primitives.conversion import convert_element_type_p
+from ...primitives.shape import broadcast_in_dim_p
 
 Partial = Callable[..., Any]
 """``partial(tangent, answer, *primals, **params)``: what one operand's tangent contributes."""
@@ -61,14 +61,8 @@ def zero(primitive: Primitive) -> None:
 
 
 def fit(tangent: Any, answer: Any) -> Any:
-    """A tangent in the type of its primal: scalars broadcast, weak typing as the primal's."""
-    have, want = cast(ShapedArray, typeof(tangent)), cast(ShapedArray, typeof(answer))
-    if have is want:
+    """A tangent in the shape of its primal: that of a scalar operand is broadcast."""
+    shape = answer.shape
+    if tangent.shape == shape:
         return tangent
-    if have.shape != want.shape:
-        from ...primitives.shape import broadcast_in_dim_p
-
-        tangent = broadcast_in_dim_p.bind(tangent, shape=want.shape, broadcast_dimensions=())
-    if have.weak_type == want.weak_type and have.dtype == want.dtype:
-        return tangent
-    return convert_element_type_p.bind(tangent, new_dtype=want.dtype, weak_type=want.weak_type)
+    return broadcast_in_dim_p.bind(tangent, shape=shape, broadcast_dimensions=())

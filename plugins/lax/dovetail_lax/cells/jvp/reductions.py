@@ -1,7 +1,7 @@
 """Derivatives of reductions.
 
-Products and reductions by a program have none here: theirs follow from their decompositions, trees
-of products and of the program, which are differentiable where a factor is zero, too.
+Those of products and of reductions by a program follow from their decompositions, trees of products
+and of the program: they are right where a factor is zero, too.
 """
 
 from __future__ import annotations
@@ -22,13 +22,18 @@ from ...primitives.reductions import (
     reduce_max_p,
     reduce_min_p,
     reduce_or_p,
+    reduce_p,
+    reduce_prod_p,
     reduce_sum_p,
     reduce_xor_p,
 )
 from ...primitives.shape import broadcast_in_dim_p
+from .decomposed import by_decomposition
 from .kinds import fit, linear, zero
 
 linear(reduce_sum_p)
+by_decomposition(reduce_prod_p)
+by_decomposition(reduce_p)
 for _primitive in (reduce_and_p, reduce_or_p, reduce_xor_p, argmax_p, argmin_p):
     zero(_primitive)
 

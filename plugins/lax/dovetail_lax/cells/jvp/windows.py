@@ -1,4 +1,4 @@
-"""Derivatives of windowed reductions; those of products and programs follow from their slices."""
+"""Derivatives of windowed reductions: those of products and programs follow from their slices."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from ...primitives.comparison import ge_p, le_p
 from ...primitives.windows import (
     reduce_window_max_p,
     reduce_window_min_p,
+    reduce_window_p,
+    reduce_window_prod_p,
     reduce_window_sum_p,
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
+from .decomposed import by_decomposition
 from .kinds import linear, nary
 
 linear(reduce_window_sum_p)
+by_decomposition(reduce_window_prod_p)
+by_decomposition(reduce_window_p)
 
 
 def _extremum(primitive: Primitive, select: Primitive) -> None:
@@ -27,11 +32,7 @@ def _extremum(primitive: Primitive, select: Primitive) -> None:
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         (x,), (t,) = primals, tangents
         answer = primitive.bind(x, **params)
-        plain = set(params["base_dilation"]) | set(params["window_dilation"]) <= {1}
-        # Only windows without holes have a transpose of their own; others are made of slices.
-        gather: Any = select_and_gather_add_p
-        gather = gather.bind if plain else gather.decomposition
-        return answer, gather(t, x, select_prim=select, **params)
+        return answer, select_and_gather_add_p.bind(t, x, select_prim=select, **params)
 
     jvp_rules.set(primitive, rule)
 

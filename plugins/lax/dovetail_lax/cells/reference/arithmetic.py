@@ -94,7 +94,7 @@ def _abs(x: Array) -> Array:
 @reference_rules.register(sign_p)
 @quiet
 def _sign(x: Array) -> Array:
-    return np.sign(x).astype(x.dtype, copy=False)
+    return np.where(x == 0, x, np.sign(x)).astype(x.dtype, copy=False)  # zeros keep their signs
 
 
 def _lexicographic(x: Array, y: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Lowering of what joins arrays; split, stack, unstack and tile lower by their decompositions."""
+"""Lowering of what joins and divides arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,68 @@ from typing import Any
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt.text import i64_array
 
-from ...primitives.joining import Padding, concatenate_p, pad_p
+from ...primitives.joining import (
+    Padding,
+    concatenate_p,
+    pad_p,
+    split_p,
+    stack_p,
+    tile_p,
+    unstack_p,
+)
+from ...primitives.shape import Shape
+
+
+def _concatenated(b: Any, operands: Any, dimension: int, out: Any) -> Any:
+    return b.op("stablehlo.concatenate", operands, out, f"dimension = {dimension} : i64")
 
 
 @stablehlo_rules.register(concatenate_p)
 def _concatenate(b: Any, *operands: Any, dimension: int) -> Any:
-    return b.op("stablehlo.concatenate", operands, b.out, f"dimension = {dimension} : i64")
+    return _concatenated(b, operands, dimension, b.out)
+
+
+@stablehlo_rules.register(stack_p)
+def _stack(b: Any, *operands: Any, axis: int) -> Any:
+    out = b.out
+    row = out.update(shape=(*out.shape[:axis], 1, *out.shape[axis + 1 :]))
+    rows = [b.op("stablehlo.reshape", [x], row) for x in operands]
+    return _concatenated(b, rows, axis, out)
+
+
+def _parts(b: Any, x: Any, sizes: Shape, axis: int) -> list[Any]:
+    shape: Shape = x.aval.shape
+    steps = i64_array((1,) * len(shape))
+    parts: list[Any] = []
+    at = 0
+    for n in sizes:
+        start = [at if i == axis else 0 for i in range(len(shape))]
+        limit = (*shape[:axis], at + n, *shape[axis + 1 :])
+        out = x.aval.update(shape=(*shape[:axis], n, *shape[axis + 1 :]))
+        bounds = f"start_indices = {i64_array(start)}, limit_indices = {i64_array(limit)}"
+        parts.append(b.op("stablehlo.slice", [x], out, f"{bounds}, strides = {steps}"))
+        at += n
+    return parts
+
+
+@stablehlo_rules.register(split_p)
+def _split(b: Any, x: Any, *, sizes: Shape, axis: int) -> list[Any]:
+    return _parts(b, x, sizes, axis)
+
+
+@stablehlo_rules.register(unstack_p)
+def _unstack(b: Any, x: Any, *, axis: int) -> list[Any]:
+    outs = b.outs
+    parts = _parts(b, x, (1,) * x.aval.shape[axis], axis)
+    return [b.op("stablehlo.reshape", [p], out) for p, out in zip(parts, outs)]
+
+
+@stablehlo_rules.register(tile_p)
+def _tile(b: Any, x: Any, *, reps: Shape) -> Any:
+    # An axis of size n becomes two, of sizes (r, n), and then one of size r * n.
+    out = b.out
+    pairs = [d for r, n in zip(reps, x.aval.shape) for d in (r, n)]
+    return b.op("stablehlo.reshape", [b.broadcast(x, pairs, range(1, len(pairs), 2))], out)
 
 
 @stablehlo_rules.register(pad_p)

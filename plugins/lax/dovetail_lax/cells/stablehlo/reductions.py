@@ -89,6 +89,8 @@ _argreduction(argmin_p, "LT", highest)
 
 @stablehlo_rules.register(reduce_p)
 def _reduce(b: Any, *args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...]) -> list[Any]:
+    if not dimensions:
+        return list(args[: len(args) // 2])
     scalars = [x.aval.strong() for x in args[len(args) // 2 :]] * 2
     outs = list(b.outs)
     region = b.region(scalars, lambda b, *xs: b.inline(jaxpr, xs))

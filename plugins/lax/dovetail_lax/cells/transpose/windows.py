@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from dovetail_ad import is_linear, transpose_rules
+from dovetail_ad import LinearTrace, backward_pass, is_linear, transpose_rules
+from dovetail_core import get_trace, run_under
 
 from ...primitives.window_shapes import dilated
 from ...primitives.windows import (
@@ -65,4 +67,12 @@ def _select_and_gather_add(
     **params: Any,
 ) -> list[Any]:
     assert is_linear(tangents) and not is_linear(operand)
-    return [select_and_scatter_add_p.bind(ct, operand, **params), None]
+    if set(base_dilation) | set(window_dilation) <= {1}:
+        return [select_and_scatter_add_p.bind(ct, operand, **params), None]
+    # Windows with holes have no scatter of their own: transpose the slices that they are made of.
+    holes = {"base_dilation": base_dilation, "window_dilation": window_dilation}
+    gather = partial(select_and_gather_add_p.decomposition, **params, **holes)  # type: ignore[arg-type]
+    trace = LinearTrace(get_trace())
+    unknown = trace.unknown(tangents.aval)
+    out = run_under(trace, gather, unknown, operand)
+    return [*backward_pass(trace, [unknown], [out], [ct]), None]

@@ -1,0 +1,43 @@
+"""The array operations that transformations ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra
+from dovetail_core.algebra import add, forget_provider, zeros
+
+F32 = ShapedArray((2,), np.float32)
+
+
+def test_the_provider_is_asked_once(site):
+    site.plugin("acme", "providers={'algebra': 'acme_algebra:ALGEBRA'}")
+    site.module(
+        "acme_algebra",
+        "import numpy as np\n\n\nclass ALGEBRA:\n"
+        "    full = staticmethod(lambda aval, v: np.full(aval.shape, v, aval.dtype))\n"
+        "    add = staticmethod(np.add)\n",
+    )
+    forget_provider()
+    assert algebra() is algebra()
+    np.testing.assert_array_equal(add(zeros(F32), np.ones(2, np.float32)), [1, 1])
+
+
+def test_an_error_without_a_provider(site):
+    forget_provider()
+    with pytest.raises(PluginError, match="no active plugin provides 'algebra'"):
+        algebra()
+
+
+def test_other_types_bring_their_own_zero_and_sum():
+    class Thing:
+        def add_tangents(self, other):
+            return "sum"
+
+    class ThingType(AbstractValue):
+        def make_zero(self):
+            return Thing()
+
+    assert isinstance(zeros(ThingType()), Thing)
+    assert add(Thing(), Thing()) == "sum"

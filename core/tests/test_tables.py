@@ -1,0 +1,274 @@
+"""Rule tables: filled once and lazily, conflicts, overrides, derived cells, generations."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import threading
+from typing import Any, Protocol
+
+import pytest
+
+from dovetail_core import (
+    MissingRule,
+    Origin,
+    PluginError,
+    Primitive,
+    RuleConflict,
+    RuleTable,
+    eval_rules,
+    generation,
+    registry,
+)
+
+MANIFEST = """
+from dovetail_core import Manifest
+
+MANIFEST = Manifest(
+    "acme", tables={"acme.cost": "acme.tables:cost"}, contributes={"acme.cost": ("acme.cells",)}
+)
+"""
+TABLE = "from dovetail_core import RuleTable\ncost = RuleTable('acme.cost')\n"
+CELLS = """
+from dovetail_core import registry
+from acme.rows import one_p
+
+table = registry().table("acme.cost")
+
+
+@table.register(one_p)
+def _one():
+    return 1
+"""
+ROWS = """
+from dovetail_core import Primitive
+
+one_p, two_p = Primitive("acme.one"), Primitive("acme.two")
+"""
+
+
+@pytest.fixture
+def acme(site):
+    """A plugin with a column, two rows and one cell, nothing of it imported yet."""
+    site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"}, "2.5")
+    for name, source in {"plugin": MANIFEST, "tables": TABLE, "rows": ROWS, "cells": CELLS}.items():
+        site.module(f"acme.{name}", source)
+    return site
+
+
+def rows():
+    from acme.rows import one_p, two_p
+
+    return one_p, two_p
+
+
+def rival(site, name: str, override: str = ""):
+    """A plugin that fills the cell of acme.one, too."""
+    site.plugin(name, f"contributes={{'acme.cost': ('{name}_cells',)}}", version="0.3")
+    site.module(
+        f"{name}_cells",
+        "from dovetail_core import registry\nfrom acme.rows import one_p\n\n"
+        f"registry().table('acme.cost').set(one_p, lambda: {name!r}{override})\n",
+    )
+
+
+def test_a_table_is_filled_at_the_first_miss_and_once(acme):
+    table = registry().table("acme.cost")
+    one, _ = rows()
+    assert "acme.cells" not in sys.modules and table.rules == {}
+    rule = table.rules.get(one) or table.miss(one)
+    assert rule() == 1 and table.rules == {one: rule}
+    assert table.origins[one] == Origin("acme.cells", 8, "declared")
+    assert str(table.origins[one]) == "acme.cells:8"
+    del sys.modules["acme.cells"]
+    table.fill()
+    assert "acme.cells" not in sys.modules
+    assert repr(table) == "<RuleTable acme.cost: 1 cells>"
+
+
+def test_looking_up_by_item_and_by_get(acme):
+    table = registry().table("acme.cost")
+    one, two = rows()
+    assert table[one] is table.get(one) is table[one]
+    assert table.get(two) is None
+    with pytest.raises(MissingRule):
+        table[two]
+
+
+def test_an_error_for_a_hole_names_row_column_owners_place_and_remedy(acme):
+    table = registry().table("acme.cost")
+    _, two = rows()
+    with pytest.raises(MissingRule) as e:
+        table.miss(two)
+    text = str(e.value)
+    assert isinstance(e.value, NotImplementedError)
+    assert text.startswith("table 'acme.cost' has no rule for primitive 'acme.two' at ")
+    assert "test_tables.py" in text
+    owner = "acme-dist 2.5 (plugin 'acme')"
+    assert f"The primitive comes from {owner}, the table from {owner}. Fill the cell with" in text
+    assert "@dovetail_core.registry().table('acme.cost').register(two_p)" in text
+    assert "Primitive.def_decomposition" in text
+
+
+def test_two_plugins_that_fill_one_cell_are_an_error_that_names_both(acme):
+    rival(acme, "beta")
+    table = registry().table("acme.cost")
+    one, _ = rows()
+    for _ in range(2):  # and it stays one
+        with pytest.raises(RuleConflict) as e:
+            table.miss(one)
+    text = str(e.value)
+    assert text == (
+        "table 'acme.cost' already has a rule for 'acme.one': acme-dist 2.5 (plugin 'acme') at "
+        "acme.cells:8; module beta_cells registers another at beta_cells:4. Uninstall or disable "
+        "one of them, or register with override=True to replace it on purpose."
+    )
+
+
+@pytest.mark.parametrize("name", ["aaa", "zzz"])  # filled before and after acme
+def test_an_override_wins_whatever_the_order_and_shows_what_it_replaced(acme, name):
+    rival(acme, name, ", override=True")
+    table = registry().table("acme.cost")
+    one, _ = rows()
+    assert table[one]() == name
+    origin = table.origins[one]
+    assert (origin.module, origin.kind) == (f"{name}_cells", "override")
+    assert (origin.replaced.module, origin.replaced.kind) == ("acme.cells", "declared")
+
+
+def test_two_plugins_that_override_one_cell_are_an_error(acme):
+    rival(acme, "beta", ", override=True")
+    rival(acme, "gamma", ", override=True")
+    with pytest.raises(
+        RuleConflict, match=r"already has an override for 'acme.one'.*gamma_cells:4"
+    ) as e:
+        registry().table("acme.cost").fill()
+    assert "override=True" not in str(e.value)
+
+
+def test_users_may_override_at_any_time(acme):
+    table = registry().table("acme.cost")
+    one, _ = rows()
+    table.fill()
+    before = generation.value
+    table.set(one, lambda: "mine", override=True)
+    table.set(one, lambda: "mine again", override=True)
+    assert table[one]() == "mine again" and generation.value == before + 2
+    chain = table.origins[one]
+    assert [chain.module, chain.replaced.module, chain.replaced.replaced.module] == [
+        __name__,
+        __name__,
+        "acme.cells",
+    ]
+    with pytest.raises(RuleConflict):
+        table.set(one, lambda: "not on purpose")
+
+
+def test_helpers_do_not_hide_where_a_rule_was_registered(site):
+    """Partial objects and closures of helpers carry no place of their own."""
+    table = RuleTable("test.helped")
+    p = Primitive("test.helped")
+
+    def helper(n):
+        table.set(p, functools.partial(int, n))
+
+    helper(1)
+    with pytest.raises(RuleConflict, match=f"{__name__}:"):
+        table.set(p, functools.partial(int, 2))
+
+
+def test_registering_the_same_line_again_replaces():
+    table, p = RuleTable("test.again"), Primitive("test.again")
+    for n in range(3):
+        table.set(p, lambda n=n: n)
+    assert table[p]() == 2 and table.origins[p].replaced is None
+
+
+def test_derived_cells_are_kept_and_give_way_to_declared_ones():
+    made = []
+
+    def derive(primitive):
+        made.append(primitive)
+        return primitive.decomposition
+
+    table = RuleTable("test.derived", derive=derive)
+    p = Primitive("test.derived")
+    p.def_decomposition(lambda x: x + 1)
+    assert table[p](1) == 2 and table[p](1) == 2 and made == [p]
+    assert table.origins[p] == Origin(__name__, 0, "derived")
+    assert str(table.origins[p]) == f"{__name__} (derived)"
+    before = generation.value
+    table.set(p, lambda x: x)
+    assert table[p](1) == 1 and generation.value == before + 1
+    assert table.origins[p].kind == "declared" and table.origins[p].replaced is None
+
+
+def test_cells_of_anonymous_rows_are_not_kept_and_change_no_generation():
+    table = RuleTable("test.anonymous", derive=lambda p: p.decomposition)
+    table.fill()
+    p = Primitive("test.anonymous", anonymous=True)
+    p.def_decomposition(len)
+    before = generation.value
+    assert table[p] is len and p not in table.rules
+    table.set(p, sum)
+    assert table[p] is sum and generation.value == before
+
+
+def test_filling_does_not_change_the_generation(acme):
+    before = generation.value
+    registry().table("acme.cost").fill()
+    assert generation.value == before
+
+
+def test_a_table_that_cannot_derive_a_cell_is_missing_it():
+    table = RuleTable("test.none", derive=lambda p: None)
+    with pytest.raises(MissingRule):
+        table.miss(Primitive("test.none"))
+
+
+def test_a_failing_module_is_tried_again(acme):
+    acme.module("acme.cells", "raise RuntimeError('not yet')")
+    table = registry().table("acme.cost")
+    one, _ = rows()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="not yet"):
+            table.miss(one)
+    acme.module("acme.cells", CELLS + "# now it works\n")
+    importlib.invalidate_caches()
+    assert table[one]() == 1
+
+
+def test_another_thread_waits_for_a_table_that_is_being_filled(acme):
+    acme.module("acme.cells", "import time\ntime.sleep(0.2)\n" + CELLS)
+    table = registry().table("acme.cost")
+    one, _ = rows()
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(table[one]())) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == [1, 1, 1]
+
+
+def test_a_table_knows_its_owner_also_when_it_is_made_with_type_arguments():
+    class Rule(Protocol):
+        """What a rule is."""
+
+        def __call__(self) -> int: ...
+
+    assert RuleTable("test.plain").module == __name__
+    assert RuleTable[Rule]("test.typed", signature=Rule).module == __name__
+    assert eval_rules.module == "dovetail_core.evaluate"
+
+
+def test_unknown_tables_and_backends_are_errors_that_list_what_there_is(acme):
+    with pytest.raises(PluginError) as e:
+        registry().table("acme.price")
+    assert str(e.value).startswith(
+        "no active plugin has tables entry 'acme.price'; known: acme.cost, dce, eval."
+    )
+    with pytest.raises(PluginError, match="no active plugin has backends entry 'gpu'; known: none"):
+        registry().backend("gpu")
+    assert registry().table("dce").name == "dce" and registry().table("eval") is eval_rules

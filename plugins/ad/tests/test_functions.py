@@ -1,0 +1,164 @@
+"""``jvp``, ``vjp``, ``linearize``, ``linear_transpose``, Jacobians and Hessians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+import pytest
+from dovetail_ad import hessian, jacfwd, jacrev, jvp, linear_transpose, linearize, vjp
+from dovetail_core import MissingRule, UnexpectedTracerError, float0
+from dovetail_core.tree_util import tree_leaves
+from dovetail_jit import jit
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+T = np.asarray([1.0, -2.0, 0.5, 3.0], np.float32)
+
+
+def total(x: Any) -> Any:
+    return lax.reduce_sum_p.bind(x, axes=tuple(range(x.ndim)))
+
+
+def test_jvp_gives_value_and_tangent() -> None:
+    y, t = jvp(lax.sin, (X,), (T,))
+    np.testing.assert_allclose(y, np.sin(X), rtol=1e-6)
+    np.testing.assert_allclose(t, np.cos(X) * T, rtol=1e-6)
+
+
+def test_jvp_of_trees_and_aux() -> None:
+    def f(p: Any, x: Any) -> Any:
+        return {"y": lax.mul(p["a"], x)}, lax.neg(x)
+
+    y, t, aux = jvp(f, ({"a": X}, X), ({"a": T}, X), has_aux=True)
+    np.testing.assert_allclose(t["y"], T * X + X * X, rtol=1e-6)
+    np.testing.assert_allclose(aux, -X)
+    assert set(y) == {"y"}
+
+
+def test_integer_inputs_take_float0_tangents() -> None:
+    i = np.arange(4)
+    zero = np.zeros(4, float0)
+    _, t = jvp(lambda x, n: lax.mul(x, x), (X, i), (T, zero))
+    np.testing.assert_allclose(t, 2 * X * T, rtol=1e-6)
+    _, t = jvp(lambda n: n, (i,), (zero,))
+    assert t.dtype == float0
+
+
+def test_jvp_errors_name_the_leaf() -> None:
+    with pytest.raises(TypeError, match=r"at \[0\]\['a'\] has type f32\[2\].*type f32\[4\]"):
+        jvp(lambda p: p["a"], ({"a": X},), ({"a": X[:2]},))
+    with pytest.raises(TypeError, match="as tuples or lists of arguments"):
+        jvp(lax.sin, X, T)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="different structures"):
+        jvp(lax.sin, (X,), (T, T))
+
+
+def test_vjp_pulls_cotangents_back() -> None:
+    y, pull = vjp(lambda a, b: lax.mul(lax.sin(a), b), X, T)
+    np.testing.assert_allclose(y, np.sin(X) * T, rtol=1e-6)
+    da, db = pull(X)
+    np.testing.assert_allclose(da, np.cos(X) * T * X, rtol=1e-5)
+    np.testing.assert_allclose(db, np.sin(X) * X, rtol=1e-6)
+    again = pull(X)
+    np.testing.assert_array_equal(da, again[0])
+
+
+def test_vjp_with_aux_and_errors() -> None:
+    _, pull, aux = vjp(lambda a: (lax.sin(a), "kept" and lax.neg(a)), X, has_aux=True)
+    np.testing.assert_allclose(aux, -X)
+    with pytest.raises(TypeError, match=r"cotangent number 0 has type f32\[2\], expected f32\[4\]"):
+        pull(X[:2])
+    with pytest.raises(TypeError, match="of the structure of its output"):
+        pull((X, X))
+
+
+def test_linearized_and_pulled_functions_are_pytrees_that_cross_jit() -> None:
+    y, push = jit(lambda x: linearize(lax.sin, x))(X)
+    np.testing.assert_allclose(push(T), np.cos(X) * T, rtol=1e-6)
+    np.testing.assert_allclose(jit(lambda f, t: f(t))(push, T), np.cos(X) * T, rtol=1e-6)
+    _, pull = jit(lambda x: vjp(lax.sin, x))(X)
+    np.testing.assert_allclose(pull(T)[0], np.cos(X) * T, rtol=1e-6)
+    assert tree_leaves(pull)
+    np.testing.assert_allclose(y, np.sin(X), rtol=1e-6)
+
+
+def test_linearize_errors() -> None:
+    _, push = linearize(lax.sin, X)
+    with pytest.raises(TypeError, match=r"tangent number 0 has type f32\[2\]"):
+        push(T[:2])
+    with pytest.raises(TypeError, match="takes tangents of the structure"):
+        push(T, T)
+
+
+def test_linear_transpose_of_linear_and_other_functions() -> None:
+    back = linear_transpose(lambda x: lax.mul(3.0, lax.neg(x)), X)
+    np.testing.assert_allclose(back(T)[0], -3 * T)
+    with pytest.raises(MissingRule, match="'sin'.*is not linear"):
+        linear_transpose(lax.sin, X)(T)
+    with pytest.raises(TypeError, match="takes floating-point or complex arguments"):
+        linear_transpose(lax.neg, np.arange(3))
+
+
+def matrix(x: Any) -> Any:
+    """R4 -> R2."""
+    return lax.concatenate([lax.reshape(total(lax.sin(x)), (1,)), lax.reshape(total(lax.mul(x, x)), (1,))], 0)
+
+
+def test_jacobians_agree_with_the_closed_form() -> None:
+    expected = np.stack([np.cos(X), 2 * X])
+    for jac in (jacfwd, jacrev):
+        np.testing.assert_allclose(jac(matrix)(X), expected, rtol=1e-5)
+        np.testing.assert_allclose(jit(jac(matrix))(X), expected, rtol=1e-5)
+
+
+def test_jacobians_of_trees() -> None:
+    def f(p: Any) -> Any:
+        return {"y": lax.mul(p["a"], total(p["b"])), "z": total(p["a"])}
+
+    p = {"a": X, "b": np.ones((2, 3), np.float32)}
+    for jac in (jacfwd, jacrev):
+        found = jac(f)(p)
+        assert found["y"]["b"].shape == (4, 2, 3) and found["z"]["a"].shape == (4,)
+        np.testing.assert_allclose(found["y"]["a"], np.eye(4) * 6)
+        np.testing.assert_allclose(found["y"]["b"], np.broadcast_to(X[:, None, None], (4, 2, 3)))
+
+
+def test_jacobians_with_aux_and_argnums() -> None:
+    def f(a: Any, b: Any) -> Any:
+        return lax.mul(a, b), lax.neg(a)
+
+    for jac in (jacfwd, jacrev):
+        (da, db), aux = jac(f, (0, 1), has_aux=True)(X, T)
+        np.testing.assert_allclose(da, np.diag(T))
+        np.testing.assert_allclose(db, np.diag(X))
+        np.testing.assert_allclose(aux, -X)
+
+
+def test_hessian_in_every_mode() -> None:
+    def f(x: Any) -> Any:
+        return total(lax.mul(lax.sin(x), lax.mul(x, x)))
+
+    expected = np.diag(2 * np.sin(X) + 4 * X * np.cos(X) - X**2 * np.sin(X))
+    for h in (hessian(f), jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f))):
+        np.testing.assert_allclose(h(X), expected, rtol=2e-5, atol=1e-5)
+
+
+def test_jvp_of_vjp() -> None:
+    def gradient(x: Any) -> Any:
+        return vjp(lambda v: total(lax.exp(v)), x)[1](np.float32(1))[0]
+
+    _, t = jvp(gradient, (X,), (T,))
+    np.testing.assert_allclose(t, np.exp(X) * T, rtol=1e-5)
+
+
+def test_leaked_tracers_are_named() -> None:
+    leaked: list[Any] = []
+
+    def f(x: Any) -> Any:
+        leaked.append(lax.mul(x, 2.0))
+        return x
+
+    jvp(f, (X,), (T,))
+    with pytest.raises(UnexpectedTracerError, match=r"type f32\[4\] left differentiation.*Return it"):
+        lax.sin(leaked[0])

@@ -1,0 +1,154 @@
+"""``grad`` and ``value_and_grad``: values, structure, arguments, higher orders, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+import pytest
+from dovetail_ad import grad, value_and_grad
+from dovetail_core import float0
+from dovetail_jit import jit, make_jaxpr
+
+
+def total(x: Any) -> Any:
+    return lax.reduce_sum_p.bind(x, axes=tuple(range(x.ndim)))
+
+
+def test_gradient_of_a_sum_of_sines() -> None:
+    x = np.linspace(-1, 1, 5, dtype=np.float32)
+    np.testing.assert_allclose(grad(lambda v: total(lax.sin(v)))(x), np.cos(x), rtol=1e-6)
+
+
+def test_value_comes_with_the_gradient() -> None:
+    value, gradient = value_and_grad(lambda x: lax.mul(x, x))(3.0)
+    assert float(value) == 9.0 and float(gradient) == 6.0
+
+
+def test_gradients_have_the_structure_of_the_argument() -> None:
+    params = {"w": np.float32(2.0), "b": (np.float32(1.0), None)}
+
+    def f(p: Any) -> Any:
+        return lax.add(lax.mul(p["w"], p["w"]), lax.mul(3.0, p["b"][0]))
+
+    found = grad(f)(params)
+    assert set(found) == {"w", "b"} and found["b"][1] is None
+    assert float(found["w"]) == 4.0 and float(found["b"][0]) == 3.0
+
+
+@pytest.mark.parametrize("argnums, expected", [(0, 3.0), (1, 2.0), (-1, 2.0), ((0, 1), (3.0, 2.0))])
+def test_argnums(argnums: Any, expected: Any) -> None:
+    found = grad(lax.mul, argnums)(2.0, 3.0)
+    assert np.allclose(found, expected)
+    assert isinstance(found, tuple) == isinstance(argnums, tuple)
+
+
+def test_argnums_out_of_range_names_the_number_of_arguments() -> None:
+    with pytest.raises(ValueError, match="names argument 2, but the function was called with 1"):
+        grad(lax.sin, 2)(1.0)
+    with pytest.raises(TypeError, match="argnums must be an integer"):
+        grad(lax.sin, "x")(1.0)  # type: ignore[arg-type]
+
+
+def test_aux_is_passed_through() -> None:
+    def f(x: Any) -> Any:
+        return lax.sin(x), {"twice": lax.mul(2.0, x)}
+
+    gradient, aux = grad(f, has_aux=True)(1.0)
+    assert np.allclose(gradient, np.cos(1.0)) and float(aux["twice"]) == 2.0
+    with pytest.raises(TypeError, match="must return a pair"):
+        grad(lax.sin, has_aux=True)(1.0)
+
+
+def test_unused_arguments_have_zero_gradients() -> None:
+    found = grad(lambda x, y: lax.sin(x), (0, 1))(1.0, np.ones(3, np.float32))
+    assert found[1].shape == (3,) and not np.any(np.asarray(found[1]))
+
+
+def test_integer_inputs_need_allow_int_and_give_float0() -> None:
+    with pytest.raises(TypeError, match=r"has dtype int32.*allow_int=True"):
+        grad(lambda i: lax.convert_element_type(i, np.float32))(1)
+    found = grad(lambda i, x: lax.sin(x), 0, allow_int=True)(np.arange(3), 1.0)
+    assert found.dtype == float0 and found.shape == (3,)
+
+
+def test_outputs_must_be_real_scalars() -> None:
+    with pytest.raises(TypeError, match=r"returned an array of type f32\[3\].*jacrev"):
+        grad(lax.sin)(np.ones(3, np.float32))
+    with pytest.raises(TypeError, match="real floating-point output.*i32"):
+        grad(lambda x: 1)(1.0)
+    with pytest.raises(TypeError, match="holomorphic=True for a holomorphic"):
+        grad(lambda z: z)(1j)
+    with pytest.raises(TypeError, match="returned PyTreeDef"):
+        grad(lambda x: (x, x))(1.0)
+
+
+def test_holomorphic_functions() -> None:
+    z = np.complex64(0.3 + 0.4j)
+    np.testing.assert_allclose(grad(lax.sin, holomorphic=True)(z), np.cos(z), rtol=1e-6)
+    with pytest.raises(TypeError, match="takes complex inputs.*float32"):
+        grad(lax.sin, holomorphic=True)(1.0)
+
+
+def test_complex_gradient_is_the_conjugate_convention() -> None:
+    """For a real function of z the gradient g satisfies df = Re(g dz)."""
+    z, dz = np.complex64(0.7 - 0.2j), 1e-3 * np.complex64(0.6 + 0.8j)
+
+    def f(z: Any) -> Any:
+        return lax.real(lax.mul(z, lax.mul(z, z)))
+
+    found = complex(grad(f)(z))
+    assert abs((found * dz).real - float(f(z + dz) - f(z - dz)) / 2) < 1e-6
+
+
+def test_higher_orders_agree_with_the_closed_form() -> None:
+    f: Any = lax.sin
+    signs = [np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin]
+    for expected in signs:
+        f = grad(f)
+        np.testing.assert_allclose(f(0.5), expected(0.5), rtol=1e-5)
+
+
+def test_perturbations_are_not_confused() -> None:
+    """d/dx (x * d/dy (x + y)) = 1 at every x."""
+    found = grad(lambda x: lax.mul(x, grad(lambda y: lax.add(x, y))(1.0)))(2.0)
+    assert float(found) == 1.0
+
+
+def test_inner_gradient_closes_over_the_outer_value() -> None:
+    found = grad(lambda x: grad(lambda y: lax.mul(lax.mul(x, x), lax.mul(y, y)))(3.0))(2.0)
+    assert float(found) == 2 * 2.0 * 2 * 3.0
+
+
+def test_python_control_flow_sees_primals() -> None:
+    def f(x: Any) -> Any:
+        return lax.mul(x, x) if x > 0 else lax.neg(x)
+
+    assert float(grad(f)(3.0)) == 6.0 and float(grad(f)(-3.0)) == -1.0
+
+
+def test_jit_inside_and_outside_agree() -> None:
+    def f(x: Any) -> Any:
+        return total(lax.exp(lax.sin(x)))
+
+    x = np.linspace(0, 1, 4, dtype=np.float32)
+    expected = np.cos(x) * np.exp(np.sin(x))
+    for g in (grad(f), jit(grad(f)), grad(jit(f)), jit(grad(jit(f)))):
+        np.testing.assert_allclose(g(x), expected, rtol=1e-5)
+
+
+def test_zero_tangents_make_no_equations() -> None:
+    """The derivative by x of x * y + g(y) needs nothing of g."""
+    jaxpr = make_jaxpr(grad(lambda x, y: lax.add(lax.mul(x, y), lax.sin(lax.exp(y)))))(2.0, 3.0)
+    names = [e.primitive.name for e in jaxpr.eqns]
+    assert "cos" not in names and "broadcast_in_dim" not in names
+
+
+def test_gradient_of_a_function_that_ignores_its_input_is_zero() -> None:
+    assert float(grad(lambda x: np.float32(1.0))(2.0)) == 0.0
+
+
+def test_what_is_not_a_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="grad takes a function, got 3"):
+        grad(3)  # type: ignore[arg-type]

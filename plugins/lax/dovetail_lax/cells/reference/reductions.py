@@ -1,0 +1,113 @@
+"""Reductions with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import reference_rules
+from dovetail_backends.reference import evaluate
+from dovetail_core import ClosedJaxpr, Primitive
+
+from ...dtypes import kind_of
+from ...monoids import all_ones, highest, lowest
+from ...primitives.reductions import (
+    argmax_p,
+    argmin_p,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_p,
+    reduce_prod_p,
+    reduce_sum_p,
+    reduce_xor_p,
+)
+from .kinds import Array, quiet, widened
+
+Axes = tuple[int, ...]
+
+
+def computing(x: Array) -> Array:
+    """``x`` in a type that NumPy calculates well in: doubles, or integers that wrap around."""
+    kind = kind_of(x.dtype)
+    if kind in ("floating", "complex"):
+        return widened(x)
+    if kind in ("signed", "unsigned"):
+        return x.astype(np.int64 if kind == "signed" else np.uint64)
+    return x
+
+
+def _arithmetic(primitive: Primitive, reduce: Callable[..., Any]) -> None:
+    def rule(x: Array, *, axes: Axes) -> Array:
+        return np.asarray(reduce(computing(x), axis=axes)).astype(x.dtype)
+
+    reference_rules.set(primitive, quiet(rule))
+
+
+def _extremum(primitive: Primitive, reduce: Any, identity: Callable[[Any], Any]) -> None:
+    def rule(x: Array, *, axes: Axes) -> Array:
+        wide = computing(x)
+        initial = np.asarray(identity(x.dtype)).astype(wide.dtype)
+        return np.asarray(reduce(wide, axis=axes, initial=initial)).astype(x.dtype)
+
+    reference_rules.set(primitive, quiet(rule))
+
+
+def _bitwise(primitive: Primitive, combine: np.ufunc, identity: Callable[[Any], Any]) -> None:
+    def rule(x: Array, *, axes: Axes) -> Array:
+        wide = computing(x)
+        initial = np.asarray(identity(wide.dtype))
+        return np.asarray(combine.reduce(wide, axis=axes, initial=initial)).astype(x.dtype)
+
+    reference_rules.set(primitive, rule)
+
+
+_arithmetic(reduce_sum_p, np.sum)
+_arithmetic(reduce_prod_p, np.prod)
+_extremum(reduce_max_p, np.max, lowest)
+_extremum(reduce_min_p, np.min, highest)
+_bitwise(reduce_and_p, np.bitwise_and, all_ones)
+_bitwise(reduce_or_p, np.bitwise_or, lambda dtype: dtype.type(0))
+_bitwise(reduce_xor_p, np.bitwise_xor, lambda dtype: dtype.type(0))
+
+
+def _argreduction(primitive: Primitive, find: Callable[..., Any]) -> None:
+    def rule(x: Array, *, axes: Axes, index_dtype: Any) -> Array:
+        return np.asarray(find(computing(x), axis=axes[0])).astype(index_dtype)
+
+    reference_rules.set(primitive, rule)
+
+
+_argreduction(argmax_p, np.argmax)
+_argreduction(argmin_p, np.argmin)
+
+
+@reference_rules.register(reduce_p)
+def _reduce(*args: Array, jaxpr: ClosedJaxpr, dimensions: Axes) -> list[Array]:
+    n = len(args) // 2
+    if not dimensions:
+        return list(args[:n])
+    rows = [_flattened(x, dimensions) for x in args[:n]]
+    return folded(rows, args[n:], jaxpr)
+
+
+def _flattened(x: Array, axes: Axes) -> Array:
+    rest = [i for i in range(x.ndim) if i not in axes]
+    y = x.transpose((*rest, *axes))
+    return y.reshape((*y.shape[: len(rest)], int(np.prod(y.shape[len(rest) :], dtype=int))))
+
+
+def folded(rows: list[Array], inits: tuple[Array, ...], jaxpr: ClosedJaxpr) -> list[Array]:
+    """Each last axis reduced one element after the other."""
+    shape = rows[0].shape[:-1]
+    outs = [np.empty(shape, x.dtype) for x in rows]
+    for at in np.ndindex(shape):
+        found = list(inits)
+        for i in range(rows[0].shape[-1]):
+            found = evaluate(jaxpr, *found, *(np.asarray(x[(*at, i)]) for x in rows))
+        for out, value in zip(outs, found):
+            out[at] = value
+    return outs

@@ -1,0 +1,48 @@
+"""The samples of the elementwise families by primitive, also in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from dovetail_lax.samples import arithmetic, discrete, special, transcendental, values
+
+from dovetail_core import Primitive
+from dovetail_core.testing import Sample
+
+FAMILIES = (arithmetic, transcendental, special, discrete, values)
+_WIDER = {"float32": "float64", "complex64": "complex128", "int32": "int64", "uint32": "uint64"}
+
+
+def by_primitive() -> dict[Primitive, list[Sample]]:
+    """The samples of each primitive."""
+    found: dict[Primitive, list[Sample]] = {}
+    for family in FAMILIES:
+        for sample in family.samples():
+            found.setdefault(sample.primitive, []).append(sample)
+    return found
+
+
+def in_double(samples: list[Sample]) -> Iterator[Sample]:
+    """Samples with operands of 32 bits, widened to 64; those of other types are left out."""
+    for sample in samples:
+        args = [np.asarray(x) for x in sample.args]
+        if args and all(x.dtype.name in (*_WIDER, "bool") for x in args):
+            wider = [x.astype(_WIDER.get(x.dtype.name, x.dtype))[()] for x in args]
+            params = {k: _wider(v) for k, v in sample.params.items()}
+            yield replace(sample, args=tuple(wider), params=params)
+
+
+def _wider(param: Any) -> Any:
+    name = getattr(param, "name", "")
+    return np.dtype(_WIDER[name]) if isinstance(param, np.dtype) and name in _WIDER else param
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    if "primitive_samples" in metafunc.fixturenames:
+        found = by_primitive()
+        metafunc.parametrize(
+            "primitive_samples", list(found.values()), ids=[p.name for p in found]
+        )

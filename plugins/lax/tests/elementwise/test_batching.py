@@ -1,0 +1,91 @@
+"""Batched operations against loops: every combination of mapped, shared and scalar operands."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+import pytest
+from dovetail_batching import vmap
+
+from dovetail_core import Primitive, ShapedArray, stage
+from dovetail_core.testing import Sample, assert_close, stacked_loop
+
+SIZE = 3
+
+
+def mapped(x: Any, dim: int | None) -> Any:
+    array = np.asarray(x)
+    if dim is None:
+        return array[()]
+    return np.stack([np.roll(array, k) if array.ndim else array for k in range(SIZE)], axis=dim)
+
+
+def check(sample: Sample, dims: tuple[int | None, ...]) -> None:
+    args = [mapped(x, d) for x, d in zip(sample.args, dims)]
+    found = vmap(sample.flat, in_axes=dims)(*args)
+    for got, want in zip(found, stacked_loop(sample.flat, args, dims, SIZE), strict=True):
+        assert_close(got, want, f"{sample} mapped {dims}", factor=8)
+
+
+def test_samples(primitive_samples: list[Sample]) -> None:
+    shaped = [s for s in primitive_samples if s.args][:2] + [
+        s for s in primitive_samples if len({np.shape(x) for x in s.args}) > 1
+    ][:2]
+    for sample in shaped:
+        last = [np.ndim(x) for x in sample.args]
+        n = len(last)
+        choices = [(0,) * n, tuple(last), *(tuple(0 if i == j else None for i in range(n))
+                                           for j in range(n))]  # fmt: skip
+        for dims in dict.fromkeys(choices):
+            check(sample, dims)
+
+
+SHAPES = [((4,), (4,)), ((4,), ()), ((), (4,)), ((2, 3), (2, 3)), ((), ())]
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_two_operands_in_every_place(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    args = [np.arange(1.0, 1 + np.prod(s), dtype=np.float32).reshape(s)[()] for s in shapes]
+    places = [[None, *range(len(s) + 1)] for s in shapes]
+    for dims in product(*places):
+        if any(d is not None for d in dims):
+            check(Sample(lax.sub_p, tuple(args)), dims)
+
+
+def test_three_operands_in_every_place() -> None:
+    pred, x, s = np.array([True, False]), np.float32([1, 2]), np.float32(5)
+    for dims in product([None, 0, 1], [None, 0, 1], [None, 0]):
+        if any(d is not None for d in dims):
+            check(Sample(lax.select_n_p, (pred, x, s)), dims)
+    for dims in product([None, 0], [None, 0, 1], [None, 0]):
+        if any(d is not None for d in dims):
+            check(Sample(lax.clamp_p, (s, x, s + 1)), dims)
+
+
+def operations(f: Any, *avals: ShapedArray) -> list[Primitive]:
+    return [e.primitive for e in stage(lambda *xs: [f(*xs)], avals)[0].eqns]
+
+
+def test_aligned_operands_cost_one_operation() -> None:
+    x, y = ShapedArray((3, 4), "float32"), ShapedArray((3,), "float32")
+    assert operations(vmap(lax.add), x, x) == [lax.add_p]
+    assert operations(vmap(lambda x: lax.mul(x, 2.0)), x) == [lax.mul_p]
+    assert operations(vmap(lax.add, in_axes=(0, None)), y, ShapedArray((), "float32")) == [lax.add_p]
+    assert operations(vmap(lambda x: lax.select(lax.gt(x, 0.0), x, 0.0)), x) == [
+        lax.gt_p, lax.select_n_p,
+    ]  # fmt: skip
+
+
+def test_each_state_draws_its_own_bits() -> None:
+    keys = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.uint32)
+    states, bits = vmap(lambda k: lax.rng_bit_generator(k, (3,)))(keys)
+    for i, key in enumerate(keys):
+        state, drawn = lax.rng_bit_generator(key, (3,))
+        np.testing.assert_array_equal(np.asarray(bits)[i], drawn)
+        np.testing.assert_array_equal(np.asarray(states)[i], state)
+    lows = np.float32([0, 10])
+    x = np.asarray(vmap(lambda a: lax.rng_uniform(a, np.float32(20), (50,)))(lows))
+    assert x.shape == (2, 50) and x[1].min() >= 10 and x[0].min() >= 0

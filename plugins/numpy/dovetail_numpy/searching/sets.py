@@ -1,0 +1,284 @@
+"""Sets of values: unique elements, membership, unions and differences."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import dovetail_lax as lax
+import numpy as np
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, axis_index, integer
+from ..operations import number, reshape as to_shape, select
+from ..promotion import INT32, convert, default_int, promote
+from .finding import known
+
+_REMEDY = "Give size=, the number of elements of the result."
+
+
+class UniqueAll(NamedTuple):
+    """Distinct values, where they first occur, how to rebuild the array, and how often each occurs."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCounts(NamedTuple):
+    """Distinct values and how often each occurs."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverse(NamedTuple):
+    """Distinct values and how to rebuild the array from them."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def unique(
+    ar: ArrayLike, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
+    size: int | None = None, fill_value: Any = None, sorted: bool = True,
+) -> Any:  # fmt: skip
+    """The distinct elements in increasing order, or distinct slices along ``axis``.
+
+    Args:
+        return_index: also where each first occurs. return_inverse: also, for each element, which
+            one it is. return_counts: also how often each occurs.
+        size: how many there are in the result; needed while tracing. Fewer are filled up with
+            ``fill_value``, by default the least.
+
+    Raises:
+        ConcretizationTypeError: ``ar`` is traced and ``size`` is not given.
+    """
+    a = as_array("unique", ar)
+    shape = a.shape
+    if axis is None:
+        rows, axis = to_shape(a, (a.size, 1)), None
+    else:
+        axis = axis_index("unique", axis, a.ndim)
+        moved = lax.transpose(a, (axis, *(i for i in range(a.ndim) if i != axis)))
+        rows = to_shape(moved, (moved.shape[0], moved.size // max(1, moved.shape[0])))
+    order, first, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
+    count = int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
+    at, counts = _places(order, rank, rows.shape[0], count)
+    filled = _values(rows, at, rank, total, count, fill_value)
+    values = _restored(filled, shape, axis, count)
+    inverse = _inverse(order, rank, shape, axis)
+    extra = [v for v, wanted in ((at, return_index), (inverse, return_inverse),
+                                 (counts, return_counts)) if wanted]  # fmt: skip
+    return (values, *extra) if extra else values
+
+
+@fused(static=("equal_nan",))
+def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
+    """The order that sorts rows, whether each sorted row is new, its number, and how many there are."""
+    n, m = rows.shape
+    places = lax.iota(default_int(), n)
+    if n == 0 or m == 0:
+        new = lax.full((n,), False)
+        first = lax.eq(places, number(places, 0))
+        rank = lax.full((n,), 0, default_int())
+        return places, first if n else new, rank, lax.full((), min(n, 1), default_int())
+    columns = [lax.index_in_dim(rows, i, 1, keepdims=False) for i in range(m)]
+    *ordered, order = lax.sort((*columns, places), dimension=0, is_stable=True, num_keys=m)
+    new = lax.full((max(n - 1, 0),), False)
+    for c in ordered:
+        later, earlier = lax.slice_in_dim(c, 1, n), lax.slice_in_dim(c, 0, n - 1)
+        differs = lax.ne(later, earlier)
+        if equal_nan and c.dtype.kind not in "biu":
+            both = lax.bitwise_and(lax.ne(later, later), lax.ne(earlier, earlier))
+            differs = lax.bitwise_and(differs, lax.bitwise_not(both))
+        new = lax.bitwise_or(new, differs)
+    first = lax.concatenate([lax.full((1,), True), new], 0)
+    rank = lax.cumsum(lax.convert_element_type(first, default_int()), axis=0)
+    total = lax.index_in_dim(rank, n - 1, 0, keepdims=False)
+    return order, first, lax.sub(rank, number(rank, 1)), total
+
+
+def _places(order: Any, rank: Any, n: int, count: int) -> tuple[Any, Any]:
+    """Where each distinct row first occurs, and how often it occurs."""
+    dn = lax.ScatterDimensionNumbers((), (0,), (0,))
+    vectors = lax.reshape(rank, (n, 1))
+    first = lax.scatter_min(lax.full((count,), n, order.dtype), vectors, order, dn, mode="drop")
+    counts = lax.scatter_add(
+        lax.full((count,), 0, order.dtype), vectors, lax.full((n,), 1, order.dtype), dn, mode="drop"
+    )
+    missing = lax.eq(first, number(first, n))
+    least = lax.index_in_dim(order, 0, 0, keepdims=False) if n else number(first, 0)
+    return select(missing, least, first), counts
+
+
+def _values(rows: Any, at: Any, rank: Any, total: Any, count: int, fill_value: Any) -> Any:
+    from ..indexing.taking import take_along
+
+    if not rows.shape[0] or not count:
+        return lax.full((count, rows.shape[1]), number(rows, 0 if fill_value is None else fill_value))
+    values = take_along(rows, at, 0)
+    if fill_value is None:
+        return values
+    inside = lax.lt(lax.iota(total.dtype, count), total)
+    fill = convert(as_array("unique", fill_value), rows.dtype)
+    return select(lax.broadcast_in_dim(inside, values.shape, (0,)), values, fill)
+
+
+def _restored(values: Any, shape: tuple[int, ...], axis: int | None, count: int) -> Any:
+    if axis is None:
+        return lax.reshape(values, (count,))
+    rest = shape[:axis] + shape[axis + 1 :]
+    out = lax.reshape(values, (count, *rest))
+    return lax.transpose(out, (*range(1, axis + 1), 0, *range(axis + 1, len(shape))))
+
+
+def _inverse(order: Any, rank: Any, shape: tuple[int, ...], axis: int | None) -> Any:
+    n = order.shape[0]
+    out = lax.scatter(
+        lax.full((n,), 0, rank.dtype), lax.reshape(order, (n, 1)), rank,
+        lax.ScatterDimensionNumbers((), (0,), (0,)), unique_indices=True,
+    )  # fmt: skip
+    return lax.reshape(out, shape) if axis is None else out
+
+
+def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+    """Distinct values with all that :func:`unique` knows of them."""
+    return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
+
+
+def unique_counts(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
+) -> UniqueCounts:
+    """Distinct values and how often each occurs."""
+    out = unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
+    return UniqueCounts(*out)
+
+
+def unique_inverse(
+    x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
+) -> UniqueInverse:
+    """Distinct values and, for each element, which one it is."""
+    out = unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
+    return UniqueInverse(*out)
+
+
+def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> Array:
+    """Distinct values."""
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)
+
+
+def isin(
+    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False,
+    invert: bool = False, *, method: str = "auto",
+) -> Array:  # fmt: skip
+    """Whether each element occurs among ``test_elements``; or not, with ``invert``."""
+    a, b = (as_array("isin", v, i) for i, v in enumerate(promote("isin", element, test_elements)))
+    return _isin(a, b, invert=bool(invert))
+
+
+@fused(static=("invert",))
+def _isin(a: Any, b: Any, invert: bool) -> Any:
+    b = lax.reshape(b, (b.size,))
+    if not b.size:
+        return lax.full(a.shape, invert)
+    from ..indexing.taking import take_along
+    from .finding import searchsorted
+
+    if a.dtype.kind == "b" or a.dtype.kind == "c" or b.size <= 16:
+        full = (*a.shape, b.size)
+        same = lax.eq(lax.broadcast_in_dim(a, full, range(a.ndim)),
+                      lax.broadcast_in_dim(b, full, (a.ndim,)))  # fmt: skip
+        found = lax.reduce_or(same, (a.ndim,))
+    else:
+        ordered = lax.sort(b)
+        at = lax.min(convert(searchsorted(ordered, a), INT32), np.int32(b.size - 1))
+        found = lax.eq(take_along(ordered, at, 0), a)
+    return lax.bitwise_not(found) if invert else found
+
+
+def _flat_pair(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
+    a, b = (as_array(name, v, i) for i, v in enumerate(promote(name, ar1, ar2)))
+    return lax.reshape(a, (a.size,)), lax.reshape(b, (b.size,))
+
+
+def union1d(
+    ar1: ArrayLike, ar2: ArrayLike, *, size: int | None = None, fill_value: Any = None
+) -> Array:
+    """The distinct elements of two arrays."""
+    return unique(lax.concatenate(_flat_pair("union1d", ar1, ar2), 0), size=size,
+                  fill_value=fill_value)  # fmt: skip
+
+
+def setdiff1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, size: int | None = None,
+    fill_value: Any = None,
+) -> Array:  # fmt: skip
+    """The distinct elements of ``ar1`` that ``ar2`` does not have."""
+    a, b = _flat_pair("setdiff1d", ar1, ar2)
+    return _selected("setdiff1d", a, isin(a, b, invert=True), assume_unique, size, fill_value)
+
+
+def _selected(name: str, a: Any, keep: Any, in_order: bool, size: Any, fill_value: Any) -> Any:
+    """The elements of ``a`` where ``keep``, distinct and sorted unless ``in_order``."""
+    from ..indexing.taking import take_along
+    from .finding import nonzero
+
+    if size is None:
+        known(name, keep, _REMEDY)
+        (at,) = nonzero(keep)
+        return take_along(a, at, 0) if in_order else unique(take_along(a, at, 0))
+    if not in_order:
+        order = _order(a)
+        a, keep = take_along(a, order, 0), take_along(keep, order, 0)
+        n = a.shape[0]
+        same = lax.eq(lax.slice_in_dim(a, 1, n), lax.slice_in_dim(a, 0, max(n - 1, 0)))
+        new = lax.concatenate([lax.full((min(n, 1),), True), lax.bitwise_not(same)], 0)
+        keep = lax.bitwise_and(keep, new)
+    fill = 0 if fill_value is None else fill_value
+    n = a.shape[0]
+    (at,) = nonzero(keep, size=size, fill_value=n)
+    padded = lax.concatenate([a, lax.full((1,), convert(as_array(name, fill), a.dtype))], 0)
+    return take_along(padded, at, 0)
+
+
+def _order(a: Any) -> Any:
+    from .sorting import argsort
+
+    return argsort(a)
+
+
+def setxor1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, size: int | None = None,
+    fill_value: Any = None,
+) -> Array:  # fmt: skip
+    """The distinct elements that exactly one of two arrays has."""
+    a, b = _flat_pair("setxor1d", ar1, ar2)
+    both = lax.concatenate([a, b], 0)
+    keep = lax.concatenate([isin(a, b, invert=True), isin(b, a, invert=True)], 0)
+    return _selected("setxor1d", both, keep, False, size, fill_value)
+
+
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False, *,
+    size: int | None = None, fill_value: Any = None,
+) -> Any:  # fmt: skip
+    """The distinct elements that both arrays have; also where each first occurs in both, if asked."""
+    a, b = _flat_pair("intersect1d", ar1, ar2)
+    values = _selected("intersect1d", a, isin(a, b), False, size, fill_value)
+    if not return_indices:
+        return values
+    where = [_first_places(v, values, s) for v, s in ((a, size), (b, size))]
+    return (values, *where)
+
+
+def _first_places(a: Any, values: Any, size: int | None) -> Any:
+    shape = (values.shape[0], a.shape[0])
+    same = lax.eq(lax.broadcast_in_dim(values, shape, (0,)), lax.broadcast_in_dim(a, shape, (1,)))
+    del size
+    if not a.shape[0]:
+        return lax.full((values.shape[0],), 0, default_int())
+    found = lax.argmax(same, 1, default_int())
+    return select(lax.reduce_or(same, (1,)), found, number(found, a.shape[0]))

@@ -1,0 +1,102 @@
+"""Questions about element types and values: promotion, casting, kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from dovetail_lax import dtypes
+
+from .operands import DTypeLike
+
+
+def result_type(*args: Any) -> Any:
+    """The element type that arrays, scalars and dtypes are promoted to together.
+
+    Raises:
+        TypePromotionError: there is none.
+        ValueError: no argument is given.
+    """
+    return dtypes.result_type(*args)
+
+
+def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
+    """The element type that two dtypes are promoted to.
+
+    Raises:
+        TypePromotionError: there is none.
+    """
+    return dtypes.promote_types(a, b)
+
+
+def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
+    """Whether a dtype is, or belongs to, another one or an abstract kind such as ``floating``."""
+    return dtypes.issubdtype(_plain(arg1), _plain(arg2))
+
+
+def _plain(x: Any) -> Any:
+    return x.dtype if hasattr(x, "dtype") and not isinstance(x, (np.dtype, np.generic)) else x
+
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    "bool": ("bool",), "signed integer": ("signed",), "unsigned integer": ("unsigned",),
+    "integral": ("signed", "unsigned"), "real floating": ("floating",),
+    "complex floating": ("complex",), "numeric": ("signed", "unsigned", "floating", "complex"),
+}  # fmt: skip
+
+
+def isdtype(dtype: DTypeLike, kind: Any) -> bool:
+    """Whether ``dtype`` is of a kind: a name of the array API standard, a dtype, or a tuple of them.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    own = np.dtype(_plain(dtype))
+    for k in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(k, str) and k not in _KINDS and k not in np.sctypeDict:
+            raise ValueError(f"isdtype: {k!r} is none of the kinds {', '.join(map(repr, _KINDS))}")
+        if isinstance(k, str) and k in _KINDS:
+            if dtypes.kind_of(own) in _KINDS[k]:
+                return True
+        elif np.dtype(_plain(k)) == own:
+            return True
+    return False
+
+
+def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
+    """Whether a cast between dtypes is allowed by NumPy's rules."""
+    source = _plain(from_)
+    return np.can_cast(np.dtype(source), np.dtype(_plain(to)), casting=casting)  # type: ignore[arg-type]
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether ``x`` is of a complex type, also if all imaginary parts are zero."""
+    return _dtype(x).kind == "c"
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether ``x`` is not of a complex type."""
+    return not iscomplexobj(x)
+
+
+def _dtype(x: Any) -> Any:
+    if hasattr(x, "dtype"):
+        return x.dtype
+    return np.asarray(x).dtype
+
+
+def isscalar(element: Any) -> bool:
+    """Whether ``element`` is a Python number, or an array without dimensions."""
+    if hasattr(element, "aval"):
+        return element.shape == ()
+    if isinstance(element, np.ndarray):
+        return element.ndim == 0
+    return bool(np.isscalar(element))
+
+
+def iterable(y: Any) -> bool:
+    """Whether one can iterate over ``y``."""
+    if hasattr(y, "aval"):
+        return bool(y.shape)
+    return bool(np.iterable(y))
+

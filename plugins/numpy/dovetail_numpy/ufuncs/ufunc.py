@@ -1,0 +1,172 @@
+"""The class ``ufunc``: elementwise functions that also reduce, accumulate and act at indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dovetail_lax as lax
+
+from ..creation.arrays import as_array
+from ..operands import Array, ArrayLike, axis_index, no_out
+from ..operations import reshape as to_shape
+
+
+class ufunc:  # lower case: NumPy's name
+    """A function that acts on each element, with the methods of ``numpy.ufunc``.
+
+    Attributes:
+        nin, nout, nargs: how many operands and results it has.
+        identity: the value that a reduction of nothing has, if there is one.
+    """
+
+    def __init__(
+        self, func: Callable[..., Any], /, nin: int, nout: int, *, name: str | None = None,
+        nargs: int | None = None, identity: Any = None, call: Callable[..., Any] | None = None,
+        reduce: Callable[..., Any] | None = None, accumulate: Callable[..., Any] | None = None,
+        at: Callable[..., Any] | None = None, reduceat: Callable[..., Any] | None = None,
+    ) -> None:  # fmt: skip
+        self._func = func
+        self._call = call or func
+        self.nin, self.nout = nin, nout
+        self.nargs = nin if nargs is None else nargs
+        self.identity = identity
+        self.__name__ = name or getattr(func, "__name__", "ufunc")
+        self.__doc__ = func.__doc__
+        self.__module__ = "dovetail.numpy"
+        self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
+
+    def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
+        if out is not None or where is not None:
+            no_out(self.__name__, out)
+            raise NotImplementedError(
+                f"the 'where' argument of {self.__name__} is not supported: use "
+                "dovetail.numpy.where on the result"
+            )
+        if len(args) != self.nin:
+            raise TypeError(f"{self.__name__} takes {self.nin} arguments, got {len(args)}")
+        return self._call(*args)
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r}>"
+
+    def _binary(self, method: str) -> None:
+        if self.nin != 2 or self.nout != 1:
+            raise ValueError(f"{self.__name__}.{method} is for functions of two operands only")
+
+    def reduce(
+        self, a: ArrayLike, axis: Any = 0, dtype: Any = None, out: None = None,
+        keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
+    ) -> Array:  # fmt: skip
+        """Combine elements along an axis from first to last.
+
+        Raises:
+            ValueError: there is nothing to combine and the function has no identity.
+        """
+        self._binary("reduce")
+        no_out(f"{self.__name__}.reduce", out)
+        if self._reduce is not None:
+            options = {} if initial is None else {"initial": initial}
+            options |= {} if where is None else {"where": where}
+            options |= {} if dtype is None else {"dtype": dtype}
+            return self._reduce(a, axis=axis, keepdims=keepdims, **options)
+        if where is not None:
+            raise NotImplementedError(f"{self.__name__}.reduce: where is not supported")
+        return self._fold(a, axis, dtype, keepdims, initial)
+
+    def _fold(self, a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any) -> Array:
+        a = as_array(self.__name__, a)
+        a = a if dtype is None else lax.convert_element_type(a, dtype)
+        shape = a.shape
+        if axis is None:
+            if a.ndim > 1:
+                raise ValueError(f"{self.__name__}.reduce over all axes of a matrix: name one axis")
+            axis = 0
+        axis = axis_index(self.__name__, axis, a.ndim)
+        rows = list(lax.unstack(a, axis))
+        if initial is not None or not rows:
+            start = self.identity if initial is None else initial
+            if start is None:
+                raise ValueError(f"{self.__name__}.reduce of nothing: it has no identity")
+            rows.insert(0, lax.full_like(rows[0], start) if rows else lax.full(
+                shape[:axis] + shape[axis + 1 :], start, a.dtype))  # fmt: skip
+        out = rows[0]
+        for row in rows[1:]:
+            out = self._func(out, row)
+        return lax.expand_dims(out, (axis,)) if keepdims else out
+
+    def accumulate(
+        self, a: ArrayLike, axis: int = 0, dtype: Any = None, out: None = None
+    ) -> Array:
+        """All results of combining elements along an axis from first to last."""
+        self._binary("accumulate")
+        no_out(f"{self.__name__}.accumulate", out)
+        a = as_array(self.__name__, a)
+        a = a if dtype is None else lax.convert_element_type(a, dtype)
+        axis = axis_index(self.__name__, axis, a.ndim)
+        if self._accumulate is not None:
+            return self._accumulate(a, axis=axis)
+        rows = list(lax.unstack(a, axis))
+        for i in range(1, len(rows)):
+            rows[i] = self._func(rows[i - 1], rows[i])
+        return lax.stack(rows, axis) if rows else a
+
+    def at(
+        self, a: ArrayLike, indices: Any, b: ArrayLike | None = None, /, *, inplace: bool = True
+    ) -> Array:
+        """A copy of ``a`` with the function applied at ``indices``, once for each occurrence.
+
+        Raises:
+            NotImplementedError: ``inplace`` is not False.
+        """
+        if inplace:
+            raise NotImplementedError(
+                f"{self.__name__}.at cannot change an array in place: pass inplace=False"
+            )
+        a = as_array(self.__name__, a)
+        if self._at is not None:
+            return self._at(a, indices, b)
+        if b is None:
+            return a.at[indices].apply(self._func)
+        return a.at[indices].set(self._func(a[indices], b))
+
+    def reduceat(
+        self, a: ArrayLike, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
+    ) -> Array:
+        """Reductions of the pieces of an axis that start at ``indices``."""
+        self._binary("reduceat")
+        no_out(f"{self.__name__}.reduceat", out)
+        a = as_array(self.__name__, a)
+        axis = axis_index(self.__name__, axis, a.ndim)
+        import numpy as np
+
+        starts = [int(i) for i in np.asarray(indices)]
+        ends = [*starts[1:], a.shape[axis]]
+        pieces = []
+        for i, j in zip(starts, ends):
+            piece = lax.slice_in_dim(a, i, j if i < j else i + 1, axis=axis)
+            pieces.append(self.reduce(piece, axis=axis, dtype=dtype))
+        return lax.stack(pieces, axis)
+
+    def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
+        """The function of all pairs of elements; the result has the dimensions of both."""
+        self._binary("outer")
+        a, b = as_array(self.__name__, A), as_array(self.__name__, B, 1)
+        return self._call(to_shape(a, a.shape + (1,) * b.ndim), b)
+
+
+def frompyfunc(
+    func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None
+) -> ufunc:
+    """A ufunc from a function of scalars, which is mapped over elements.
+
+    Raises:
+        TypeError: ``func`` is not callable.
+    """
+    from .vectorize import vectorize
+
+    if not callable(func):
+        raise TypeError(f"frompyfunc takes a function, got {type(func).__name__}")
+    mapped = vectorize(func)
+    name = getattr(func, "__name__", "function")
+    return ufunc(mapped, nin, nout, name=f"{name} (vectorized)", identity=identity)

@@ -1,0 +1,107 @@
+"""The functions that are ``ufunc`` objects: they also reduce, accumulate and update at indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+
+from ..creation.arrays import as_array
+from ..operands import ArrayLike
+from ..reductions import basic, cumulative
+from .arithmetic import ADD, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
+from .comparisons import AND, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, OR, XOR
+from .plans import Binary
+from .special import LOGADDEXP, LOGADDEXP2
+from .ufunc import ufunc
+from .unary import NEGATIVE
+
+
+class _BinaryUfunc(ufunc):
+    """A ufunc that an engine of plans computes."""
+
+    def __init__(self, engine: Binary, doc: str, identity: Any = None, **methods: Any) -> None:
+        super().__init__(engine.__call__, 2, 1, name=engine.name, identity=identity, **methods)
+        self._plans, self._miss = engine.plans, engine.miss
+        self.__doc__ = doc
+
+    def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
+        if len(args) == 2 and out is None and where is None:
+            x, y = args
+            plan = self._plans.get((getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__)))
+            return self._miss(x, y) if plan is None else plan(x, y)
+        return super().__call__(*args, out=out, where=where)
+
+
+def _bits_reduction(kind: str) -> Any:
+    primitives = {"and": lax.reduce_and, "or": lax.reduce_or, "xor": lax.reduce_xor}
+
+    def reduce(a: ArrayLike, axis: Any = 0, keepdims: bool = False) -> Any:
+        from ..reductions.engine import keep_dims, reduced_axes
+
+        x = as_array(f"bitwise_{kind}.reduce", a)
+        axes = reduced_axes("reduce", axis, x.ndim)
+        out = primitives[kind](x, axes) if axes else x
+        return keep_dims(out, x.shape, axes) if keepdims else out
+
+    return reduce
+
+
+def _subtract_at(a: Any, indices: Any, b: Any) -> Any:
+    return a.at[indices].subtract(b)
+
+
+add = _BinaryUfunc(
+    ADD, "``x1 + x2``; of booleans, or.", 0, reduce=basic.sum, accumulate=cumulative.cumsum,
+    at=lambda a, i, b: a.at[i].add(b),
+)  # fmt: skip
+subtract = _BinaryUfunc(SUBTRACT, "``x1 - x2``; not for booleans.", at=_subtract_at)
+multiply = _BinaryUfunc(
+    MULTIPLY, "``x1 * x2``; of booleans, and.", 1, reduce=basic.prod,
+    accumulate=cumulative.cumprod, at=lambda a, i, b: a.at[i].multiply(b),
+)  # fmt: skip
+maximum = _BinaryUfunc(
+    MAXIMUM, "The greater of two elements; NaN if either is.", reduce=basic.max,
+    accumulate=lambda a, axis: lax.cummax(a, axis=axis), at=lambda a, i, b: a.at[i].max(b),
+)  # fmt: skip
+minimum = _BinaryUfunc(
+    MINIMUM, "The lesser of two elements; NaN if either is.", reduce=basic.min,
+    accumulate=lambda a, axis: lax.cummin(a, axis=axis), at=lambda a, i, b: a.at[i].min(b),
+)  # fmt: skip
+bitwise_and = _BinaryUfunc(
+    AND, "Bitwise and of integers or booleans.", -1, reduce=_bits_reduction("and")
+)
+bitwise_or = _BinaryUfunc(
+    OR, "Bitwise or of integers or booleans.", 0, reduce=_bits_reduction("or")
+)
+bitwise_xor = _BinaryUfunc(
+    XOR, "Bitwise exclusive or of integers or booleans.", 0, reduce=_bits_reduction("xor")
+)
+logical_and = _BinaryUfunc(
+    LOGICAL_AND, "Whether both elements are not zero.", True, reduce=basic.all
+)
+logical_or = _BinaryUfunc(
+    LOGICAL_OR, "Whether either element is not zero.", False, reduce=basic.any
+)
+logical_xor = _BinaryUfunc(
+    LOGICAL_XOR, "Whether exactly one of two elements is not zero.", False,
+    reduce=lambda a, axis=0, keepdims=False: _bits_reduction("xor")(
+        lax.ne(as_array("logical_xor", a), 0), axis, keepdims),
+)  # fmt: skip
+logaddexp = _BinaryUfunc(
+    LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf")
+)
+logaddexp2 = _BinaryUfunc(
+    LOGADDEXP2, "``log2(2**x1 + 2**x2)`` without overflow.", float("-inf")
+)
+
+
+class _Negative(ufunc):
+    def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
+        if len(args) == 1 and out is None and where is None:
+            return NEGATIVE(args[0])
+        return super().__call__(*args, out=out, where=where)
+
+
+negative = _Negative(NEGATIVE.__call__, 1, 1, name="negative")
+negative.__doc__ = "``-x`` of each element; unsigned integers wrap around."
