@@ -48,6 +48,13 @@ def hull(*cases: Interval) -> Interval:
     return Interval(lo, hi)
 
 
+def decide(which, old, new, undecided):
+    """``new`` where ``which`` is surely true, ``old`` where it is surely not."""
+    sure, maybe = which
+    bounds = zip(old, new, undecided)
+    return Interval(*[select_p.bind(sure, select_p.bind(maybe, o, u), n) for o, n, u in bounds])
+
+
 class Intervals:
     """The carrier of interval bounds."""
 
@@ -86,14 +93,10 @@ class Intervals:
     def choose(self, index, cases):
         if typeof(index.lo).dtype != np.bool_:
             return hull(*cases)
-        (sure, maybe), (old, new) = index, cases
-        either = hull(old, new)
-        return Interval(
-            *[
-                select_p.bind(sure, select_p.bind(maybe, o, e), n)
-                for o, e, n in zip(old, either, new)
-            ]
-        )
+        # Whether the loop goes on is undecided: NaN, for unknown. It decides every comparison, so
+        # that the loop ends; the hull of old and new would leave it undecided forever.
+        (old, new), unknown = cases, np.float32(np.nan)
+        return decide(index, old, new, Interval(unknown, unknown))
 
 
 @interval_rules.register(add_p)
@@ -133,6 +136,12 @@ def _sincos(carrier, args, params):
 def _less(carrier, args, params):
     x, y = args
     return Interval(less_p.bind(x.hi, y.lo), less_p.bind(x.lo, y.hi))
+
+
+@interval_rules.register(select_p)
+def _select(carrier, args, params):
+    which, old, new = args
+    return decide(which, old, new, hull(old, new))
 
 
 move_axis_p = Primitive("test.move_axis")

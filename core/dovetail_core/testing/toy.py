@@ -93,7 +93,8 @@ select_p = Primitive("toy.select")
 def _select_type(which: AbstractValue, *cases: AbstractValue) -> ShapedArray:
     if _array("toy.select", which).dtype != np.bool_:
         raise TypeError(f"toy.select chooses by a boolean, got {which.str_short()}")
-    return _join("toy.select", *cases)
+    chosen = _join("toy.select", *cases)
+    return chosen.update(shape=_join("toy.select", which, chosen.update(dtype=np.bool_)).shape)
 
 
 @def_impl(select_p)

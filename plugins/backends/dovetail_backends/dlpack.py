@@ -1,46 +1,20 @@
-"""Exchanging arrays with other libraries without copies: DLPack, in and out."""
+"""Arrays of other libraries, taken over without a copy where that is possible: DLPack."""
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from dovetail_core import ShapedArray, canonical_dtype
 from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 
 from .array import check_usable, type_of_array, value_of
 from .array.copying import copied
-from .array.state import spelled
+from .array.exporting import PLATFORMS, is_supported_dtype as is_supported_dtype
 from .moving import move_to_device, sharding_for
 from .selection import backend
-
-
-class DLDeviceType(IntEnum):
-    """The kinds of devices that DLPack knows and that have a backend."""
-
-    kDLCPU = 1
-    kDLCUDA = 2
-    kDLROCM = 10
-
-
-_PLATFORMS = {
-    DLDeviceType.kDLCPU: "cpu",
-    DLDeviceType.kDLCUDA: "cuda",
-    DLDeviceType.kDLROCM: "rocm",
-}
-_KINDS = {name: kind for kind, name in _PLATFORMS.items()}
-_SUPPORTED = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-    "complex64 complex128".split()
-)
-
-
-def is_supported_dtype(dtype: Any) -> bool:
-    """Whether arrays of a dtype can be exchanged."""
-    return np.dtype(dtype).name in _SUPPORTED
 
 
 def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = None) -> Any:
@@ -92,9 +66,9 @@ def _imported(external: Any, copy: bool | None) -> ArrayImpl:
             f"{type(external).__name__}. Pass the other library's array itself, not a capsule."
         )
     kind, index = external.__dlpack_device__()
-    platform = _PLATFORMS.get(int(kind))  # type: ignore[call-overload]
+    platform = PLATFORMS.get(int(kind))  # type: ignore[call-overload]
     if platform is None:
-        known = ", ".join(f"{k.name} ({int(k)})" for k in _PLATFORMS)
+        known = ", ".join(f"{k.name} ({int(k)})" for k in PLATFORMS)
         raise RuntimeError(f"from_dlpack: no backend has DLPack's device type {kind}, only {known}")
     devices = {d.local_hardware_id: d for d in backend(platform).local_devices()}
     place = devices.get(index) or next(iter(devices.values()))
@@ -131,52 +105,23 @@ def _as_ours(array: ArrayImpl) -> bool:
 
 
 def _through_host(x: Any, device: Any) -> ArrayImpl:
-    value = value_of(x) if x.__class__ is ArrayImpl else np.from_dlpack(x)
+    value = _host_value(x, device)
     dtype = canonical_dtype(value.dtype)
     aval = ShapedArray(value.shape, dtype)
     return arrays.put(value.astype(dtype, copy=False), aval, device, committed=True)
 
 
-def _export(
-    self: ArrayImpl,
-    *,
-    stream: Any = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[int, int] | None = None,
-    copy: bool | None = None,
-) -> Any:
-    """A DLPack capsule that shares the array's memory; its consumer must not write to it."""
-    check_usable((self,))
-    own = _device_of(self)
-    if not is_supported_dtype(self.aval.dtype):
-        raise BufferError(
-            f"an array of type {spelled(self)} cannot be exchanged by DLPack: convert it "
-            "to a type that other libraries have (x.astype(...))."
+def _host_value(x: Any, device: Any) -> Any:
+    if x.__class__ is ArrayImpl:
+        return value_of(x)
+    if isinstance(x, np.ndarray):
+        return x
+    if device.platform != "cpu":
+        raise ValueError(
+            f"from_dlpack: the array on {device} is not in row-major order without gaps: make it "
+            "contiguous in the library that it comes from."
         )
-    if dl_device is not None and tuple(dl_device) != own:
-        raise BufferError(
-            f"the array is on the DLPack device {tuple(map(int, own))}, not on {tuple(dl_device)}: "
-            "move it there first (dovetail.device_put)."
-        )
-    if stream is not None and own[0] == DLDeviceType.kDLCPU:
-        raise ValueError("an array in host memory has no streams: __dlpack__(stream=None).")
-    return arrays.to_dlpack(copied(self) if copy else self, stream)
+    return np.from_dlpack(x)
 
 
-def _device_of(self: ArrayImpl) -> tuple[DLDeviceType, int]:
-    """The array's device in DLPack's terms: its kind and its number."""
-    check_usable((self,))
-    devices = list(self._sharding._internal_device_list)
-    kind = _KINDS.get(devices[0].client.platform)
-    if len(devices) > 1 or kind is None:
-        raise BufferError(
-            f"an array on {', '.join(map(str, devices))} cannot be exchanged by DLPack, which "
-            "knows arrays of one CPU or GPU: exchange its parts (x.addressable_shards), or a NumPy "
-            "copy."
-        )
-    return kind, devices[0].local_hardware_id or 0
-
-
-install("__dlpack__", _export)
-install("__dlpack_device__", _device_of)
 __all__ = ["from_dlpack", "is_supported_dtype"]

@@ -3,9 +3,10 @@
 from dovetail_core.manifest import Manifest
 
 _NAMES = {
-    "selection": (
-        "default_backend default_device devices local_devices device_count local_device_count "
-        "process_index process_indices process_count"
+    "selection": "default_device",
+    "devices": (
+        "default_backend devices local_devices device_count local_device_count process_index "
+        "process_indices process_count"
     ),
     "placement": "device_put device_get block_until_ready copy_to_host_async live_arrays Device",
     "array": "Array Shard",

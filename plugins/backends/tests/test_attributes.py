@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -87,3 +89,10 @@ def test_type_of_an_array_that_has_none(put):
 
 def test_priority_over_numpy(put):
     assert put([1]).__array_priority__ > np.ones(1).__array_priority__
+
+
+def test_complete_with_the_first_array():
+    """Nothing else has to be imported for an array to have all that it promises."""
+    code = "import numpy as np, dovetail_backends as b; print(np.from_dlpack(b.device_put(1.5)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "1.5"

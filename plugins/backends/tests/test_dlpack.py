@@ -55,6 +55,11 @@ def test_read_only_memory():
     assert from_dlpack(value).tolist() == [0] * 16
 
 
+def test_numpy_arrays_that_numpy_does_not_export():
+    x = from_dlpack(np.ones(2, ml_dtypes.bfloat16))
+    assert x.dtype == ml_dtypes.bfloat16 and x.tolist() == [1, 1]
+
+
 def test_wide_types_narrow():
     assert from_dlpack(np.ones(3)).dtype == np.float32
     with pytest.raises(ValueError, match="64-bit type while enable_x64 is off"):

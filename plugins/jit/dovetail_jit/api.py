@@ -177,6 +177,8 @@ def _both(
                 f"jit of {function_name(fun)}: argument number {n} does not exist; it takes "
                 f"{len(positional)} positional arguments"
             )
+    if not takes_more:
+        nums = tuple(n % len(positional) for n in nums)
     known = {p.name for p in parameters if p.kind is not p.VAR_POSITIONAL}
     takes_names = any(p.kind is p.VAR_KEYWORD for p in parameters)
     for name in names:

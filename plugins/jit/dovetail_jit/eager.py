@@ -65,9 +65,12 @@ def compiled_call(
         tree = out_tree_for(program)
         return tree.unflatten(outs), ex.fast_path(tree, committed), False
 
+    def without_jit(*args: Any) -> Any:
+        return miss(*args)[0]  # one operation is compiled all the same
+
     return make_call(
         name,
-        miss,
+        without_jit,
         miss,
         key=("eager", name),
         registry=default_registry,

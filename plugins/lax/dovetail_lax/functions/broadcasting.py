@@ -9,10 +9,11 @@ from dovetail_core import get_trace
 
 from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
+from ._args import Array, ArrayLike
 from ._shapes import Shape, axes_in, axis_in, ints, on_host, refuse_sharding, shape_of
 
 
-def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -> Any:
+def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """``operand`` with new leading axes of the given sizes."""
     new = ints("broadcast", "sizes", sizes)
     shape = shape_of(operand)
@@ -21,12 +22,12 @@ def broadcast(operand: Any, sizes: Sequence[int], *, out_sharding: Any = None) -
 
 
 def broadcast_in_dim(
-    operand: Any,
+    operand: ArrayLike,
     shape: Sequence[int],
     broadcast_dimensions: Sequence[int],
     *,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """``operand`` repeated to fill ``shape``.
 
     Args:
@@ -71,13 +72,13 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     return tuple(out)
 
 
-def broadcast_to_rank(x: Any, rank: int) -> Any:
+def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """``x`` with leading axes of size 1 added until it has ``rank`` axes."""
     missing = rank - len(shape_of(x))
     return expand_dims(x, range(missing)) if missing > 0 else x
 
 
-def broadcast_like(arr: Any, like_arr: Any) -> Any:
+def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     """``arr`` broadcast to the shape of ``like_arr``, by NumPy's rule.
 
     Raises:
@@ -92,7 +93,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     return broadcast_in_dim(arr, wanted, range(len(wanted) - len(shape), len(wanted)))
 
 
-def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
+def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """``array`` with new axes of size 1, at the given places of the result.
 
     Raises:

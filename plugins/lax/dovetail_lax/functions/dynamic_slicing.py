@@ -11,18 +11,19 @@ from ..dtypes import dtype_of
 from ..primitives.shape import squeeze_p
 from ..primitives.slicing import dynamic_slice_p, dynamic_update_slice_p
 from ..scalars import PYTHON_SCALARS, adapt
+from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, shape_of
 from ._starts import checked_starts, one_start
 from .broadcasting import expand_dims
 
 
 def dynamic_slice(
-    operand: Any,
-    start_indices: Any,
+    operand: ArrayLike,
+    start_indices: ArrayLike | Sequence[ArrayLike],
     slice_sizes: Sequence[int],
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
-) -> Any:
+) -> Array:
     """A box of fixed size at a place that may be computed.
 
     A start that would put a part of the box outside of the operand is moved inside.
@@ -44,13 +45,13 @@ def dynamic_slice(
 
 
 def dynamic_slice_in_dim(
-    operand: Any,
-    start_index: Any,
+    operand: ArrayLike,
+    start_index: ArrayLike,
     slice_size: int,
     axis: int = 0,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """:func:`dynamic_slice` along one axis; other axes are taken whole."""
     shape = shape_of(operand)
     at = axis_in("dynamic_slice_in_dim", "axis", axis, len(shape))
@@ -61,13 +62,13 @@ def dynamic_slice_in_dim(
 
 
 def dynamic_index_in_dim(
-    operand: Any,
-    index: Any,
+    operand: ArrayLike,
+    index: ArrayLike,
     axis: int = 0,
     keepdims: bool = True,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """The row ``index`` along one axis, which stays with size 1 if ``keepdims``.
 
     An index that is out of bounds means the nearest row.
@@ -78,12 +79,12 @@ def dynamic_index_in_dim(
 
 
 def dynamic_update_slice(
-    operand: Any,
-    update: Any,
-    start_indices: Any,
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_indices: ArrayLike | Sequence[ArrayLike],
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
-) -> Any:
+) -> Array:
     """``operand`` with a box replaced by ``update``, at a place that may be computed.
 
     Args:
@@ -106,13 +107,13 @@ def _update(operand: Any, update: Any, starts: Sequence[Any]) -> Any:
 
 
 def dynamic_update_slice_in_dim(
-    operand: Any,
-    update: Any,
-    start_index: Any,
+    operand: ArrayLike,
+    update: ArrayLike,
+    start_index: ArrayLike,
     axis: int,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """:func:`dynamic_update_slice` at ``start_index`` along one axis and at 0 along others."""
     shape = shape_of(operand)
     at = axis_in("dynamic_update_slice_in_dim", "axis", axis, len(shape))
@@ -121,13 +122,13 @@ def dynamic_update_slice_in_dim(
 
 
 def dynamic_update_index_in_dim(
-    operand: Any,
-    update: Any,
-    index: Any,
+    operand: ArrayLike,
+    update: ArrayLike,
+    index: ArrayLike,
     axis: int,
     *,
     allow_negative_indices: bool = True,
-) -> Any:
+) -> Array:
     """``operand`` with the row ``index`` along ``axis`` replaced.
 
     Args:

@@ -17,13 +17,14 @@ from ..primitives.gather import gather_p
 from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ..primitives.joining import concatenate_p
 from ..primitives.selection import select_n_p
+from ._args import Array, ArrayLike
 from ._shapes import axes_in, ints, shape_of
 from .broadcasting import expand_dims
 
 
 def gather(
-    operand: Any,
-    start_indices: Any,
+    operand: ArrayLike,
+    start_indices: ArrayLike,
     dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Sequence[int],
     *,
@@ -31,7 +32,7 @@ def gather(
     indices_are_sorted: bool = False,
     mode: str | GatherScatterMode | None = None,
     fill_value: Any = None,
-) -> Any:
+) -> Array:
     """Windows of ``operand`` at the places that ``start_indices`` says.
 
     Args:
@@ -84,7 +85,7 @@ def _fill_value(dtype: Any, given: Any) -> Any:
     return np.nan if plain != plain and dtype.kind != "c" else plain
 
 
-def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
+def index_take(src: ArrayLike, idxs: Sequence[ArrayLike], axes: Sequence[int]) -> Array:
     """``src`` at given indices along some axes; indices wrap around.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,11 @@ from ..dtypes import dtype_of
 from ..primitives._elementwise import place
 from ..primitives.joining import concatenate_p, pad_p, split_p, stack_p, tile_p, unstack_p
 from ..scalars import PYTHON_SCALARS, adapt
+from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, on_host, shape_of
 
 
-def concatenate(operands: Any, dimension: int) -> Any:
+def concatenate(operands: ArrayLike, dimension: int) -> Array:
     """Arrays put one after the other along an existing axis.
 
     Args:
@@ -38,7 +38,7 @@ def concatenate(operands: Any, dimension: int) -> Any:
     return get_trace().process(concatenate_p, arrays, {"dimension": dimension})
 
 
-def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
     """Arrays of one shape and dtype put side by side along a new axis.
 
     Raises:
@@ -52,7 +52,7 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     return stack_p.bind(*arrays, axis=at)
 
 
-def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     """The arrays that ``x`` is a stack of along ``axis``.
 
     Raises:
@@ -62,7 +62,7 @@ def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
     return tuple(unstack_p.bind(x, axis=at))
 
 
-def tile(operand: Any, reps: Sequence[int]) -> Any:
+def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
     """``operand`` repeated ``reps[i]`` times along each axis ``i``.
 
     Raises:
@@ -71,7 +71,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Any:
     return tile_p.bind(operand, reps=ints("tile", "reps", reps))
 
 
-def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     """``operand`` cut along ``axis`` into parts of the given sizes.
 
     Raises:
@@ -81,7 +81,9 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     return split_p.bind(operand, sizes=ints("split", "sizes", sizes), axis=at)
 
 
-def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
+def pad(
+    operand: ArrayLike, padding_value: ArrayLike, padding_config: Sequence[tuple[int, int, int]]
+) -> Array:
     """``operand`` with elements added before, after and between its own, or removed.
 
     Args:

@@ -24,6 +24,7 @@ from ..primitives.scatter import (
     window_sizes,
 )
 from ..scalars import PYTHON_SCALARS, adapt
+from ._args import Array, ArrayLike
 from ._shapes import ints, shape_of
 
 Mode = str | GatherScatterMode | None
@@ -55,15 +56,15 @@ def _bind(
 
 
 def scatter(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with windows replaced by ``updates``.
 
     Where windows overlap, which update is kept is unspecified.
@@ -88,91 +89,91 @@ def scatter(
 
 
 def scatter_add(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with ``updates`` added to windows; see :func:`scatter`."""
     return _bind(scatter_add_p, operand, scatter_indices, updates, dimension_numbers,
                  indices_are_sorted, unique_indices, mode)  # fmt: skip
 
 
 def scatter_sub(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with ``updates`` subtracted from windows; see :func:`scatter`."""
     return _bind(scatter_sub_p, operand, scatter_indices, updates, dimension_numbers,
                  indices_are_sorted, unique_indices, mode)  # fmt: skip
 
 
 def scatter_mul(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with windows multiplied by ``updates``; see :func:`scatter`."""
     return _bind(scatter_mul_p, operand, scatter_indices, updates, dimension_numbers,
                  indices_are_sorted, unique_indices, mode)  # fmt: skip
 
 
 def scatter_min(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with windows replaced by the minimum with ``updates``; see :func:`scatter`."""
     return _bind(scatter_min_p, operand, scatter_indices, updates, dimension_numbers,
                  indices_are_sorted, unique_indices, mode)  # fmt: skip
 
 
 def scatter_max(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    updates: ArrayLike,
     dimension_numbers: ScatterDimensionNumbers,
     *,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with windows replaced by the maximum with ``updates``; see :func:`scatter`."""
     return _bind(scatter_max_p, operand, scatter_indices, updates, dimension_numbers,
                  indices_are_sorted, unique_indices, mode)  # fmt: skip
 
 
 def scatter_apply(
-    operand: Any,
-    scatter_indices: Any,
-    func: Callable[[Any], Any],
+    operand: ArrayLike,
+    scatter_indices: ArrayLike,
+    func: Callable[[Array], ArrayLike],
     dimension_numbers: ScatterDimensionNumbers,
     *,
     update_shape: Sequence[int] = (),
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     mode: Mode = None,
-) -> Any:
+) -> Array:
     """``operand`` with ``func`` applied to the elements of windows.
 
     Args:

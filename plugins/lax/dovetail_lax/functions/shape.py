@@ -10,16 +10,17 @@ from dovetail_core import get_trace
 
 from ..primitives._elementwise import place
 from ..primitives.shape import reshape_p, rev_p, squeeze_p, transpose_p
+from ._args import Array, ArrayLike
 from ._shapes import axes_in, ints, on_host, refuse_sharding, shape_of
 
 
 def reshape(
-    operand: Any,
+    operand: ArrayLike,
     new_sizes: Sequence[int],
     dimensions: Sequence[int] | None = None,
     *,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """``operand`` in the shape ``new_sizes``, its elements in row-major order.
 
     Args:
@@ -39,7 +40,7 @@ def reshape(
     return get_trace().process(reshape_p, (operand,), {"new_sizes": sizes})
 
 
-def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     """``operand`` with its axes permuted: axis ``i`` of the result is axis ``permutation[i]``.
 
     Raises:
@@ -54,7 +55,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     return get_trace().process(transpose_p, (operand,), {"permutation": order})
 
 
-def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """``operand`` with the axes from ``start_dimension`` to before ``stop_dimension`` made one.
 
     Raises:
@@ -77,7 +78,7 @@ def _bound(argument: str, value: Any, ndim: int) -> int:
     return max(0, min(ndim, at + ndim if at < 0 else at))
 
 
-def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
+def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """``array`` without the given axes, each of size 1.
 
     Raises:
@@ -91,7 +92,7 @@ def squeeze(array: Any, dimensions: Sequence[int]) -> Any:
     return get_trace().process(squeeze_p, (array,), {"dimensions": dims})
 
 
-def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """``operand`` with the order of elements reversed along ``dimensions``.
 
     Raises:

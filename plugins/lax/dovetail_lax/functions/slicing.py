@@ -10,15 +10,16 @@ from dovetail_core import get_trace
 from ..primitives._elementwise import place
 from ..primitives.shape import squeeze_p
 from ..primitives.slicing import slice_p
+from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, shape_of
 
 
 def slice(
-    operand: Any,
+    operand: ArrayLike,
     start_indices: Sequence[int],
     limit_indices: Sequence[int],
     strides: Sequence[int] | None = None,
-) -> Any:
+) -> Array:
     """``operand[start:limit:stride]`` with one start, limit and stride for each axis.
 
     Raises:
@@ -38,12 +39,12 @@ def slice(
 
 
 def slice_in_dim(
-    operand: Any,
+    operand: ArrayLike,
     start_index: int | None,
     limit_index: int | None,
     stride: int = 1,
     axis: int = 0,
-) -> Any:
+) -> Array:
     """``operand[start_index:limit_index:stride]`` along one axis.
 
     Negative indices count from the end; None means from the beginning, or to the end.
@@ -73,7 +74,7 @@ def _place(argument: str, value: Any, size: int) -> int:
     return at + size if at < 0 else at
 
 
-def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
+def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """``operand[index]`` along one axis, which stays with size 1 if ``keepdims``.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -17,7 +17,7 @@ from .reductions import check_computation
 from .selection import select_n_p
 from .joining import pad_p
 from .slicing import slice_p
-from .trees import mapped
+from .trees import mapped, spread_scalar
 from .window_shapes import check_lengths, check_positive, dilated, window_counts
 
 Pads = tuple[tuple[int, int], ...]
@@ -139,11 +139,11 @@ def _reduce_window_by_slices(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> l
         pad_p.bind(x, init, padding_config=tuple(config))
         for x, init in zip(args[:n], args[n:])
     ]
-    first, *rest = zip(*[_slices(x, **params) for x in bases])
-    found: Sequence[Any] = list(first)
-    for pieces in rest:
+    found: list[Any] = []
+    for pieces in zip(*[_slices(x, **params) for x in bases]):
+        found = found or [spread_scalar(init, pieces[0].shape) for init in args[n:]]
         found = step(*found, *pieces)
-    return list(found)
+    return found
 
 
 select_and_scatter_add_p = Primitive("select_and_scatter_add")

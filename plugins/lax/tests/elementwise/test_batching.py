@@ -34,6 +34,8 @@ def test_samples(primitive_samples: list[Sample]) -> None:
     shaped = [s for s in primitive_samples if s.args][:2] + [
         s for s in primitive_samples if len({np.shape(x) for x in s.args}) > 1
     ][:2]
+    if primitive_samples[0].primitive.decomposition is not None:
+        shaped = shaped[:1]  # the same rule, and slow to compile
     for sample in shaped:
         last = [np.ndim(x) for x in sample.args]
         n = len(last)

@@ -38,7 +38,10 @@ def directions(sample: Sample) -> list[list[int]]:
 
 def test_tangents_agree_with_finite_differences(primitive_samples: list[Sample]) -> None:
     with enable_x64(True):
-        for sample in filter(smooth, in_double(primitive_samples)):
+        samples = list(filter(smooth, in_double(primitive_samples)))
+        if primitive_samples[0].primitive.name in FORWARD_ONLY:
+            samples = samples[:1]  # loops with loops of tangents: slow to compile
+        for sample in samples:
             for moved in filter(None, directions(sample)):
                 check_tangent(sample, moved)
 

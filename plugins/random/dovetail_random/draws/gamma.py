@@ -280,8 +280,9 @@ def f(
 
 @fused(static=("shape", "dtype"))
 def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Shape, dtype: Any) -> Any:
-    pair = zip(split_keys(open_key(key), 2), (dfnum, dfden))
-    ratios = [
-        lax.div(chisquare_of(k, df, shape, dtype), parameter(df, dtype, shape)) for k, df in pair
-    ]
-    return lax.div(*ratios)
+    of_den, of_num = split_keys(open_key(key), 2)
+    numerator, denominator = (
+        lax.div(chisquare_of(k, df, shape, dtype), parameter(df, dtype, shape))
+        for k, df in ((of_num, dfnum), (of_den, dfden))
+    )
+    return lax.div(numerator, denominator)

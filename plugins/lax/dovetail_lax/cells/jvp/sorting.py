@@ -10,6 +10,7 @@ import numpy as np
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
+from ...moves import along
 from ...primitives.creation import iota_p
 from ...primitives.gather import gather_p
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
@@ -31,6 +32,8 @@ def _sort(
 def taken(x: Any, places: Any, axis: int) -> Any:
     """``x`` at ``places`` along ``axis``, for each position on the other axes (no place twice)."""
     shape: tuple[int, ...] = places.shape
+    if 0 in x.shape:
+        return along(x, axis, 0, shape[axis])
     others = tuple([i for i in range(len(shape)) if i != axis])
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     return gather_p.bind(

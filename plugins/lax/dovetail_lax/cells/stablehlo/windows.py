@@ -135,6 +135,11 @@ def _select_and_scatter_add(
     window_strides: Axes,
     padding: tuple[tuple[int, int], ...],
 ) -> Any:
+    # XLA expands neither operations on scalars nor ones without windows.
+    if not operand.aval.shape:
+        return source
+    if source.aval.size == 0:
+        return b.constant(0, b.out)
     # Pads are written out, because they must take part in the selection as the worst value.
     direction = "GE" if select_prim is ge_p else "LE"
     dtype = operand.aval.dtype

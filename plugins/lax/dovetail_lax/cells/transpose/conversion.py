@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import typeof
-
 from ...dtypes import kind_of
-from ...primitives.complex import complex_of, complex_p, real_p
+from ...primitives.complex import real_p
 from ...primitives.conversion import convert_element_type_p
-from ...scalars import scalar
 from .kinds import unary
 
 
@@ -17,17 +14,14 @@ def _convert(ct: Any, x: Any, **params: Any) -> Any:
     """The cotangent in the operand's type.
 
     Under the pairing ``Re(ct * t)`` a conversion to complex transposes to taking the real part, and
-    one from complex to the other direction.
+    one from complex to a conversion to complex.
     """
     want = x.aval
-    source, target = kind_of(want.dtype) == "complex", kind_of(ct.dtype) == "complex"
-    if target and not source:
+    if kind_of(ct.dtype) == "complex" != kind_of(want.dtype):
         ct = real_p.bind(ct)
-    elif source and not target and complex_of(ct.dtype) == want.dtype:
-        return complex_p.bind(ct, scalar(0.0, ct.dtype))
-    if typeof(ct) is want.update(shape=ct.shape):
+    if ct.dtype == want.dtype:
         return ct
-    return convert_element_type_p.bind(ct, new_dtype=want.dtype, weak_type=want.weak_type)
+    return convert_element_type_p.bind(ct, new_dtype=want.dtype, weak_type=False)
 
 
 unary(convert_element_type_p, _convert)

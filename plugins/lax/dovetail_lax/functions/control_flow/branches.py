@@ -57,7 +57,7 @@ def switch(
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     if len(branches) == 1:
         return branches[0](*operands)
-    from ..creation import clamp
+    from ..selection import clamp
 
     index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
@@ -109,7 +109,7 @@ def cond(
     """
     if operand is not _MISSING:
         operands = (operand,)
-    elif len(operands) == 2 and not callable(false_fun) and callable(operands[1]):
+    elif len(operands) == 2 and not callable(true_fun) and callable(operands[1]):
         return _five_arguments(pred, true_fun, false_fun, *operands)  # type: ignore[arg-type]
     check_function(true_fun, "cond: true_fun")
     check_function(false_fun, "cond: false_fun")

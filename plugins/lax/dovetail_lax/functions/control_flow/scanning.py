@@ -114,7 +114,8 @@ def _length(xs: Any, length: int | None) -> int:
 def _in_python(
     f: Callable[..., Any], init: Any, x_leaves: Any, x_tree: Any, n: int, reverse: bool
 ) -> tuple[Any, Any]:
-    from ..shape import concatenate, expand_dims
+    from ..broadcasting import expand_dims
+    from ..joining import concatenate
 
     carry, ys = init, []
     if n == 0:
@@ -148,7 +149,8 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 def _map_in_batches(f: Callable[..., Any], xs: Any, n: int, size: int) -> Any:
     from dovetail_batching import vmap
 
-    from ..shape import concatenate, reshape
+    from ..joining import concatenate
+    from ..shape import reshape
     from ..slicing import slice_in_dim
 
     whole, rest = divmod(n, size)

@@ -1,0 +1,259 @@
+"""``jit``: arguments, caching, donation, nesting, errors."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+import pytest
+from dovetail_ad import grad
+from dovetail_core import UnexpectedTracerError
+from dovetail_core.context import disable_jit
+from dovetail_jit import clear_caches, ensure_compile_time_eval, eval_shape, jit, make_jaxpr
+from dovetail_jit.stages import ShapeDtypeStruct
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+
+
+class Counter:
+    """A function that counts how often it is traced."""
+
+    def __init__(self, f: Any) -> None:
+        self.f = f
+        self.calls = 0
+        self.__name__ = "counted"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.calls += 1
+        return self.f(*args, **kwargs)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def plugins_loaded() -> None:
+    """Plugins add options, and options are part of the key under which programs are remembered."""
+    jit(lax.sin)(X)
+
+
+def test_one_trace_per_signature() -> None:
+    f = Counter(lambda x: lax.mul(x, 2.0))
+    g = jit(f)
+    for x in (X, X + 1, X):
+        np.testing.assert_allclose(g(x), 2 * x)
+    assert f.calls == 1
+    g(X[:2])
+    g(X.astype(np.int32).astype(np.float16))
+    assert f.calls == 3
+
+
+def test_python_scalars_do_not_retrace_by_value() -> None:
+    f = Counter(lambda x: lax.mul(x, x))
+    g = jit(f)
+    assert [float(g(v)) for v in (1.0, 2.0, 3.0)] == [1.0, 4.0, 9.0]
+    assert f.calls == 1
+
+
+def test_two_wrappers_of_one_function_share_its_trace() -> None:
+    f = Counter(lax.sin)
+    jit(f)(X)
+    jit(f)(X)
+    assert f.calls == 1
+
+
+def test_trees_keywords_and_defaults() -> None:
+    @jit
+    def f(p: Any, *, scale: Any = 2.0) -> Any:
+        return {"out": (lax.mul(p["a"], scale), None)}
+
+    np.testing.assert_allclose(f({"a": X})["out"][0], 2 * X)
+    np.testing.assert_allclose(f({"a": X}, scale=3.0)["out"][0], 3 * X)
+    assert f({"a": X})["out"][1] is None
+
+
+@pytest.mark.parametrize("how", [{"static_argnums": 1}, {"static_argnames": "n"}, {"static_argnums": -1}])
+def test_static_arguments_by_position_and_name(how: Any) -> None:
+    f = Counter(lambda x, n: lax.mul(x, float(n)))
+    f.__signature__ = __import__("inspect").signature(lambda x, n: None)  # type: ignore[attr-defined]
+    g = jit(f, **how)
+    np.testing.assert_allclose(g(X, 3), 3 * X)
+    np.testing.assert_allclose(g(X, 3), 3 * X)
+    assert f.calls == 1
+    np.testing.assert_allclose(g(X, 4), 4 * X)
+    np.testing.assert_allclose(g(X, n=4), 4 * X)
+
+
+def test_unhashable_static_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="unhashable|not hashable"):
+        jit(lambda x, n: x, static_argnums=1)(X, [1])
+
+
+def test_static_arguments_that_do_not_exist_are_named() -> None:
+    with pytest.raises(ValueError, match="argument number 3 does not exist"):
+        jit(lambda x: x, static_argnums=3)
+    with pytest.raises(ValueError, match="there is no argument 'n'"):
+        jit(lambda x: x, static_argnames="n")
+    with pytest.raises(TypeError, match="static_argnums must be an integer"):
+        jit(lambda x: x, static_argnums="x")  # type: ignore[arg-type]
+
+
+def test_arguments_that_are_no_arrays_are_named() -> None:
+    with pytest.raises(TypeError, match=r"jit of <lambda>: args\[0\]\['a'\]: 'text' of type str is not a valid"):
+        jit(lambda p: p)({"a": "text"})
+    with pytest.raises(TypeError, match="returned a value that is not an array"):
+        jit(lambda x: "text")(X)
+
+
+def test_donated_arguments_are_deleted_and_their_use_is_named() -> None:
+    x = lax.mul(X, 1.0)
+    y = jit(lambda v: lax.add(v, 1.0), donate_argnums=0)(x)
+    np.testing.assert_allclose(y, X + 1)
+    assert x.is_deleted()
+    with pytest.raises(RuntimeError, match="deleted"):
+        lax.add(x, 1.0)
+
+
+def test_donation_that_cannot_be_used_warns() -> None:
+    with pytest.warns(UserWarning, match=r"donated argument of type f32\[4\] is not used"):
+        jit(lambda v: lax.reshape(v, (2, 2))[0] if False else lax.slice(v, (0,), (1,)), donate_argnums=0)(X)
+
+
+def test_nested_and_inlined_functions() -> None:
+    inner = jit(lambda x: lax.sin(x))
+    jaxpr = make_jaxpr(lambda x: inner(inner(x)))(X)
+    assert [e.primitive.name for e in jaxpr.eqns] == ["jit", "jit"]
+    assert jaxpr.eqns[0].params["program"] is jaxpr.eqns[1].params["program"]
+    inlined = jit(lambda x: lax.sin(x), inline=True)
+    jaxpr = make_jaxpr(lambda x: inlined(inlined(x)))(X)
+    assert [e.primitive.name for e in jaxpr.eqns] == ["sin", "sin"]
+
+
+def test_equal_programs_share_a_function_when_lowered() -> None:
+    def f(x: Any) -> Any:
+        return jit(lambda v: lax.sin(v))(jit(lambda v: lax.sin(v))(x))
+
+    text = jit(f).lower(X).as_text()
+    assert text.count("func.func private") == 1 and text.count("call @") == 2
+
+
+def test_closing_over_arrays_and_tracers() -> None:
+    big = lax.mul(np.ones(1000, np.float32), 3.0)
+    f = jit(lambda x: lax.mul(x, big))
+    np.testing.assert_allclose(f(np.float32(2)), np.full(1000, 6.0))
+    text = f.lower(np.float32(2)).as_text()
+    assert "dense<3" not in text, "a large constant is an argument, not text"
+    g = grad(lambda y: jit(lambda x: lax.mul(x, y))(2.0))
+    assert float(g(5.0)) == 2.0
+
+
+def test_methods() -> None:
+    class Model:
+        def __init__(self, w: float) -> None:
+            self.w = w
+
+        @jit
+        def __call__(self, x: Any) -> Any:
+            return lax.mul(x, 2.0)
+
+        @staticmethod
+        @jit
+        def static(x: Any) -> Any:
+            return lax.neg(x)
+
+    np.testing.assert_allclose(Model.static(X), -X)
+
+
+def test_disable_jit_runs_python() -> None:
+    seen: list[Any] = []
+
+    @jit
+    def f(x: Any) -> Any:
+        seen.append(float(np.asarray(x)[0]))
+        return lax.sin(x)
+
+    with disable_jit(True):
+        f(X)
+        f(X)
+    assert seen == [float(X[0])] * 2
+
+
+def test_clear_caches_traces_again() -> None:
+    f = Counter(lax.sin)
+    g = jit(f)
+    g(X)
+    clear_caches()
+    g(X)
+    assert f.calls == 2
+
+
+def test_compile_time_evaluation() -> None:
+    @jit
+    def f(x: Any) -> Any:
+        with ensure_compile_time_eval():
+            n = int(lax.add(np.int32(1), np.int32(2)))
+        return lax.mul(x, float(n))
+
+    np.testing.assert_allclose(f(X), 3 * X)
+
+    @jit
+    def wrong(x: Any) -> Any:
+        with ensure_compile_time_eval():
+            return lax.sin(x)
+
+    with pytest.raises(UnexpectedTracerError, match="evaluated at once"):
+        wrong(X)
+
+
+def test_tracers_that_leak_are_named() -> None:
+    leaked: list[Any] = []
+
+    @jit
+    def f(x: Any) -> Any:
+        leaked.append(lax.sin(x))
+        return x
+
+    f(X)
+    with pytest.raises(UnexpectedTracerError, match=r"type f32\[4\] left the trace of 'f'.*made at .*test_jit.py"):
+        lax.sin(leaked[0])
+    with pytest.raises(UnexpectedTracerError, match="left the trace of 'f'"):
+        jit(lambda y: lax.add(y, leaked[0]))(X)
+
+
+def test_shapes_without_computing() -> None:
+    found = eval_shape(lambda p: {"y": lax.sin(p["a"])}, {"a": ShapeDtypeStruct((2, 3), np.float32)})
+    assert found["y"] == ShapeDtypeStruct((2, 3), np.float32)
+    jaxpr, shape = make_jaxpr(lax.sin, return_shape=True)(X)
+    assert shape == ShapeDtypeStruct((4,), np.float32) and len(jaxpr.eqns) == 1
+
+
+def test_many_threads_trace_once() -> None:
+    f = Counter(lambda x: lax.sin(lax.mul(x, 2.0)))
+    g = jit(f)
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(np.asarray(g(X)))) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(found) == 8 and all(np.allclose(y, np.sin(2 * X)) for y in found)
+
+
+def test_large_programs_meet_no_recursion_limit() -> None:
+    def f(x: Any) -> Any:
+        for _ in range(20000):
+            x = lax.add(x, 1.0)
+        return x
+
+    jaxpr = make_jaxpr(grad(f))(1.0)
+    assert len(jaxpr.eqns) >= 20000
+    assert len(jit(f).trace(1.0).lower()._module.text) > 20000  # pyright: ignore[reportPrivateUsage]
+
+
+def test_what_is_not_a_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="jit takes a function, got 3"):
+        jit(3)
+    with pytest.raises(TypeError, match="is a generator"):
+
+        @jit
+        def g() -> Any:
+            yield 1

@@ -1,0 +1,100 @@
+"""The stages of ahead-of-time compilation, and the on-disk cache."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import dovetail_lax as lax
+import numpy as np
+import pytest
+from dovetail_core import config
+from dovetail_jit import ShapeDtypeStruct, jit
+from dovetail_jit.disk_cache import compilation_cache_dir
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+
+
+def f(x: Any, *, y: Any) -> Any:
+    return {"z": lax.mul(lax.sin(x), y)}
+
+
+def test_stages_agree_with_the_call() -> None:
+    traced = jit(f).trace(X, y=X)
+    assert traced.fun_name == "f" and "sin" in str(traced.jaxpr)
+    assert traced.out_info["z"] == ShapeDtypeStruct((4,), np.float32)
+    lowered = traced.lower()
+    assert "stablehlo.sine" in lowered.as_text() and "sine" in lowered.as_text("hlo")
+    compiled = lowered.compile()
+    np.testing.assert_allclose(compiled(X, y=X)["z"], np.sin(X) * X, rtol=1e-6)
+    assert "ENTRY" in compiled.as_text()
+    assert compiled.cost_analysis()["flops"] > 0
+    assert compiled.memory_analysis().argument_size_in_bytes == 32
+    with pytest.raises(ValueError, match="unknown dialect 'x'"):
+        lowered.as_text("x")
+
+
+def test_stages_need_shapes_only() -> None:
+    spec = ShapeDtypeStruct((4,), np.float32)
+    compiled = jit(f).lower(spec, y=spec).compile()
+    np.testing.assert_allclose(compiled(X, y=X)["z"], np.sin(X) * X, rtol=1e-6)
+
+
+def test_compiled_functions_refuse_other_types() -> None:
+    compiled = jit(f).lower(X, y=X).compile()
+    with pytest.raises(TypeError, match=r"the compiled f takes f32\[4\] as leaf 0.*got f32\[2\]"):
+        compiled(X[:2], y=X)
+    with pytest.raises(TypeError, match="with arguments of structure"):
+        compiled(X)
+
+
+def test_unknown_compiler_options_are_named() -> None:
+    with pytest.raises(ValueError, match="no_such_option"):
+        jit(f, compiler_options={"no_such_option": True})(X, y=X)
+
+
+def test_unused_arguments_are_dropped_unless_kept() -> None:
+    def g(x: Any, unused: Any) -> Any:
+        return lax.sin(x)
+
+    text = jit(g).lower(X, X).as_text()
+    kept = jit(g, keep_unused=True).lower(X, X).as_text()
+    assert text.count("%arg1") == 0 and kept.count("%arg1") == 1
+    np.testing.assert_allclose(jit(g)(X, X), np.sin(X), rtol=1e-6)
+
+
+def compile_one(scale: float) -> Any:
+    return jit(lambda x: lax.mul(lax.sin(x), scale)).lower(X).compile()
+
+
+def test_disk_cache_hits_and_survives_damage(tmp_path: Path) -> None:
+    with compilation_cache_dir(str(tmp_path)):
+        np.testing.assert_allclose(compile_one(2.0)(X), 2 * np.sin(X), rtol=1e-6)
+        (entry,) = tmp_path.iterdir()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            np.testing.assert_allclose(compile_one(2.0)(X), 2 * np.sin(X), rtol=1e-6)
+        whole = entry.read_bytes()
+        for damaged in (b"", b"junk", whole[: len(whole) // 2], whole[:-9] + b"x" * 9):
+            entry.write_bytes(damaged)
+            with pytest.warns(RuntimeWarning, match="is damaged.*compiled again"):
+                np.testing.assert_allclose(compile_one(2.0)(X), 2 * np.sin(X), rtol=1e-6)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                compile_one(2.0)
+        compile_one(3.0)
+        assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_disk_cache_that_cannot_be_written_warns(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with compilation_cache_dir(str(blocked)), pytest.warns(RuntimeWarning, match="cannot be written"):
+        np.testing.assert_allclose(compile_one(4.0)(X), 4 * np.sin(X), rtol=1e-6)
+
+
+def test_the_cache_directory_is_an_option() -> None:
+    assert config.compilation_cache_dir is None
+    with pytest.raises(AttributeError, match="no option 'nonsense'"):
+        config.update("nonsense", 1)
