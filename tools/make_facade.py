@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -76,6 +77,12 @@ def top() -> str:
     return "\n".join(lines)
 
 
+def formatted(path: Path, text: str) -> str:
+    """The text as ruff formats it."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+
 def texts() -> dict[Path, str]:
     """Every file of the facade and its text."""
     base = ROOT / "facade" / "dovetail"
@@ -86,7 +93,7 @@ def texts() -> dict[Path, str]:
         path = base.joinpath(*name.split("."))
         target = path / "__init__.py" if is_package else path.with_suffix(".py")
         found[target] = surface(name, module, children)
-    return found
+    return {path: formatted(path, text) for path, text in found.items()}
 
 
 def main() -> int:

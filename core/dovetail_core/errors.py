@@ -49,3 +49,18 @@ class NonConcreteBooleanIndexError(IndexError):
 
 class UnexpectedTracerError(DovetailError):
     """A tracer outlived the transformation that made it."""
+
+__all__ = [
+    "ConcretizationTypeError",
+    "DovetailError",
+    "IRError",
+    "MissingRule",
+    "NonConcreteBooleanIndexError",
+    "PluginError",
+    "RegistryError",
+    "RuleConflict",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+]

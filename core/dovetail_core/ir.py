@@ -242,7 +242,8 @@ def same_constant(a: Any, b: Any) -> bool:
 
 
 def _bits(x: Any, dtype: Any) -> tuple[Any, ...]:
-    y = np.asarray(x, dtype)
+    with np.errstate(all="ignore"):  # a Python float may overflow its 32-bit type
+        y = np.asarray(x, dtype)
     return y.dtype, y.shape, y.tobytes()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from .effects import NO_EFFECTS, Effects
 from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program
 from .primitive import Primitive
-from .scanner import NAME, STRING
+from .scanner import NAME, STRING, VARIABLE
 from .types import AbstractValue
 from .value_parser import NUMBER, ValueParser
 
@@ -91,7 +91,7 @@ class _Parser(ValueParser):
         found: list[Var] = []
         while not self.scan.accept(end):
             start = self.here()
-            name = self.scan.take(NAME, f"a variable or {end!r}")
+            name = self.scan.take(VARIABLE, f"a variable or {end!r}")
             found.append(self._typed())
             self._define(env, name, found[-1], start)
             if values is not None:
@@ -119,7 +119,7 @@ class _Parser(ValueParser):
         defined: list[tuple[str, Var, int]] = []
         while _binder.match(scan.text, self.here()):
             start = scan.at
-            defined.append((scan.take(NAME, "a variable"), self._typed(), start))
+            defined.append((scan.take(VARIABLE, "a variable"), self._typed(), start))
         if defined:
             scan.expect("=")
         primitive = self._primitive(bool(defined))
@@ -159,7 +159,7 @@ class _Parser(ValueParser):
             self.scan.expect(":")
             aval = self.type()
             return Literal(self.scalar(number[0], aval, start), aval)
-        name = self.scan.take(NAME, "a variable or a literal (2.0:f32[])")
+        name = self.scan.take(VARIABLE, "a variable or a literal (2.0:f32[])")
         if name not in env:
             known = f"; defined so far: {', '.join(list(env)[-8:])}" if env else ""
             self.scan.error(f"variable {name!r} is not defined{known}", start)

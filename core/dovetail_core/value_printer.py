@@ -118,7 +118,7 @@ def plain_text(x: Any) -> str:
         return name if name.isidentifier() else f"dtype{name!r}"
     if isinstance(x, _numpy_scalar) and find_dtype(x.dtype.name):
         return f"{number_text(x)}:{short_dtype(x.dtype)}"
-    shown = " ".join(str(x).split())
+    shown = " ".join(str(x).split()).strip("<>")
     return f"<{shown if len(shown) <= 40 else shown[:37] + '...'}>"
 
 
@@ -129,7 +129,8 @@ def scalar_text(x: Any, aval: AbstractValue) -> str:
         return plain_text(x)
     if cast(Any, aval).weak_type and type(x) in _BUILTIN:
         return number_text(x)
-    return number_text(np.asarray(x).astype(dtype)[()])
+    with np.errstate(all="ignore"):  # a Python float may overflow a narrow type
+        return number_text(np.asarray(x).astype(dtype)[()])
 
 
 def _nested(x: Any) -> str:

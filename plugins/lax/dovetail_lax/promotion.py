@@ -1,97 +1,137 @@
-"""The promotion lattice: which element type operands of several element types have in common.
-
-Nodes are element types and three weak ones, ``i*``, ``f*`` and ``c*``, for Python's int, float and
-complex. The common type of some nodes is their least upper bound; where there are several minimal
-bounds, or none, there is no implicit promotion. (An unsigned 64-bit integer and a signed integer
-meet in ``f*``, the weak float: that is why no promotion of integers makes a 64-bit float of a
-32-bit one.)
-"""
+"""JAX's type promotion: the element type that operands of several types have in common."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-import ml_dtypes
 import numpy as np
 
-Node = Any
-"""A ``numpy.dtype``, or one of the names of weak nodes."""
-
-WEAK = {"i*": np.dtype(np.int64), "f*": np.dtype(np.float64), "c*": np.dtype(np.complex128)}
-_WEAK_OF_KIND = {"i": "i*", "u": "i*", "f": "f*", "c": "c*"}
-
-FP8 = tuple(
-    np.dtype(getattr(ml_dtypes, n))
-    for n in (
-        "float8_e3m4 float8_e4m3 float8_e8m0fnu float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz "
-        "float8_e5m2 float8_e5m2fnuz"
-    ).split()
+from dovetail_core import (
+    ExtendedDType,
+    Option,
+    ShapedArray,
+    canonical_dtype,
+    config,
+    enable_x64,
+    typeof,
 )
-FP4 = (np.dtype(ml_dtypes.float4_e2m1fn),)
-SMALL_INTS = tuple(np.dtype(getattr(ml_dtypes, n)) for n in "int2 uint2 int4 uint4".split())
-BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+
+from .element_types import as_dtype
+from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node
+
+DType = np.dtype[Any]
 
 
-def _dtypes(names: str) -> list[Node]:
-    return [n if n in WEAK else np.dtype(n) for n in names.split()]
+class TypePromotionError(ValueError):
+    """Operands' element types have no common type that both may implicitly become."""
 
 
-def _standard_edges() -> dict[Node, list[Node]]:
-    chains = [
-        "bool i* uint8 uint16 uint32 uint64 f* float16 float32 float64 complex128",
-        "i* int8 int16 int32 int64 f* c* complex64 complex128",
-        "uint8 int16", "uint16 int32", "uint32 int64", "float32 complex64",
-    ]  # fmt: skip
-    edges: dict[Node, list[Node]] = {}
-    for chain in map(_dtypes, chains):
-        for a, b in zip(chain, chain[1:]):
-            edges.setdefault(a, []).append(b)
-    edges["i*"] += SMALL_INTS
-    edges["f*"] += [BFLOAT16, *FP8, *FP4]
-    edges[BFLOAT16] = [np.dtype(np.float32)]
-    return edges
+def _check_promotion(value: str) -> str:
+    if value not in ("standard", "strict"):
+        raise ValueError(f"numpy_dtype_promotion is 'standard' or 'strict', not {value!r}")
+    return value
 
 
-def _strict_edges() -> dict[Node, list[Node]]:
-    """Only Python scalars adapt: to any type of their kind or a later one, never the other way."""
-    ints = _dtypes("int8 int16 int32 int64 uint8 uint16 uint32 uint64")
-    floats = [BFLOAT16, *FP8, *FP4, *_dtypes("float16 float32 float64")]
-    return {
-        "i*": [*ints, *SMALL_INTS, "f*"],
-        "f*": [*floats, "c*"],
-        "c*": _dtypes("complex64 complex128"),
-    }
+numpy_dtype_promotion = config.add(
+    Option(
+        "numpy_dtype_promotion",
+        "standard",
+        "Whether arrays of different element types may meet ('standard'), or only an array and a "
+        "Python scalar ('strict').",
+        check=_check_promotion,
+        traced=True,
+    )
+)
+_promotion = numpy_dtype_promotion.state
 
 
-@cache
-def _upper_bounds(strict: bool) -> dict[Node, frozenset[Node]]:
-    """Each node's upper bounds, itself included."""
-    edges = _strict_edges() if strict else _standard_edges()
-    nodes: set[Node] = {*edges, *(b for bs in edges.values() for b in bs), np.dtype(np.bool_)}
-
-    @cache
-    def above(node: Node) -> frozenset[Node]:
-        return frozenset({node}).union(*map(above, edges.get(node, ())))
-
-    return {n: above(n) for n in nodes}
-
-
-@cache
-def join(nodes: frozenset[Node], strict: bool) -> Node | None:
-    """The least upper bound of ``nodes``, or None."""
-    bounds = _upper_bounds(strict)
-    common = frozenset.intersection(*(bounds[n] for n in nodes))
-    least = [n for n in common if bounds[n] == common]
-    return least[0] if least else None
-
-
-def node(dtype: np.dtype[Any], weak: bool) -> Node:
-    """The lattice's node for an element type, weak or not.
+def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
+    """The common element type of arrays, scalars and dtypes; also whether it is weak, if asked.
 
     Raises:
-        KeyError: arrays cannot have this element type.
+        TypePromotionError: there is none; names the types and says what to do.
+        ValueError: no argument is given.
     """
-    if dtype not in _upper_bounds(False):
-        raise KeyError(dtype)
-    return _WEAK_OF_KIND.get(dtype.kind, dtype) if weak else dtype
+    if not args:
+        raise ValueError("result_type takes at least one array, scalar or dtype")
+    found = common_type([_typed(x) for x in args])
+    return found if return_weak_type_flag else found[0]
+
+
+def _typed(x: Any) -> tuple[DType, bool]:
+    if isinstance(x, (np.dtype, type, str, ExtendedDType)):
+        return as_dtype(x), _is_weak_class(x)
+    aval = cast(ShapedArray, typeof(x))
+    return aval.dtype, aval.weak_type
+
+
+def _dtype(x: Any) -> Any:
+    return x if isinstance(x, ExtendedDType) else np.dtype(x)
+
+
+def _is_weak_class(x: Any) -> bool:
+    return isinstance(x, type) and x in (int, float, complex)
+
+
+def promote_types(a: Any, b: Any) -> DType:
+    """The common element type of two dtypes; Python's ``int``, ``float``, ``complex`` yield.
+
+    It is not made canonical: ``promote_types(float, int)`` is ``float64`` whatever ``enable_x64``.
+
+    Raises:
+        TypePromotionError: there is none.
+    """
+    types = tuple([(_dtype(x), _is_weak_class(x)) for x in (a, b)])
+    dtype, _ = _common(types, False)
+    if dtype == np.int64 and not enable_x64.value and all(t != dtype for t, _ in types):
+        return np.dtype(np.int32)  # of uint32 and a narrower signed type
+    return dtype
+
+
+def common_type(types: Sequence[tuple[Any, bool]]) -> tuple[DType, bool]:
+    """The common type of ``(dtype, weak)`` pairs, and whether it is weak.
+
+    Raises:
+        TypePromotionError: there is none.
+    """
+    dtype, weak = _common(tuple(types), _promotion.value == "strict")
+    return canonical_dtype(dtype), weak
+
+
+@cache
+def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, bool]:
+    first = types[0][0]
+    weak = all(w for _, w in types)
+    if all(d == first for d, _ in types):
+        return first, weak and first != np.bool_
+    # Where all are weak, promote their strong counterparts: a weak int16 stays 16 bits wide.
+    given = [(d, w and not (weak and not strict)) for d, w in types]
+    try:
+        found = join(frozenset(node(d, w) for d, w in given), strict)
+    except KeyError as e:
+        raise TypePromotionError(
+            f"dtype {e.args[0]} takes no part in type promotion: only numbers and booleans do. "
+            "Convert explicitly."
+        ) from None
+    if found is None:
+        raise TypePromotionError(_no_promotion([d for d, _ in types], strict))
+    if isinstance(found, str):
+        return WEAK[found], True
+    return found, weak and found != np.bool_
+
+
+def _no_promotion(types: list[DType], strict: bool) -> str:
+    names = " and ".join(dict.fromkeys(str(t) for t in types))
+    why = "there is none"
+    if strict:
+        why = "numpy_dtype_promotion='strict' allows none between arrays of different types"
+    elif any(t in FP8 or t in FP4 for t in types):
+        why = "8-bit and 4-bit floats are never promoted implicitly"
+    elif any(t in SMALL_INTS for t in types):
+        why = "integers of 2 and 4 bits are never promoted implicitly"
+    return (
+        f"element types {names} have no implicit promotion: {why}. Convert to the type that you "
+        "want first, for example with x.astype('float32')."
+    )

@@ -41,6 +41,7 @@ def _make(name: str, dtype: Any) -> Any:
 
 
 bool_ = _make("bool", np.bool_)
+int1, uint1 = _make("int1", ml_dtypes.int1), _make("uint1", ml_dtypes.uint1)
 int2, int4 = _make("int2", ml_dtypes.int2), _make("int4", ml_dtypes.int4)
 uint2, uint4 = _make("uint2", ml_dtypes.uint2), _make("uint4", ml_dtypes.uint4)
 int8, int16 = _make("int8", np.int8), _make("int16", np.int16)
@@ -59,6 +60,8 @@ float8_e4m3fnuz = _make("float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz)
 float8_e5m2 = _make("float8_e5m2", ml_dtypes.float8_e5m2)
 float8_e5m2fnuz = _make("float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz)
 float4_e2m1fn = _make("float4_e2m1fn", ml_dtypes.float4_e2m1fn)
+float6_e2m3fn = _make("float6_e2m3fn", ml_dtypes.float6_e2m3fn)
+float6_e3m2fn = _make("float6_e3m2fn", ml_dtypes.float6_e3m2fn)
 
 single, double, csingle, cdouble = float32, float64, complex64, complex128
 int_, uint, float_, complex_ = int64, uint64, float64, complex128

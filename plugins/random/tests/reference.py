@@ -206,12 +206,11 @@ def setting(library: Any, group: str) -> Iterator[None]:
 
 
 class Names(dict[str, Any]):
-    """Local names of a case, those of ``<library>.random`` among them."""
+    """Local names of a case, those of the module ``random`` among them."""
 
-    def __init__(self, library: str) -> None:
-        numpy = importlib.import_module(f"{library}.numpy")
-        super().__init__({"np": np, "array": numpy.asarray})
-        self.random = importlib.import_module(f"{library}.random")
+    def __init__(self, random: Any, asarray: Any) -> None:
+        super().__init__({"np": np, "array": asarray})
+        self.random = random
 
     def __missing__(self, name: str) -> Any:
         if not hasattr(self.random, name):
@@ -219,9 +218,9 @@ class Names(dict[str, Any]):
         return getattr(self.random, name)
 
 
-def evaluate(library: Any, case: str) -> np.ndarray[Any, Any]:
-    """The value of a case."""
-    return np.asarray(eval(case, {}, Names(library.__name__)))
+def evaluate(random: Any, asarray: Any, case: str) -> np.ndarray[Any, Any]:
+    """The value of a case in the functions of the module ``random``."""
+    return np.asarray(eval(case, {}, Names(random, asarray)))
 
 
 def record(value: np.ndarray[Any, Any], exact: bool) -> list[Any]:
@@ -241,11 +240,13 @@ def recall(kept: list[Any]) -> np.ndarray[Any, Any]:
 def main() -> None:
     """Write the values of all cases."""
     library = importlib.import_module(sys.argv[1])
+    random = importlib.import_module(f"{sys.argv[1]}.random")
+    asarray = importlib.import_module(f"{sys.argv[1]}.numpy").asarray
     found: dict[str, dict[str, Any]] = {}
     for group, cases in GROUPS.items():
         with setting(library, group):
             found[group] = {
-                case: record(evaluate(library, case), group != "close") for case in cases()
+                case: record(evaluate(random, asarray, case), group != "close") for case in cases()
             }
     lines = [
         f' "{group}": {{\n' + ",\n".join(

@@ -36,7 +36,7 @@ _LARGE = [
 
 
 def _chebyshev(t: Any, coefficients: Sequence[float], dtype: Any) -> Any:
-    """The series at ``t`` in [-1, 1], by Clenshaw's recurrence; terms below precision are left out."""
+    """The series at ``t`` in [-1, 1] by Clenshaw's recurrence, without terms below precision."""
     smallest = 1e-9 if dtype.itemsize == 4 else 0.0
     terms = [c for c in coefficients if abs(c) > smallest]
     twice = mul_p.bind(t, scalar(2.0, dtype))

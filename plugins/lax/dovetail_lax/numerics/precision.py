@@ -18,7 +18,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def in_single(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f`` of operands of one shape, float32 or float64, for any floating-point type and scalars."""
+    """``f`` of equally shaped float32 or float64, for any floating-point type and for scalars."""
 
     def run(*args: Any) -> Any:
         avals: list[Any] = [typeof(x) for x in args]

@@ -61,7 +61,7 @@ def elementwise(
             if aval.dtype != first.dtype:
                 mismatch(label, avals)
         dtype = first.dtype if result is None else result(first.dtype)
-        weak = all([a.weak_type for a in avals]) and dtype.kind != "b"
+        weak = all(a.weak_type for a in avals) and dtype.kind != "b"
         return ShapedArray(common_shape(label, avals), dtype, weak)
 
     primitive.def_abstract_eval(rule)

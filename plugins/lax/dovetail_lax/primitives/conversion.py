@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import ExtendedDType, Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import itemsize_bits, kind_of
 from ._elementwise import ANY, place, reject
@@ -16,7 +16,7 @@ convert_element_type_p = Primitive("convert_element_type")
 @convert_element_type_p.def_abstract_eval
 def _convert(x: ShapedArray, *, new_dtype: Any, weak_type: bool = False) -> ShapedArray:
     for dtype in (x.dtype, new_dtype):
-        if isinstance(dtype, ExtendedDType) and dtype is not x.dtype or kind_of(dtype) == "other":
+        if kind_of(dtype) == "other":
             reject("convert_element_type", x.update(dtype=dtype), ANY)
     return ShapedArray(x.shape, new_dtype, weak_type)
 

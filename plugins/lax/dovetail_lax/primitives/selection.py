@@ -33,7 +33,7 @@ def _select_n(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
         if case.dtype != cases[0].dtype:
             mismatch("select_n", cases)
     shape = common_shape("select_n", (which, *cases))
-    return ShapedArray(shape, cases[0].dtype, all([c.weak_type for c in cases]))
+    return ShapedArray(shape, cases[0].dtype, all(c.weak_type for c in cases))
 
 
 clamp_p = Primitive("clamp")

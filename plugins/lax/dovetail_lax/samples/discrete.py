@@ -8,7 +8,7 @@ from dovetail_core.testing import Sample
 
 from ..primitives import bits as b, comparison as c, rounding as r
 from ..primitives.rounding import RoundingMethod
-from .kinds import FLOATS, INTEGERS, one_operand, operands
+from .kinds import FLOATS, INTEGERS, numbers, one_operand, operands, undifferentiated
 
 ROUND = (-3.0, 3.0)
 SMALL = (0, 7)
@@ -18,7 +18,8 @@ def samples() -> Iterator[Sample]:
     """What is constant in pieces: its derivatives are zero away from where it jumps."""
     ordered = (*FLOATS, "bool", *INTEGERS)
     for p in (c.eq_p, c.ne_p):
-        yield from operands(p, [SMALL, SMALL], (*ordered, "complex64"), extremes=("float32", "bool"))
+        dtypes = (*ordered, "complex64")
+        yield from operands(p, [SMALL, SMALL], dtypes, extremes=("float32", "bool"))
     for p in (c.lt_p, c.le_p, c.gt_p, c.ge_p):
         yield from operands(p, [SMALL, SMALL], ordered, extremes=("float32", "int32", "uint8"))
     for p in (c.eq_to_p, c.le_to_p, c.lt_to_p):
@@ -31,10 +32,13 @@ def samples() -> Iterator[Sample]:
     for p in (b.population_count_p, b.clz_p):
         yield from one_operand(p, SMALL, INTEGERS, extremes=INTEGERS)
     for p in (r.floor_p, r.ceil_p, r.is_finite_p):
-        yield from one_operand(p, ROUND, FLOATS, extremes=FLOATS)
+        yield from one_operand(p, ROUND, FLOATS, extremes=FLOATS, smooth=False)
+        yield Sample(p, (numbers("between", (1.4, 1.6), (3,)),))
     for method in RoundingMethod:
-        yield from one_operand(r.round_p, ROUND, FLOATS, extremes=FLOATS, rounding_method=method)
+        params = {"rounding_method": method}
+        yield from one_operand(r.round_p, ROUND, FLOATS, extremes=FLOATS, smooth=False, **params)
+        yield Sample(r.round_p, (numbers("between", (0.9, 1.1), (3,)),), params)
     for exponent, mantissa in ((5, 10), (8, 7), (4, 3), (8, 23), (2, 1)):
-        yield from one_operand(r.reduce_precision_p, ROUND, FLOATS, extremes=("float32",),
-                               smooth=False, exponent_bits=exponent,
-                               mantissa_bits=mantissa)  # fmt: skip
+        rounded = one_operand(r.reduce_precision_p, ROUND, FLOATS, extremes=("float32",),
+                              exponent_bits=exponent, mantissa_bits=mantissa)  # fmt: skip
+        yield from map(undifferentiated, rounded)  # only nearly linear, as rounding is

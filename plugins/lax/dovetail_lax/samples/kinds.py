@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 from zlib import crc32
 
@@ -106,3 +107,8 @@ def operands(
         values = awkward(dtype).reshape(-1)
         grid = [g.reshape(-1) for g in np.meshgrid(*[values] * n)]
         yield Sample(primitive, tuple(grid), params, frozenset({"extreme", "nonsmooth"}))
+
+
+def undifferentiated(sample: Sample) -> Sample:
+    """The sample, passed over by laws of derivatives: its operation lacks some of them."""
+    return replace(sample, tags=sample.tags | {"nonsmooth", "extreme"})

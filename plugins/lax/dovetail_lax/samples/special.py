@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from dovetail_core.testing import Sample
 
 from ..primitives import special as s
-from .kinds import FLOATS, one_operand, operands
+from .kinds import FLOATS, one_operand, operands, undifferentiated
 
 DOMAINS = {
     s.erf_p: (-2.0, 2.0),
@@ -35,15 +34,11 @@ def samples() -> Iterator[Sample]:
         yield from operands(p, [POSITIVE, POSITIVE], narrow)
     # Differentiable forwards only.
     for p in (s.igamma_grad_a_p, s.random_gamma_grad_p):
-        yield from map(_undifferentiated, operands(p, [POSITIVE, POSITIVE], narrow))
+        yield from map(undifferentiated, operands(p, [POSITIVE, POSITIVE], narrow))
     # Differentiable in the last operand only.
     beta = [POSITIVE, POSITIVE, (0.1, 0.9)]
-    yield from map(_undifferentiated, operands(s.regularized_incomplete_beta_p, beta, narrow))
-    yield from map(_undifferentiated, operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow))
+    yield from map(undifferentiated, operands(s.regularized_incomplete_beta_p, beta, narrow))
+    yield from map(undifferentiated, operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow))
     orders = np.array([0, 1, 2, 3], np.float32)
     points = np.array([0.5, 1.5, 2.5, 3.5], np.float32)
-    yield _undifferentiated(Sample(s.polygamma_p, (orders, points)))
-
-
-def _undifferentiated(sample: Sample) -> Sample:
-    return replace(sample, tags=sample.tags | {"nonsmooth", "extreme"})
+    yield undifferentiated(Sample(s.polygamma_p, (orders, points)))

@@ -78,8 +78,8 @@ def _conversions() -> Iterator[Sample]:
         ("float32", (3,), "int32"), ("float32", (3,), "uint8"), ("uint8", (3, 4), "float32"),
         ("bfloat16", (), "uint16"), ("int16", (2, 2), "uint32"), ("float32", (), "uint32"),
     ):  # fmt: skip
-        params = {"new_dtype": np.dtype(target)}
-        yield Sample(bitcast_convert_type_p, (numbers("b", (0, 9), shape, source)[()],), params, tags)
+        x, params = numbers("b", (0, 9), shape, source)[()], {"new_dtype": np.dtype(target)}
+        yield Sample(bitcast_convert_type_p, (x,), params, tags)
 
 
 def _rest() -> Iterator[Sample]:

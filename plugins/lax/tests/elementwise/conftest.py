@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from dovetail_lax.samples import arithmetic, discrete, special, transcendental, values
 
 from dovetail_core import Primitive
 from dovetail_core.testing import Sample
+from dovetail_lax.samples import arithmetic, discrete, special, transcendental, values
 
 FAMILIES = (arithmetic, transcendental, special, discrete, values)
 _WIDER = {"float32": "float64", "complex64": "complex128", "int32": "int64", "uint32": "uint64"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
-from dovetail_batching import vmap
 
+import dovetail_lax as lax
+from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray, stage
 from dovetail_core.testing import Sample, assert_close, stacked_loop
 
@@ -75,7 +75,8 @@ def test_aligned_operands_cost_one_operation() -> None:
     x, y = ShapedArray((3, 4), "float32"), ShapedArray((3,), "float32")
     assert operations(vmap(lax.add), x, x) == [lax.add_p]
     assert operations(vmap(lambda x: lax.mul(x, 2.0)), x) == [lax.mul_p]
-    assert operations(vmap(lax.add, in_axes=(0, None)), y, ShapedArray((), "float32")) == [lax.add_p]
+    z = ShapedArray((), "float32")
+    assert operations(vmap(lax.add, in_axes=(0, None)), y, z) == [lax.add_p]
     assert operations(vmap(lambda x: lax.select(lax.gt(x, 0.0), x, 0.0)), x) == [
         lax.gt_p, lax.select_n_p,
     ]  # fmt: skip

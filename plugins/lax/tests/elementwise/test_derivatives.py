@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
-from dovetail_ad import jvp, jvp_values, linear_transpose, vjp
 
+import dovetail_lax as lax
+from dovetail_ad import jvp, jvp_values, linear_transpose, vjp
 from dovetail_core import enable_x64, is_inexact, typeof
 from dovetail_core.testing import Sample, assert_near, dot, finite_difference, random_like
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from dovetail_lax import dtypes
 
 from dovetail_core import ExtendedDType, enable_x64
+from dovetail_lax import dtypes
 
 
 class KeyType(ExtendedDType):

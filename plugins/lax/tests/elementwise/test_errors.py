@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray, stage
 
 F3 = ShapedArray((3,), "float32")

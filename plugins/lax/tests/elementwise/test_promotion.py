@@ -1,45 +1,45 @@
-"""Type promotion: the whole table of pairs, weak types, strict promotion, 64-bit types off and on."""
+"""Type promotion: the table of pairs, weak types, strict promotion, 64-bit types off and on."""
 
 from __future__ import annotations
 
-import dovetail_lax as lax
 import ml_dtypes
 import numpy as np
 import pytest
+
+import dovetail_lax as lax
+from dovetail_core import ExtendedDType, enable_x64
 from dovetail_lax import dtypes
 from dovetail_lax.dtypes import TypePromotionError, numpy_dtype_promotion
 
-from dovetail_core import ExtendedDType, enable_x64
-
 # Rows and columns: b bool, i* f* c* Python's scalars, - no promotion.
 STANDARD = """
-b    b    i*   i4   s8   s16  s32  s64  u8   u16  u32  u64  f*   f8   bf   f16  f32  f64  c*   c64  c128
-i*   i*   i*   i4   s8   s16  s32  s64  u8   u16  u32  u64  f*   f8   bf   f16  f32  f64  c*   c64  c128
-i4   i4   i4   i4   -    -    -    -    -    -    -    -    -    -    -    -    -    -    -    -    -
-s8   s8   s8   -    s8   s16  s32  s64  s16  s32  s64  f*   f*   f8   bf   f16  f32  f64  c*   c64  c128
-s16  s16  s16  -    s16  s16  s32  s64  s16  s32  s64  f*   f*   f8   bf   f16  f32  f64  c*   c64  c128
-s32  s32  s32  -    s32  s32  s32  s64  s32  s32  s64  f*   f*   f8   bf   f16  f32  f64  c*   c64  c128
-s64  s64  s64  -    s64  s64  s64  s64  s64  s64  s64  f*   f*   f8   bf   f16  f32  f64  c*   c64  c128
-u8   u8   u8   -    s16  s16  s32  s64  u8   u16  u32  u64  f*   f8   bf   f16  f32  f64  c*   c64  c128
-u16  u16  u16  -    s32  s32  s32  s64  u16  u16  u32  u64  f*   f8   bf   f16  f32  f64  c*   c64  c128
-u32  u32  u32  -    s64  s64  s64  s64  u32  u32  u32  u64  f*   f8   bf   f16  f32  f64  c*   c64  c128
-u64  u64  u64  -    f*   f*   f*   f*   u64  u64  u64  u64  f*   f8   bf   f16  f32  f64  c*   c64  c128
-f*   f*   f*   -    f*   f*   f*   f*   f*   f*   f*   f*   f*   f8   bf   f16  f32  f64  c*   c64  c128
-f8   f8   f8   -    f8   f8   f8   f8   f8   f8   f8   f8   f8   f8   -    -    -    -    -    -    -
-bf   bf   bf   -    bf   bf   bf   bf   bf   bf   bf   bf   bf   -    bf   f32  f32  f64  c64  c64  c128
-f16  f16  f16  -    f16  f16  f16  f16  f16  f16  f16  f16  f16  -    f32  f16  f32  f64  c64  c64  c128
-f32  f32  f32  -    f32  f32  f32  f32  f32  f32  f32  f32  f32  -    f32  f32  f32  f64  c64  c64  c128
-f64  f64  f64  -    f64  f64  f64  f64  f64  f64  f64  f64  f64  -    f64  f64  f64  f64  c128 c128 c128
-c*   c*   c*   -    c*   c*   c*   c*   c*   c*   c*   c*   c*   -    c64  c64  c64  c128 c*   c64  c128
-c64  c64  c64  -    c64  c64  c64  c64  c64  c64  c64  c64  c64  -    c64  c64  c64  c128 c64  c64  c128
-c128 c128 c128 -    c128 c128 c128 c128 c128 c128 c128 c128 c128 -    c128 c128 c128 c128 c128 c128 c128
+b   b   i*  i4  s8  s16 s32 s64 u8  u16 u32 u64 f*  f8  bf  f16 f32 f64 c*  c64 c16
+i*  i*  i*  i4  s8  s16 s32 s64 u8  u16 u32 u64 f*  f8  bf  f16 f32 f64 c*  c64 c16
+i4  i4  i4  i4  -   -   -   -   -   -   -   -   -   -   -   -   -   -   -   -   -
+s8  s8  s8  -   s8  s16 s32 s64 s16 s32 s64 f*  f*  f8  bf  f16 f32 f64 c*  c64 c16
+s16 s16 s16 -   s16 s16 s32 s64 s16 s32 s64 f*  f*  f8  bf  f16 f32 f64 c*  c64 c16
+s32 s32 s32 -   s32 s32 s32 s64 s32 s32 s64 f*  f*  f8  bf  f16 f32 f64 c*  c64 c16
+s64 s64 s64 -   s64 s64 s64 s64 s64 s64 s64 f*  f*  f8  bf  f16 f32 f64 c*  c64 c16
+u8  u8  u8  -   s16 s16 s32 s64 u8  u16 u32 u64 f*  f8  bf  f16 f32 f64 c*  c64 c16
+u16 u16 u16 -   s32 s32 s32 s64 u16 u16 u32 u64 f*  f8  bf  f16 f32 f64 c*  c64 c16
+u32 u32 u32 -   s64 s64 s64 s64 u32 u32 u32 u64 f*  f8  bf  f16 f32 f64 c*  c64 c16
+u64 u64 u64 -   f*  f*  f*  f*  u64 u64 u64 u64 f*  f8  bf  f16 f32 f64 c*  c64 c16
+f*  f*  f*  -   f*  f*  f*  f*  f*  f*  f*  f*  f*  f8  bf  f16 f32 f64 c*  c64 c16
+f8  f8  f8  -   f8  f8  f8  f8  f8  f8  f8  f8  f8  f8  -   -   -   -   -   -   -
+bf  bf  bf  -   bf  bf  bf  bf  bf  bf  bf  bf  bf  -   bf  f32 f32 f64 c64 c64 c16
+f16 f16 f16 -   f16 f16 f16 f16 f16 f16 f16 f16 f16 -   f32 f16 f32 f64 c64 c64 c16
+f32 f32 f32 -   f32 f32 f32 f32 f32 f32 f32 f32 f32 -   f32 f32 f32 f64 c64 c64 c16
+f64 f64 f64 -   f64 f64 f64 f64 f64 f64 f64 f64 f64 -   f64 f64 f64 f64 c16 c16 c16
+c*  c*  c*  -   c*  c*  c*  c*  c*  c*  c*  c*  c*  -   c64 c64 c64 c16 c*  c64 c16
+c64 c64 c64 -   c64 c64 c64 c64 c64 c64 c64 c64 c64 -   c64 c64 c64 c16 c64 c64 c16
+c16 c16 c16 -   c16 c16 c16 c16 c16 c16 c16 c16 c16 -   c16 c16 c16 c16 c16 c16 c16
 """
 
 TYPES = {
     "b": "bool", "i4": "int4", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64",
     "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "f8": "float8_e5m2",
     "bf": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64",
-    "c128": "complex128",
+    "c16": "complex128",
 }  # fmt: skip
 SCALARS = {"i*": 1, "f*": 1.0, "c*": 1j}
 OWN = {"i*": "int64", "f*": "float64", "c*": "complex128"}

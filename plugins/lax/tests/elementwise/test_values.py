@@ -1,17 +1,17 @@
-"""Compiled values against NumPy and SciPy: all samples, in all their types and in double precision."""
+"""Compiled values against NumPy and SciPy: all samples, also in double precision."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
-from dovetail_backends import reference_rules
-from dovetail_lax.samples.kinds import numbers
 
+import dovetail_lax as lax
+from dovetail_backends import reference_rules
 from dovetail_core import enable_x64, typeof
 from dovetail_core.testing import Sample, assert_close
+from dovetail_lax.samples.kinds import numbers
 
 from .conftest import in_double
 

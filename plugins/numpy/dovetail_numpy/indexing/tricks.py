@@ -16,7 +16,6 @@ from ..operands import Array, ArrayLike, DTypeLike, integer, shape_tuple
 from ..operations import number, reshape as to_shape, select
 from ..promotion import convert, default_int, promote
 
-newaxis = None
 index_exp = np.index_exp
 s_ = np.s_
 

@@ -57,7 +57,6 @@ def round_complex(x: Any) -> Any:
 
 abs: F = unary_function(ABS, "Absolute value of each element; real for complex numbers.")
 absolute = abs
-negative: F = unary_function(NEGATIVE, "``-x`` of each element; unsigned integers wrap around.")
 positive: F = unary_function(POSITIVE, "``+x``: the array itself.")
 invert: F = unary_function(INVERT, "Bitwise not of integers, logical not of booleans.")
 bitwise_not = bitwise_invert = invert

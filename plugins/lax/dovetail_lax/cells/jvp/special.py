@@ -34,7 +34,8 @@ def _gauss(factor: float, x: Any, out: Any) -> Any:
 
 
 def _erf_inv(t: Any, out: Any, x: Any) -> Any:
-    return mul_p.bind(t, mul_p.bind(scalar(sqrt(pi) / 2, out.dtype), exp_p.bind(square_p.bind(out))))
+    growth = exp_p.bind(square_p.bind(out))
+    return mul_p.bind(t, mul_p.bind(scalar(sqrt(pi) / 2, out.dtype), growth))
 
 
 unary(erf_p, lambda t, out, x: mul_p.bind(t, _gauss(2 / sqrt(pi), x, out)))

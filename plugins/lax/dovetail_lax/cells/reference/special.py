@@ -12,7 +12,8 @@ from .kinds import Array, wide
 def _polygamma(m: Array, x: Array) -> Array:
     # SciPy's takes integer orders only; the Hurwitz zeta function is defined between them.
     sign = np.where(m % 2 == 0, -1.0, 1.0)
-    return np.where(m == 0, special.digamma(x), sign * special.gamma(m + 1) * special.zeta(m + 1, x))
+    higher = sign * special.gamma(m + 1) * special.zeta(m + 1, x)
+    return np.where(m == 0, special.digamma(x), higher)
 
 
 def _igamma_grad_a(a: Array, x: Array) -> Array:

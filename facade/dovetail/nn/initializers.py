@@ -1,4 +1,4 @@
-"""Initializers of parameters, as in ``jax.nn.initializers``."""
+"""``import dovetail.nn.initializers``: the names of the plugin behind it."""
 
 from dovetail_nn.initializers import (
     Initializer as Initializer,
@@ -23,9 +23,26 @@ from dovetail_nn.initializers import (
     zeros as zeros,
 )
 
+
 __all__ = [
-    "Initializer", "constant", "delta_orthogonal", "glorot_normal", "glorot_uniform",
-    "he_normal", "he_uniform", "kaiming_normal", "kaiming_uniform", "lecun_normal",
-    "lecun_uniform", "normal", "ones", "orthogonal", "truncated_normal", "uniform",
-    "variance_scaling", "xavier_normal", "xavier_uniform", "zeros",
-]  # fmt: skip
+    "Initializer",
+    "constant",
+    "delta_orthogonal",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "ones",
+    "orthogonal",
+    "truncated_normal",
+    "uniform",
+    "variance_scaling",
+    "xavier_normal",
+    "xavier_uniform",
+    "zeros",
+]

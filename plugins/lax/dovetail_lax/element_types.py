@@ -1,0 +1,142 @@
+"""Questions about element types: kinds, widths, subtypes, and the types of Python's scalars."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+
+from dovetail_core import ExtendedDType, canonical_dtype, float0, typeof
+
+from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
+
+DType = np.dtype[Any]
+finfo = ml_dtypes.finfo
+iinfo = ml_dtypes.iinfo
+
+
+class extended(np.generic):  # lower case: a scalar type, spelled like NumPy's
+    """Scalar type of element types that NumPy lacks; ``issubdtype(x.dtype, extended)``."""
+
+
+class prng_key(extended):
+    """Scalar type of random keys; ``issubdtype(key.dtype, prng_key)``."""
+
+
+@cache
+def kind_of(dtype: Any) -> str:
+    """``bool``, ``signed``, ``unsigned``, ``floating``, ``complex``, or ``other`` for the rest."""
+    if isinstance(dtype, ExtendedDType):
+        return "other"
+    names = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "complex"}
+    if dtype.kind in names and dtype != float0:
+        return names[dtype.kind]
+    if dtype == BFLOAT16 or dtype in FP8 or dtype in FP4:
+        return "floating"
+    if dtype in SMALL_INTS:
+        return "unsigned" if dtype.name.startswith("u") else "signed"
+    return "other"
+
+
+_SCALAR_TYPES: dict[str, type] = {
+    "bool": bool, "signed": int, "unsigned": int, "floating": float, "complex": complex,
+}  # fmt: skip
+_ABSTRACT: dict[str, type] = {
+    "bool": np.bool_, "signed": np.signedinteger, "unsigned": np.unsignedinteger,
+    "floating": np.floating, "complex": np.complexfloating,
+}  # fmt: skip
+_PYTHON: dict[Any, DType] = {
+    bool: np.dtype(np.bool_), int: WEAK["i*"], float: WEAK["f*"], complex: WEAK["c*"],
+}  # fmt: skip
+
+
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
+    """``dtype`` as arrays hold it: 64-bit types narrow to 32 bits unless ``enable_x64`` is on.
+
+    Raises:
+        ValueError: an extended dtype (a random key's), unless ``allow_extended_dtype``.
+    """
+    if isinstance(dtype, ExtendedDType) and not allow_extended_dtype:
+        raise ValueError(f"canonicalize_dtype got the extended dtype {dtype}")
+    return canonical_dtype(dtype)
+
+
+def scalar_dtype(cls: type) -> DType:
+    """The element type that a Python scalar of class ``cls`` has by itself."""
+    return canonical_dtype(_PYTHON[cls])
+
+
+def as_dtype(dtype: Any) -> Any:
+    """A dtype that a user gave (a dtype, a name, a scalar type, a Python type), canonical.
+
+    Raises:
+        TypeError: arrays cannot have it.
+    """
+    if isinstance(dtype, ExtendedDType):
+        return dtype
+    if kind_of(found := np.dtype(dtype)) == "other" and found != float0:
+        raise TypeError(f"arrays of dtype {found} are not supported: only numbers and booleans are")
+    return canonical_dtype(found)
+
+
+def dtype_of(x: Any) -> Any:
+    """The element type of an array, scalar or tracer; of a dtype, itself."""
+    if isinstance(x, (np.dtype, type, str, ExtendedDType)):
+        return as_dtype(x)
+    return cast(Any, typeof(x)).dtype
+
+
+def is_weakly_typed(x: Any) -> bool:
+    """Whether the element type of ``x`` yields to that of others (Python scalars' does)."""
+    return bool(getattr(typeof(x), "weak_type", False))
+
+
+def issubdtype(a: Any, b: Any) -> bool:
+    """Like ``numpy.issubdtype``, and knows ml_dtypes' numbers and extended dtypes.
+
+    For example ``issubdtype(bfloat16, numpy.floating)`` is true.
+    """
+    if isinstance(b, type) and issubclass(b, extended):
+        return isinstance(a, ExtendedDType) and issubclass(_extended_type(a), b)
+    if isinstance(a, ExtendedDType) or isinstance(b, ExtendedDType):
+        return a is b or b is np.generic
+    if isinstance(a, type) and issubclass(a, np.generic) and a not in _concrete():
+        return isinstance(b, type) and issubclass(a, b)
+    kind = kind_of(np.dtype(a))
+    if kind == "other":
+        return np.issubdtype(a, b)
+    if isinstance(b, type) and issubclass(b, np.generic) and b not in _concrete():
+        return issubclass(_ABSTRACT[kind], b)
+    return np.dtype(a) == np.dtype(b)
+
+
+def _extended_type(dtype: ExtendedDType) -> type:
+    return getattr(dtype, "type", extended)
+
+
+@cache
+def _concrete() -> frozenset[type]:
+    custom = {d.type for d in (BFLOAT16, *FP8, *FP4, *SMALL_INTS)}
+    return frozenset({*np.sctypeDict.values()} | custom)
+
+
+def itemsize_bits(dtype: Any) -> int:
+    """The width of one element in bits; booleans have 8, packed types their own."""
+    found = np.dtype(dtype)
+    if found in SMALL_INTS:
+        return iinfo(found).bits
+    return finfo(found).bits if found in FP4 else found.itemsize * 8
+
+
+def scalar_type_of(x: Any) -> type:
+    """The Python type that stands for elements of ``x``: bool, int, float or complex.
+
+    Raises:
+        TypeError: ``x`` is not an array of numbers.
+    """
+    kind = kind_of(dtype_of(x))
+    if kind == "other":
+        raise TypeError(f"{x!r} is not an array of numbers")
+    return _SCALAR_TYPES[kind]

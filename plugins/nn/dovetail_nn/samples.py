@@ -1,0 +1,61 @@
+"""Sample inputs of the rows of this plugin, for tests by the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from dovetail_core import Primitive
+from dovetail_core.testing import Sample
+
+from .rows import (
+    log1mexp_p,
+    log_softmax_p,
+    logsumexp_p,
+    relu6_p,
+    relu_p,
+    softmax_p,
+    softplus_p,
+)
+
+FLOATS = ("float32", "bfloat16", "float16")
+AWKWARD = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 6.0], np.float32)
+
+
+def _numbers(shape: tuple[int, ...], dtype: str, low: float = -3.0, high: float = 3.0) -> Any:
+    """Numbers that are not near 0, where some rows are not differentiable."""
+    values = np.random.default_rng([*shape, 5]).uniform(low, high, shape)
+    values = np.where(abs(values) < 0.2, values + 0.5, values)
+    return values.astype(getattr(ml_dtypes, dtype, dtype))[()]
+
+
+def samples() -> Iterator[Sample]:
+    """The samples of all rows."""
+    for p in (relu_p, relu6_p, softplus_p):
+        yield from _elementwise(p)
+    yield from _elementwise(log1mexp_p, 0.3, 5.0)
+    yield Sample(relu_p, (_numbers((4,), "int32", -9, 9),))
+    for p in (softmax_p, log_softmax_p, logsumexp_p):
+        yield from _along(p)
+
+
+def _elementwise(p: Primitive, low: float = -3.0, high: float = 3.0) -> Iterator[Sample]:
+    for dtype in FLOATS:
+        yield Sample(p, (_numbers((5,), dtype, low, high),))
+    yield Sample(p, (_numbers((2, 3), "float32", low, high),))
+    yield Sample(p, (_numbers((), "float32", low, high),))
+    yield Sample(p, (_numbers((0, 2), "float32"),), tags=frozenset({"empty"}))
+    yield Sample(p, (AWKWARD,), tags=frozenset({"extreme", "nonsmooth"}))
+
+
+def _along(p: Primitive) -> Iterator[Sample]:
+    for dtype in FLOATS:
+        yield Sample(p, (_numbers((3, 4), dtype),), {"axes": (1,)})
+    yield Sample(p, (_numbers((2, 3, 4), "float32"),), {"axes": (0, 2)})
+    yield Sample(p, (_numbers((2, 3), "float32", 50.0, 200.0),), {"axes": (0, 1)}, name="large")
+    yield Sample(p, (_numbers((0, 2), "float32"),), {"axes": (1,)}, frozenset({"empty"}))
+    infinite = np.array([[-np.inf, 1.0, 2.0], [0.0, -np.inf, -np.inf]], np.float32)
+    extreme = frozenset({"extreme", "nonsmooth"})
+    yield Sample(p, (infinite,), {"axes": (1,)}, extreme, name="minus infinity")

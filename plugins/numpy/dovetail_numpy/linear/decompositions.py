@@ -1,0 +1,112 @@
+"""Factorizations of matrices: Cholesky, QR, singular values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import dovetail_lax as lax
+
+from ..operands import Array, ArrayLike
+from .checks import adjoint, matrices, square
+
+
+class QRResult(NamedTuple):
+    """``a == Q @ R`` with orthonormal columns of ``Q`` and upper triangular ``R``."""
+
+    Q: Any
+    R: Any
+
+
+class SVDResult(NamedTuple):
+    """``a == U @ diag(S) @ Vh`` with singular values ``S`` in decreasing order."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
+    """The triangular factor of Hermitian positive definite matrices; NaN where they are not.
+
+    Args:
+        upper: return the upper triangular factor ``U`` with ``a == U.mH @ U``, else the lower one.
+        symmetrize_input: use ``(a + a.mH) / 2``.
+
+    Raises:
+        ValueError: the matrices are not square.
+    """
+    x = square("cholesky", a)
+    if upper:
+        x = adjoint(x)
+    lower = lax.linalg.cholesky(x, symmetrize_input=symmetrize_input)
+    return adjoint(lower) if upper else lower
+
+
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
+    """The QR factorization.
+
+    Args:
+        mode: ``"reduced"`` or ``"complete"`` (square ``Q``) for both factors, ``"r"`` for the
+            second alone, ``"raw"`` for Householder vectors and their factors.
+
+    Raises:
+        ValueError: the mode is unknown, or ``a`` has less than two dimensions.
+    """
+    (x,) = matrices("qr", a)
+    if mode == "raw":
+        packed, taus = lax.linalg.geqrf(x)
+        return adjoint(packed), taus
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', got {mode!r}")
+    q, r = lax.linalg.qr(x, full_matrices=mode == "complete")
+    return r if mode == "r" else QRResult(q, r)
+
+
+def svd(
+    a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Any:  # fmt: skip
+    """The singular value decomposition.
+
+    Args:
+        full_matrices: whether ``U`` and ``Vh`` are square.
+        compute_uv: False returns the singular values alone.
+        hermitian: the matrices are Hermitian, which is faster.
+        subset_by_index: which singular values to return, as a range; not with ``hermitian``.
+
+    Raises:
+        ValueError: ``a`` has less than two dimensions.
+    """
+    if hermitian:
+        if subset_by_index is not None:
+            raise NotImplementedError("svd: subset_by_index with hermitian=True is not supported")
+        return _svd_hermitian(square("svd", a), compute_uv)
+    (x,) = matrices("svd", a)
+    options = {} if subset_by_index is None else {"subset_by_index": subset_by_index}
+    if not compute_uv:
+        out = lax.linalg.svd(x, full_matrices=False, compute_uv=False, **options)
+        return out[0] if isinstance(out, (tuple, list)) else out
+    return SVDResult(*lax.linalg.svd(x, full_matrices=full_matrices, compute_uv=True, **options))
+
+
+def _svd_hermitian(x: Any, compute_uv: bool) -> Any:
+    from ..indexing.taking import take_along_axis
+    from ..searching.sorting import argsort
+    from .eigenvalues import eigh
+
+    values, vectors = eigh(x)
+    sizes = lax.abs(values)
+    order = argsort(sizes, axis=-1, descending=True)
+    s = take_along_axis(sizes, order, axis=-1)
+    if not compute_uv:
+        return s
+    u = take_along_axis(vectors, lax.expand_dims(order, (order.ndim - 1,)), axis=-1)
+    signs = lax.sign(take_along_axis(values, order, axis=-1))
+    signs = lax.convert_element_type(signs, u.dtype)
+    signed = lax.mul(u, lax.broadcast_in_dim(signs, u.shape, (*range(u.ndim - 2), u.ndim - 1)))
+    return SVDResult(u, s, adjoint(signed))
+
+
+def svdvals(x: ArrayLike, /) -> Array:
+    """The singular values of matrices in decreasing order."""
+    return svd(x, compute_uv=False)

@@ -1,0 +1,168 @@
+"""Norms of vectors and matrices, condition numbers and ranks."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import dovetail_lax as lax
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..manipulation.shapes import expand_dims, moveaxis, ravel
+from ..operands import Array, ArrayLike, Axis, axis_tuple, static_axis
+from ..operations import number, reshape as to_shape, select
+from ..promotion import broadcast, convert, inexact_dtype, promote
+from ..reductions import basic
+from .checks import matrices
+from .decompositions import svdvals
+from .solving import inv
+
+
+def norm(x: ArrayLike, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
+    """The norm of vectors (one axis) or matrices (two axes); of all elements by default.
+
+    Args:
+        ord: for vectors a number, or infinity; for matrices ``"fro"`` (the default), ``"nuc"``,
+            1, -1, 2, -2, infinity or its negative.
+
+    Raises:
+        ValueError: the order is not one of those, or there are more than two axes.
+    """
+    (x,) = promote("norm", x, inexact=True)
+    x = as_array("norm", x)
+    if axis is None and ord is None:
+        return _euclidean(x, axes=tuple(range(x.ndim)), keepdims=bool(keepdims))
+    if axis is None and x.ndim > 2:
+        raise ValueError(f"norm: ord={ord!r} needs an axis for an array of shape {x.shape}")
+    axes = axis_tuple("norm", static_axis(axis), x.ndim)
+    if len(axes) == 1:
+        return _vector(x, ord=2 if ord is None else ord, axis=axes[0], keepdims=bool(keepdims))
+    if len(axes) == 2:
+        return _matrix(x, ord, axes, bool(keepdims))
+    raise ValueError(f"norm: an array has norms over one or two axes, got axis={axis}")
+
+
+def _square(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        re, im = lax.real(x), lax.imag(x)
+        return lax.add(lax.mul(re, re), lax.mul(im, im))
+    return lax.mul_p.bind(x, x)
+
+
+@fused(static=("axes", "keepdims"))
+def _euclidean(x: Any, axes: Any, keepdims: bool) -> Any:
+    return lax.sqrt_p.bind(basic.sum(_square(x), axes, keepdims=keepdims))
+
+
+@fused(static=("ord", "axis", "keepdims"))
+def _vector(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+    if ord == 2:
+        return lax.sqrt(basic.sum(_square(x), axis, keepdims=keepdims))
+    if ord == inf:
+        return basic.max(lax.abs(x), axis, keepdims=keepdims)
+    if ord == -inf:
+        return basic.min(lax.abs(x), axis, keepdims=keepdims)
+    if ord == 0:
+        nonzero = lax.convert_element_type(lax.ne(x, number(x, 0)), lax.abs(x).dtype)
+        return basic.sum(nonzero, axis, keepdims=keepdims)
+    if ord == 1:
+        return basic.sum(lax.abs(x), axis, keepdims=keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"norm: {ord!r} is no order of a vector norm")
+    size = lax.abs(x)
+    total = basic.sum(lax.pow(size, number(size, ord)), axis, keepdims=keepdims)
+    return lax.pow(total, number(total, 1.0 / ord))
+
+
+def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    rows, columns = axes
+    if ord in (None, "f", "fro"):
+        return _euclidean(x, axes=tuple(sorted(axes)), keepdims=keepdims)
+    if ord in (1, -1, inf, -inf) and not isinstance(ord, str):
+        over, rest = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = basic.sum(lax.abs(x), over, keepdims=True)
+        out = basic.max(sums, rest, keepdims=True) if ord > 0 else basic.min(sums, rest, keepdims=True)
+        return out if keepdims else lax.squeeze(out, sorted(axes))
+    if ord not in (2, -2, "nuc"):
+        raise ValueError(
+            f"norm: {ord!r} is no order of a matrix norm; use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+        )
+    s = svdvals(moveaxis(x, axes, (-2, -1)))
+    reduce: Any = basic.sum if ord == "nuc" else basic.max if ord == 2 else basic.min
+    out = reduce(s, -1)
+    return expand_dims(out, tuple(sorted(axes))) if keepdims else out
+
+
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    """The norm of matrices in the last two axes (see :func:`norm`)."""
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def vector_norm(
+    x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
+) -> Array:
+    """The norm of vectors along some axes together, by default of all elements."""
+    x = as_array("vector_norm", x)
+    if axis is None:
+        out = norm(ravel(x), ord)
+        return to_shape(out, (1,) * x.ndim) if keepdims else out
+    axes = axis_tuple("vector_norm", static_axis(axis), x.ndim)
+    if len(axes) == 1:
+        return norm(x, ord, axes[0], keepdims)
+    kept = [d for i, d in enumerate(x.shape) if i not in axes]
+    moved = moveaxis(x, axes, tuple(range(-len(axes), 0)))
+    out = norm(to_shape(moved, (*kept, x.size // max(1, _size(kept)))), ord, -1)
+    return to_shape(out, tuple(1 if i in axes else d for i, d in enumerate(x.shape))) if keepdims else out
+
+
+def _size(dims: list[int]) -> int:
+    n = 1
+    for d in dims:
+        n *= d
+    return n
+
+
+def cond(x: ArrayLike, p: Any = None) -> Array:
+    """The condition number of matrices: by singular values, or in the norm ``p``.
+
+    Raises:
+        ValueError: ``x`` has less than two dimensions.
+    """
+    (a,) = matrices("cond", x)
+    if p in (None, 2, -2):
+        s = svdvals(a)
+        last = s.ndim - 1
+        first, end = (lax.index_in_dim(s, i, last, keepdims=False) for i in (0, s.shape[-1] - 1))
+        return lax.div(end, first) if p == -2 else lax.div(first, end)
+    out = lax.mul(norm(a, p, (-2, -1)), norm(inv(a), p, (-2, -1)))
+    # Of a singular matrix it is infinite; NaN only where the matrix has NaN.
+    broken = lax.bitwise_and(lax.ne(out, out), lax.bitwise_not(basic.any(lax.ne(a, a), (-2, -1))))
+    return select(broken, number(out, inf), out)
+
+
+def matrix_rank(
+    M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False,
+    tol: ArrayLike | None = None,
+) -> Array:  # fmt: skip
+    """The number of singular values above ``rtol`` times the largest (or above ``tol``).
+
+    Raises:
+        ValueError: both ``rtol`` and ``tol`` are given.
+    """
+    if rtol is not None and tol is not None:
+        raise ValueError("matrix_rank takes rtol or tol, not both")
+    a = as_array("matrix_rank", M)
+    if a.ndim < 2:
+        return lax.convert_element_type(basic.any(lax.ne(a, number(a, 0))), "int32")
+    from .decompositions import svd
+
+    s = svd(a, compute_uv=False, hermitian=hermitian)
+    if tol is not None:
+        limit = convert(as_array("matrix_rank", tol), s.dtype)
+    else:
+        if rtol is None:
+            rtol = max(a.shape[-2:]) * float(lax.dtypes.finfo(inexact_dtype(a.dtype)).eps)
+        limit = lax.mul(basic.max(s, -1), convert(as_array("matrix_rank", rtol), s.dtype))
+    limit = broadcast(expand_dims(limit, -1), s.shape) if limit.ndim else limit
+    return basic.sum(lax.convert_element_type(lax.gt(s, limit), "int32"), -1)

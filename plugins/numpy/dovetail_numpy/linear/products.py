@@ -1,0 +1,54 @@
+"""Products by the array API standard's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..contraction import products
+from ..creation.arrays import as_array
+from ..creation.matrices import diagonal as _diagonal
+from ..operands import Array, ArrayLike, DTypeLike
+from .basic import trace as _trace
+
+
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
+    """The vector product of vectors of three components along an axis.
+
+    Raises:
+        ValueError: the axis has another size.
+    """
+    a, b = as_array("cross", x1), as_array("cross", x2, 1)
+    if a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise ValueError(f"cross takes vectors of 3 components, got shapes {a.shape} and {b.shape}")
+    return products.cross(a, b, axis=axis)
+
+
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """All products of elements of two vectors, as a matrix.
+
+    Raises:
+        ValueError: an argument is not a vector.
+    """
+    a, b = as_array("outer", x1), as_array("outer", x2, 1)
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(f"outer takes vectors, got shapes {a.shape} and {b.shape}")
+    return products.outer(a, b)
+
+
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
+    """The diagonals of matrices in the last two axes."""
+    return _diagonal(x, offset, -2, -1)
+
+
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
+    """The sums of diagonals of matrices in the last two axes."""
+    return _trace(x, offset, -2, -1, dtype)
+
+
+def tensordot(
+    x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2, precision: Any = None,
+    preferred_element_type: Any = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """The sum of products over pairs of axes (see ``dovetail.numpy.tensordot``)."""
+    return products.tensordot(x1, x2, axes, precision=precision,
+                              preferred_element_type=preferred_element_type)  # fmt: skip
