@@ -100,6 +100,7 @@ from .structure import (
     Carrier as Carrier,
     Form as Form,
     Region as Region,
+    SetCarrier as SetCarrier,
 )
 from .tables import Origin as Origin, RuleTable as RuleTable, generation as generation
 from .trace import (

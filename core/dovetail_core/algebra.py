@@ -32,6 +32,18 @@ class Algebra(Protocol):
         """The negative."""
         ...
 
+    def min(self, x: Any, y: Any) -> Any:
+        """The lesser of two values of one type, element by element; NaN where one is."""
+        ...
+
+    def max(self, x: Any, y: Any) -> Any:
+        """The greater (see :meth:`min`)."""
+        ...
+
+    def less(self, x: Any, y: Any) -> Any:
+        """Whether ``x < y``, element by element: booleans."""
+        ...
+
     def sum(self, x: Any, axes: Sequence[int]) -> Any:
         """The sum over ``axes``, which disappear."""
         ...

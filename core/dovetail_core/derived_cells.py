@@ -13,7 +13,8 @@ from .evaluate import jaxpr_as_fun
 from .ir import ClosedJaxpr
 from .lift import lift_call, lift_function, lift_program
 from .primitive import Primitive
-from .structure import CONTROL, Carrier, Form, Region
+from .structure import CONTROL, Carrier, Form, Region, SetCarrier
+from .uncertain_loops import UncertainLoop
 
 V = TypeVar("V")
 LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]
@@ -67,6 +68,9 @@ class _Lifting(Generic[V]):
 
     def run(self) -> list[V]:
         self._fixed_point()
+        if self.predicate is not None and isinstance(self.carrier, SetCarrier):
+            loop = UncertainLoop(self.carrier, self.form, self.ins, self.predicate)
+            return loop.run(self.primitive, self.args)
         programs = [self._program(r) for r in self.form.regions]
         flat, widths = self._operands()
         out_widths = [self._width(i) for i in sorted(self.outs)]
@@ -109,7 +113,8 @@ class _Lifting(Generic[V]):
             changed = False
             for result, operand in self.form.loop:
                 joined = self.carrier.join(self.ins[operand], self.outs[result])
-                if self.predicate is not None:  # the predicate chooses between old and new
+                if self.predicate is not None and not isinstance(self.carrier, SetCarrier):
+                    # The predicate chooses between old and new.
                     joined = self.carrier.join(joined, self.predicate)
                 changed = changed or joined != self.ins[operand]
                 self.ins[operand] = self.outs[result] = joined

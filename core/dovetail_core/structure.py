@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from .ir import ClosedJaxpr
 from .trace import Trace
@@ -114,4 +114,26 @@ class Carrier(Protocol[V, S]):
 
     def choose(self, index: V, cases: Sequence[V]) -> V:
         """What results when a lifted boolean or index, not known, chooses among ``cases``."""
+        ...
+
+
+@runtime_checkable
+class SetCarrier(Carrier[V, S], Protocol[V, S]):
+    """A carrier whose lifted values stand for sets of arrays (two bounds: for all between them).
+
+    A loop's lifted predicate may then hold for some arrays of a set and not for others: what may
+    have left the loop is collected, and the loop goes on with what may still run.
+    """
+
+    @property
+    def patience(self) -> int:
+        """For how many iterations a loop may go on in which it is uncertain whether it does."""
+        ...
+
+    def union(self, a: V, b: V) -> V:
+        """The least value that stands for all that ``a`` or ``b`` stands for."""
+        ...
+
+    def anything(self, aval: AbstractValue) -> V:
+        """The value that stands for all arrays of a type: what a loop that did not end leaves."""
         ...

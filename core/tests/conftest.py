@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import dovetail_core.testing.toy
@@ -16,6 +18,15 @@ from dovetail_core.dce import dce_rules
 from dovetail_core.evaluate import eval_rules
 from dovetail_core.testing import fresh_registry
 from dovetail_core.types import _handlers
+
+# The same examples each time; many more of them where everything is tested.
+hypothesis.settings.register_profile(
+    "dovetail",
+    derandomize=True,
+    deadline=None,
+    max_examples=1000 if os.environ.get("DOVETAIL_TEST_FULL") == "1" else 60,
+)
+hypothesis.settings.load_profile("dovetail")
 
 
 def pytest_configure(config):

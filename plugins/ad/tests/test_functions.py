@@ -102,7 +102,9 @@ def test_linear_transpose_of_linear_and_other_functions() -> None:
 
 def matrix(x: Any) -> Any:
     """R4 -> R2."""
-    return lax.concatenate([lax.reshape(total(lax.sin(x)), (1,)), lax.reshape(total(lax.mul(x, x)), (1,))], 0)
+    return lax.concatenate(
+        [lax.reshape(total(lax.sin(x)), (1,)), lax.reshape(total(lax.mul(x, x)), (1,))], 0
+    )
 
 
 def test_jacobians_agree_with_the_closed_form() -> None:
@@ -160,5 +162,7 @@ def test_leaked_tracers_are_named() -> None:
         return x
 
     jvp(f, (X,), (T,))
-    with pytest.raises(UnexpectedTracerError, match=r"type f32\[4\] left differentiation.*Return it"):
+    with pytest.raises(
+        UnexpectedTracerError, match=r"type f32\[4\] left differentiation.*Return it"
+    ):
         lax.sin(leaked[0])

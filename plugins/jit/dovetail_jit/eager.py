@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper
 from typing import Any, TypeVar
 
 from dovetail_backends.placement import asarray_on
@@ -24,10 +24,12 @@ from dovetail_core.xla.calls import make_call
 
 from .executables import executable_for, placement
 from .primitive import jit_p
-from .tracing import take_apart, trace_program
+from .tracing import Arguments, take_apart, trace_program
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
+SMALL = 12
+"""Up to this many equations a fused function is compiled by the quick profile."""
 KEPT = 4096
 """How many parameters of one primitive have a callable at a time."""
 
@@ -134,39 +136,47 @@ def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> 
     return call(*args)
 
 
-def fused(static: tuple[str, ...] = ()) -> Callable[[F], F]:
+def fused(
+    static: tuple[str, ...] = (), unless: Callable[..., bool] | None = None
+) -> Callable[[F], F]:
     """Decorator: run a function of arrays as one compiled program when evaluated eagerly.
 
-    Under any other trace the function is called as it is, so its operations join the program that
-    is being traced. ``static`` names keyword arguments that are not arrays; they must be hashable.
+    What it makes is a C++ callable, so that a repeated eager call does not enter Python. Under any
+    other trace, or given tracers, the function is called as it is and its operations join the
+    program that is being traced.
+
+    Args:
+        static: names of keyword arguments that are not arrays; they must be hashable.
+        unless: says of some arguments that the function must see their values (or refuse them), so
+            that such calls are made as they are.
     """
 
     def decorate(f: F) -> F:
         names = frozenset(static)
 
         def miss(*args: Any, **kwargs: Any) -> Any:
+            if get_trace() is not EVAL or (unless is not None and unless(*args, **kwargs)):
+                return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, (), names)
-            reject_tracers(arguments.leaves, f.__name__)
-            avals = [typeof(x) for x in arguments.leaves]
-            program = trace_program(
-                f, arguments.statics, arguments.in_tree, avals, arguments.rebuild
-            )
-            device, committed = placement(arguments.leaves, f.__name__)
-            leaves = [*program.consts, *arguments.leaves]
-            profile = "quick" if len(program.call.eqns) <= 12 else "default"
-            ex = executable_for(program.call, f.__name__, device, profile=profile)
-            out = tree_unflatten(program.out_tree, ex.run(leaves, committed))
-            return out, ex.fast_path(program.out_tree, committed, program.consts), False
+            if any(isinstance(x, Tracer) for x in arguments.leaves):
+                return f(*args, **kwargs), None, True
+            return _run_fused(f, arguments)
 
         call = make_call(
             f.__name__, f, miss, static_argnames=static, key=("fused", f.__name__),
             registry=default_registry, shard_arg_fallback=fallback,
         )  # fmt: skip
-
-        @wraps(f)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            return call(*args, **kwargs) if get_trace() is EVAL else f(*args, **kwargs)
-
-        return run  # type: ignore[return-value]
+        return update_wrapper(call, f)  # type: ignore[return-value]
 
     return decorate
+
+
+def _run_fused(f: Callable[..., Any], arguments: Arguments) -> Any:
+    leaves = arguments.leaves
+    avals = [typeof(x) for x in leaves]
+    program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
+    device, committed = placement(leaves, f.__name__)
+    profile = "quick" if len(program.call.eqns) <= SMALL else "default"
+    ex = executable_for(program.call, f.__name__, device, profile=profile)
+    out = tree_unflatten(program.out_tree, ex.run([*program.consts, *leaves], committed))
+    return out, ex.fast_path(program.out_tree, committed, program.consts), False

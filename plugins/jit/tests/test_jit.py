@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
+
+import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_core import UnexpectedTracerError
 from dovetail_core.context import disable_jit

@@ -6,9 +6,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
+
+import dovetail_lax as lax
 from dovetail_core import config
 from dovetail_jit import ShapeDtypeStruct, jit
 from dovetail_jit.disk_cache import compilation_cache_dir

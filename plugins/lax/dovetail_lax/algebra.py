@@ -10,7 +10,8 @@ import numpy as np
 from dovetail_core import float0, typeof
 
 from .moves import along, moved, reshaped, spread
-from .primitives.arithmetic import add_p, mul_p, neg_p
+from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
+from .primitives.comparison import lt_p
 from .primitives.conversion import convert_element_type_p
 from .primitives.reductions import reduce_or_p, reduce_sum_p
 from .primitives.selection import select_n_p
@@ -37,6 +38,18 @@ class ArrayAlgebra:
     def neg(self, x: Any) -> Any:
         """The negative."""
         return neg_p.bind(x)
+
+    def min(self, x: Any, y: Any) -> Any:
+        """The lesser of two values of one type, element by element; NaN where one is."""
+        return min_p.bind(x, y)
+
+    def max(self, x: Any, y: Any) -> Any:
+        """The greater of two values of one type, element by element; NaN where one is."""
+        return max_p.bind(x, y)
+
+    def less(self, x: Any, y: Any) -> Any:
+        """Whether ``x < y``, element by element."""
+        return lt_p.bind(x, y)
 
     def sum(self, x: Any, axes: Sequence[int]) -> Any:
         """The sum over ``axes``, which disappear."""

@@ -131,21 +131,24 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
         ValueError: the parameters' shapes do not broadcast to ``shape``.
     """
     shapes = [np.shape(p) if p.__class__ in NUMBERS else tuple(p.shape) for p in params]
-    try:
-        broadcast = np.broadcast_shapes(*shapes)
-        if shape is None:
-            return broadcast
-        wanted = shape_of(name, shape)
-        if np.broadcast_shapes(wanted, broadcast) == wanted:
-            return wanted
-    except ValueError:
-        wanted = shape
+    wanted = None if shape is None else shape_of(name, shape)
+    found = broadcast(*shapes) if wanted is None else broadcast(wanted, *shapes)
+    if found is not None and wanted in (None, found):
+        return found
     listed = " and ".join(map(str, shapes))
     raise ValueError(
         f"{name}: parameters of shape {listed} do not broadcast to "
         f"{'one shape' if shape is None else f'shape {wanted}'}. Leave shape out, or let its last "
         "dimensions be theirs."
     )
+
+
+def broadcast(*shapes: Shape) -> Shape | None:
+    """The shape that ``shapes`` broadcast to, None if they do not."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
 
 
 def parameter(x: Any, dtype: Any, shape: Shape) -> Any:

@@ -8,8 +8,6 @@ import dovetail_lax as lax
 
 from .implementations import UINTS, Lanes
 
-U64 = UINTS[64]
-
 
 def take_apart(raw: Any, words: int) -> Lanes:
     """The words of raw keys of shape ``(..., words)``, each of shape ``(...)``."""
@@ -27,6 +25,19 @@ def join_lanes(lanes: Lanes) -> Any:
 
 
 def join_halves(high: Any, low: Any) -> Any:
-    """64-bit integers from two 32-bit halves."""
-    wide = [lax.convert_element_type_p.bind(x, new_dtype=U64) for x in (high, low)]
-    return lax.bitwise_or(lax.shift_left(wide[0], U64.type(32)), wide[1])
+    """64-bit integers from two 32-bit halves, whether 64-bit types are enabled or not."""
+    return lax.or_p.bind(lax.shift_left_p.bind(widen(high), widen(_HALF)), widen(low))
+
+
+def upper_half(x: Any) -> Any:
+    """The upper 32 bits of 64-bit integers."""
+    half = lax.shift_right_logical_p.bind(x, widen(_HALF))
+    return lax.convert_element_type_p.bind(half, new_dtype=UINTS[32])
+
+
+def widen(x: Any) -> Any:
+    """uint32 as uint64."""
+    return lax.convert_element_type_p.bind(x, new_dtype=UINTS[64])
+
+
+_HALF = UINTS[32].type(32)

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_core import Primitive, ShapedArray
 
 from .implementations import UINTS, Implementation, Lanes, register
-from .lanes import join_halves
+from .lanes import join_halves, upper_half
 from .options import threefry_partitionable
 
 U32 = UINTS[32]
@@ -77,10 +77,8 @@ def counters(shape: tuple[int, ...], limit: int = 1 << 32) -> Lanes:
     if size <= limit:
         return ZERO, _reshaped(lax.iota_p.bind(dtype=U32, shape=(size,), dimension=0), shape)
     wide = lax.iota_p.bind(dtype=UINTS[64], shape=(size,), dimension=0)
-    high = lax.shift_right_logical(wide, UINTS[64].type(32))
-    return tuple(
-        _reshaped(lax.convert_element_type_p.bind(x, new_dtype=U32), shape) for x in (high, wide)
-    )
+    low = lax.convert_element_type_p.bind(wide, new_dtype=U32)
+    return _reshaped(upper_half(wide), shape), _reshaped(low, shape)
 
 
 def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:

@@ -67,8 +67,11 @@ def test_large_arrays() -> None:
 @pytest.mark.parametrize("dims", [(0, 0, None, None), (None, None, None, 1), (0, 0, 0, 0)])
 def test_vmap(dims: Any) -> None:
     """Mapping over keys, counters or both is a loop."""
-    shapes = [(), (), (), (4,)]
-    args = [words(i, *np.insert(s, d or 0, 3) if d is not None else s) for i, (s, d) in enumerate(zip(shapes, dims))]
+    shapes: list[list[int]] = [[], [], [], [4]]
+    for shape, d in zip(shapes, dims):
+        if d is not None:
+            shape.insert(d, 3)
+    args = [words(i, *s) for i, s in enumerate(shapes)]
     found = vmap(lambda *xs: tuple(p.bind(*xs)), dims)(*args)
     rows = [
         p.bind(*(x if d is None else np.take(x, i, d) for x, d in zip(args, dims))) for i in range(3)

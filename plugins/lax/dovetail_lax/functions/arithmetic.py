@@ -90,21 +90,21 @@ def square(x: ArrayLike) -> Array:
     return unary(square_p, x)
 
 
-def sqrt(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def sqrt(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """The square root, elementwise; NaN for negative reals."""
     if accuracy is not None:
         return unary_with(sqrt_p, x, accuracy_params(accuracy))
     return unary(sqrt_p, x)
 
 
-def rsqrt(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def rsqrt(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """``1 / sqrt(x)``, elementwise."""
     if accuracy is not None:
         return unary_with(rsqrt_p, x, accuracy_params(accuracy))
     return unary(rsqrt_p, x)
 
 
-def cbrt(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def cbrt(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """The real cube root, elementwise."""
     if accuracy is not None:
         return unary_with(cbrt_p, x, accuracy_params(accuracy))

@@ -21,21 +21,21 @@ from ._args import Array, ArrayLike, binary, unary, unary_with
 from .accuracy import Accuracy, accuracy_params
 
 
-def sin(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def sin(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """Sine, elementwise."""
     if accuracy is not None:
         return unary_with(sin_p, x, accuracy_params(accuracy))
     return unary(sin_p, x)
 
 
-def cos(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def cos(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """Cosine, elementwise."""
     if accuracy is not None:
         return unary_with(cos_p, x, accuracy_params(accuracy))
     return unary(cos_p, x)
 
 
-def tan(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def tan(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """Tangent, elementwise."""
     if accuracy is not None:
         return unary_with(tan_p, x, accuracy_params(accuracy))
@@ -72,7 +72,7 @@ def cosh(x: ArrayLike) -> Array:
     return unary(cosh_p, x)
 
 
-def tanh(x: ArrayLike, accuracy: Accuracy = None) -> Array:
+def tanh(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:
     """Hyperbolic tangent, elementwise."""
     if accuracy is not None:
         return unary_with(tanh_p, x, accuracy_params(accuracy))

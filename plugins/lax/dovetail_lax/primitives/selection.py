@@ -16,9 +16,8 @@ zero chooses the first case, one that is too large the last.
 
 
 @select_n_p.def_abstract_eval
-def _select_n(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
-    if not cases:
-        raise TypeError(f"lax.select_n takes at least one case{place()}")
+def _select_n(which: ShapedArray, first: ShapedArray, *others: ShapedArray) -> ShapedArray:
+    cases = (first, *others)
     if kind_of(which.dtype) not in BITS:
         raise TypeError(
             f"lax.select_n chooses by booleans or integers, got {which.str_short()}{place()}. "
@@ -30,10 +29,10 @@ def _select_n(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
             "Choose by integers."
         )
     for case in cases:
-        if case.dtype != cases[0].dtype:
+        if case.dtype != first.dtype:
             mismatch("select_n", cases)
     shape = common_shape("select_n", (which, *cases))
-    return ShapedArray(shape, cases[0].dtype, all(c.weak_type for c in cases))
+    return ShapedArray(shape, first.dtype, all(c.weak_type for c in cases))
 
 
 clamp_p = Primitive("clamp")

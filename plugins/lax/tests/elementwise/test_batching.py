@@ -58,7 +58,7 @@ def test_two_operands_in_every_place(shapes: tuple[tuple[int, ...], tuple[int, .
 
 
 def test_three_operands_in_every_place() -> None:
-    pred, x, s = np.array([True, False]), np.float32([1, 2]), np.float32(5)
+    pred, x, s = np.array([True, False]), np.array([1, 2], np.float32), np.float32(5)
     for dims in product([None, 0, 1], [None, 0, 1], [None, 0]):
         if any(d is not None for d in dims):
             check(Sample(lax.select_n_p, (pred, x, s)), dims)
@@ -89,6 +89,6 @@ def test_each_state_draws_its_own_bits() -> None:
         state, drawn = lax.rng_bit_generator(key, (3,))
         np.testing.assert_array_equal(np.asarray(bits)[i], drawn)
         np.testing.assert_array_equal(np.asarray(states)[i], state)
-    lows = np.float32([0, 10])
+    lows = np.array([0, 10], np.float32)
     x = np.asarray(vmap(lambda a: lax.rng_uniform(a, np.float32(20), (50,)))(lows))
     assert x.shape == (2, 50) and x[1].min() >= 10 and x[0].min() >= 0

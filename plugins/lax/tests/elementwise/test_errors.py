@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -37,7 +37,8 @@ CASES: list[tuple[Callable[..., Any], tuple[ShapedArray, ...], type[Exception], 
     (lambda x: lax.add(x, 1 << 40), (I3,), OverflowError, ["1099511627776", "int32", "enable_x64"]),
     (lambda x: lax.neg(1 << 31), (I3,), OverflowError, ["2147483648"]),
     (lambda x: lax.integer_pow(x, -1), (I3,), TypeError, ["negative power -1", "i32[3]"]),
-    (lambda x: lax.integer_pow(x, 2.5), (F3,), TypeError, ["Python integer", "2.5", "lax.pow"]),
+    (lambda x: lax.integer_pow(x, cast(Any, 2.5)), (F3,), TypeError,
+     ["Python integer", "2.5", "lax.pow"]),
     (lax.pow, (I3, I3), TypeError, ["lax.pow does not accept", "int32"]),
     (lax.select_n, (F3, F3, F3), TypeError, ["booleans or integers", "f32[3]"]),
     (lax.select_n, (B3, F3, F3, F3), TypeError, ["two cases", "got 3 cases"]),
@@ -60,7 +61,8 @@ CASES: list[tuple[Callable[..., Any], tuple[ShapedArray, ...], type[Exception], 
     (lambda x: lax.round(x, 5), (F3,), ValueError, ["5 is not a valid RoundingMethod"]),
     (lambda x: lax.complex(x, x), (ShapedArray((3,), "bfloat16"),), TypeError,
      ["no complex dtype has parts of dtype bfloat16"]),
-    (lambda x: lax.sin(x, accuracy="high"), (F3,), TypeError, ["lax.AccuracyMode", "'high'"]),
+    (lambda x: lax.sin(x, accuracy=cast(Any, "high")), (F3,), TypeError,
+     ["lax.AccuracyMode", "'high'"]),
     (lambda x: lax.Tolerance(rtol=-1.0), (F3,), ValueError, ["must not be negative"]),
     (lambda x: lax.rng_bit_generator(x, (3,)), (F3,), TypeError, ["u32[4] or u64[2]", "f32[3]"]),
     (lambda k: lax.rng_bit_generator(k, (3,), "float32"), (ShapedArray((4,), "uint32"),),

@@ -14,6 +14,7 @@ from dovetail_lax import dtypes
 from ..arguments import (
     Shape,
     arrays,
+    broadcast,
     check_key,
     float_dtype,
     no_sharding,
@@ -49,7 +50,8 @@ def permutation(
 
 
 def _count(name: str, x: Any) -> int:
-    if not isinstance(x, (int, np.integer)) and getattr(getattr(x, "dtype", None), "kind", "") not in "iu":
+    kind = "i" if isinstance(x, int) else getattr(getattr(x, "dtype", None), "kind", "?")
+    if kind not in "iu":
         raise TypeError(f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}")
     return int(x)
 
@@ -217,7 +219,7 @@ def categorical(
     batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])
     wanted = batch if shape is None else shape_of("categorical", shape)
     leading = len(wanted) - len(batch)
-    if leading < 0 or np.broadcast_shapes(wanted[leading:], batch) != wanted[leading:]:
+    if leading < 0 or broadcast(wanted[leading:], batch) != wanted[leading:]:
         raise ValueError(
             f"categorical: shape {wanted} must end with the shape of logits without axis {axis}, "
             f"{batch}"

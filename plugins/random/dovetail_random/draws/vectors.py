@@ -9,7 +9,7 @@ import dovetail_numpy as dnp
 import numpy as np
 from dovetail_jit import fused
 
-from ..arguments import Shape, arrays, check_key, float_dtype, no_sharding, shape_of
+from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
 from .continuous import normal_of
 from ..keys import open_key
 
@@ -47,14 +47,15 @@ def multivariate_normal(
         )
     found = float_dtype("multivariate_normal", dtype)
     n = _vector_size(np.shape(mean), np.shape(cov))
-    batch = np.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
-    wanted = batch if shape is None else shape_of("multivariate_normal", shape)
-    if np.broadcast_shapes(wanted, batch) != wanted:
+    batches = (mean.shape[:-1], cov.shape[:-2])
+    wanted = None if shape is None else shape_of("multivariate_normal", shape)
+    found_shape = broadcast(*batches) if wanted is None else broadcast(wanted, *batches)
+    if found_shape is None or wanted not in (None, found_shape):
         raise ValueError(
-            f"multivariate_normal: parameters with batch dimensions {batch} do not broadcast to "
-            f"shape {wanted}"
+            f"multivariate_normal: parameters with batch dimensions {batches[0]} and {batches[1]} do "
+            f"not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}"
         )
-    return _multivariate(key, mean, cov, shape=(*wanted, n), dtype=found, method=method)
+    return _multivariate(key, mean, cov, shape=(*found_shape, n), dtype=found, method=method)
 
 
 def _vector_size(mean: Shape, cov: Shape) -> int:

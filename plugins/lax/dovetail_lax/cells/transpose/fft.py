@@ -6,7 +6,6 @@ spectrum: an element counts twice unless it is its own mirror image.
 
 from __future__ import annotations
 
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -17,8 +16,12 @@ from dovetail_core import typeof
 
 from ...moves import spread
 from ...primitives.arithmetic import div_p, mul_p
+from ...primitives.bits import or_p
+from ...primitives.comparison import eq_p
 from ...primitives.complex import conj_p
+from ...primitives.creation import iota_p
 from ...primitives.fft import FftType, fft_p
+from ...primitives.selection import select_n_p
 from ...scalars import scalar
 
 
@@ -40,13 +43,10 @@ def _fft(ct: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple[int, ...]) ->
 def _counts(spectrum: Any, lengths: tuple[int, ...]) -> Any:
     """How often each element of a half spectrum occurs in the whole one, in its shape."""
     shape: tuple[int, ...] = spectrum.shape
-    return spread(_row(lengths[-1], spectrum.dtype), shape, (len(shape) - 1,))
-
-
-@cache
-def _row(n: int, dtype: Any) -> Any:
-    row = np.full(n // 2 + 1 if n else 0, 2, dtype)
-    row[:1] = 1
+    last, n = len(shape) - 1, lengths[-1]
+    place = iota_p.bind(dtype=np.dtype(np.int32), shape=shape[last:], dimension=0)
+    alone = eq_p.bind(place, np.int32(0))
     if n % 2 == 0:
-        row[-1:] = 1
-    return row
+        alone = or_p.bind(alone, eq_p.bind(place, np.int32(n // 2)))
+    dtype = spectrum.dtype
+    return spread(select_n_p.bind(alone, scalar(2, dtype), scalar(1, dtype)), shape, (last,))

@@ -1,0 +1,73 @@
+"""``matrix`` in a test file, run by pytest: quick and full, skips, failures."""
+
+from __future__ import annotations
+
+import pytest
+
+from dovetail_core.testing import pytest_plugin
+
+TESTS = """
+import numpy as np
+from dovetail_core.testing import Sample, matrix, skip, toy
+
+SAMPLES = [Sample(toy.neg_p, (np.full(2, n, np.float32),), name=f"s{n}") for n in range(6)]
+
+
+def cost(sample):
+    if sample.args[0][0] == 0:
+        skip("zero costs nothing")
+    assert sample.args[0][0] != 5, "five is too much"
+
+
+test_cost = matrix(rows=(), columns=(), samples=SAMPLES, laws={"acme.cost": cost})
+test_kernel = matrix(rows=(), columns=("text", "dce"), samples=SAMPLES)
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    monkeypatch.delenv("DOVETAIL_TEST_FULL", raising=False)
+    pytester.makepyfile(TESTS)
+
+    def run_in_subprocess(*args):
+        plugin = "dovetail_core.testing.pytest_plugin"
+        given = [] if _installed() else ["-p", plugin]
+        return pytester.runpytest_subprocess("-v", "-p", "no:cacheprovider", *given, *args)
+
+    return run_in_subprocess
+
+
+def _installed():
+    from importlib.metadata import EntryPoints, entry_points
+
+    found = entry_points
+    eps = found(group="pytest11")
+    return isinstance(eps, EntryPoints) and "dovetail" in eps.names
+
+
+def test_quick_by_default(run):
+    result = run()
+    result.assert_outcomes(passed=2 * 2 + 1, skipped=1)
+    result.stdout.fnmatch_lines(["*test_cost?acme.cost-toy.neg-s0? SKIPPED (zero costs nothing)*"])
+
+
+def test_full_by_option(run):
+    result = run("--matrix=full")
+    result.assert_outcomes(passed=2 * 6 + 4, skipped=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*AssertionError: five is too much*", "*the law 'acme.cost' on the sample toy.neg(s5)*"]
+    )
+
+
+def test_full_by_environment(run, monkeypatch):
+    monkeypatch.setenv("DOVETAIL_TEST_FULL", "1")
+    run().assert_outcomes(passed=2 * 6 + 4, skipped=1, failed=1)
+    run("--matrix=quick").assert_outcomes(passed=2 * 2 + 1, skipped=1)
+
+
+def test_the_marker_selects(run):
+    run("-m", "not matrix", "--strict-markers").assert_outcomes(deselected=6)
+
+
+def test_the_plugin_is_the_one_that_is_installed(pytestconfig):
+    assert pytestconfig.pluginmanager.get_plugin("dovetail") is pytest_plugin

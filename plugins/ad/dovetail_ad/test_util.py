@@ -1,0 +1,251 @@
+"""Checking derivatives against finite differences: ``check_grads``, ``check_jvp``, ``check_vjp``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import float0, is_inexact, typeof
+from dovetail_core.testing import finite_difference, random_like, widened
+from dovetail_core.tree_util import (
+    keystr,
+    tree_differences,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
+
+from .arguments import function_name
+from .functions import jvp, vjp
+
+__all__ = ["check_grads", "check_jvp", "check_vjp"]
+
+# What is left of a number's digits after a finite difference of fourth order, and a margin.
+_TOLERANCE = {"bfloat16": 0.2, "float16": 5e-2, "float32": 2e-3, "float64": 1e-6}
+_REAL = {"complex64": "float32", "complex128": "float64"}
+
+
+def check_grads(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    order: int,
+    modes: str | Sequence[str] = ("fwd", "rev"),
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+) -> None:
+    """Check the derivatives of ``f`` at ``args``, up to ``order``, against finite differences.
+
+    Args:
+        f: a function of pytrees of arrays. Integer arguments and results are left alone.
+        args: the point, as a tuple or list of positional arguments.
+        modes: ``"fwd"`` for ``jvp``, ``"rev"`` for ``vjp``, or both; orders mix the modes.
+        atol, rtol: tolerances; by default those of the lowest precision that occurs.
+        eps: step of the finite differences; by default the fifth root of the precision.
+
+    Raises:
+        AssertionError: a derivative is wrong; names the function, the derivative and the place.
+        TypeError, ValueError: ``args`` is not a sequence, or ``order`` or a mode is none.
+    """
+    if not isinstance(args, (tuple, list)):
+        raise TypeError(
+            "check_grads takes the arguments as a tuple or list, got "
+            f"{type(args).__name__}: write check_grads(f, (x,), order)"
+        )
+    if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise ValueError(f"check_grads: order must be a positive integer, got {order!r}")
+    given = (modes,) if isinstance(modes, str) else tuple(modes)
+    unknown = [m for m in given if m not in ("fwd", "rev")]
+    if unknown or not given:
+        raise ValueError(f"check_grads: modes are 'fwd' and 'rev', got {modes!r}")
+    leaves, tree = tree_flatten(tuple(args))
+    values = [_value(x) for x in leaves]
+    _check_orders(f, tree, values, order, given, (atol, rtol, eps), function_name(f))
+
+
+def check_jvp(
+    f: Callable[..., Any],
+    f_jvp: Callable[..., Any],
+    args: Sequence[Any],
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+    err_msg: str = "",
+) -> None:
+    """Check a forward derivative against finite differences in a random direction.
+
+    Args:
+        f_jvp: ``f_jvp(args, tangents)`` returns ``(value, tangent)``: ``partial(jvp, f)``, say.
+        err_msg: put in front of the error's text.
+
+    Raises:
+        AssertionError: value or tangent are wrong; names the place in the result.
+    """
+    point = _Point(f, args, eps, err_msg or f"check_jvp of {function_name(f)}")
+    value, tangent = f_jvp(tuple(args), point.tangent_tree)
+    point.compare("the value", value, point.value, atol, rtol)
+    point.compare("the tangent", tangent, point.numeric_tree(), atol, rtol)
+
+
+def check_vjp(
+    f: Callable[..., Any],
+    f_vjp: Callable[..., Any],
+    args: Sequence[Any],
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+    err_msg: str = "",
+) -> None:
+    """Check a reverse derivative: for random t and ct, <vjp(ct), t> = <ct, f's difference along t>.
+
+    Args:
+        f_vjp: ``f_vjp(*args)`` returns ``(value, pull)``: ``partial(vjp, f)``, say.
+        err_msg: put in front of the error's text.
+
+    Raises:
+        AssertionError: value or cotangents are wrong; gives both products.
+    """
+    point = _Point(f, args, eps, err_msg or f"check_vjp of {function_name(f)}")
+    value, pull = f_vjp(*args)
+    point.compare("the value", value, point.value, atol, rtol)
+    cotangents = [_random_tangent(y, 100 + i) for i, y in enumerate(point.outs)]
+    found = pull(tree_unflatten(point.out_tree, cotangents))
+    found = tuple(found) if isinstance(found, list) else found
+    got, tree = tree_flatten(found)
+    if tree != point.in_tree:
+        differences = "; ".join(tree_differences(tuple(args), found))
+        raise AssertionError(f"{point.label}: cotangents have another structure: {differences}")
+    expected = _products(cotangents, point.numeric())
+    actual = _products(got, point.tangents)
+    tol = _default_tolerance([*point.values, *point.outs])
+    rtol, atol = tol if rtol is None else rtol, tol if atol is None else atol
+    left, right = float(actual.sum()), float(expected.sum())
+    # Errors of single terms add up like a random walk, even where the terms cancel.
+    scale = max(abs(left), abs(right), float(np.sqrt((expected**2).sum())))
+    if not abs(left - right) <= atol + rtol * scale:
+        raise AssertionError(
+            f"{point.label}: the cotangents are wrong: <vjp(ct), t> = {left}, "
+            f"<ct, finite difference along t> = {right}"
+        )
+
+
+def _check_orders(
+    f: Callable[..., Any],
+    tree: Any,
+    values: list[Any],
+    order: int,
+    modes: tuple[str, ...],
+    how: tuple[float | None, float | None, float | None],
+    name: str,
+) -> None:
+    args = tree_unflatten(tree, values)
+    if "fwd" in modes:
+        check_jvp(f, partial(jvp, f), args, *how, f"forward derivative of {name}")
+    if "rev" in modes:
+        check_vjp(f, partial(vjp, f), args, *how, f"reverse derivative of {name}")
+    if order == 1:
+        return
+    for mode in modes:
+        derivative = _derivative(f, tree, values, mode, order)
+        inner = f"the {'forward' if mode == 'fwd' else 'reverse'} derivative of {name}"
+        _check_orders(derivative, tree, values, order - 1, modes, how, inner)
+
+
+def _derivative(
+    f: Callable[..., Any], tree: Any, values: list[Any], mode: str, order: int
+) -> Callable[..., Any]:
+    """The derivative in a fixed random direction, as a function of the point."""
+    if mode == "fwd":
+        tangents = tree_unflatten(
+            tree, [_random_tangent(x, 10 * order + i) for i, x in enumerate(values)]
+        )
+        return lambda *args: _inexact(jvp(f, args, tangents)[1])
+
+    def pull_back(*args: Any) -> list[Any]:
+        value, pull = vjp(f, *args)
+        outs, out_tree = tree_flatten(value)
+        cts = [_random_tangent(y, 20 * order + i) for i, y in enumerate(outs)]
+        return _inexact(pull(tree_unflatten(out_tree, cts)))
+
+    return pull_back
+
+
+class _Point:
+    """A function at a point: values, a random direction, and the difference along it."""
+
+    def __init__(
+        self, f: Callable[..., Any], args: Sequence[Any], eps: float | None, label: str
+    ) -> None:
+        self.f = f
+        self.eps = eps
+        self.label = label
+        leaves, self.in_tree = tree_flatten(tuple(args))
+        self.values = [_value(x) for x in leaves]
+        self.tangents = [_random_tangent(x, i) for i, x in enumerate(self.values)]
+        self.value = f(*args)
+        self.outs, self.out_tree = tree_flatten(self.value)
+
+    @property
+    def tangent_tree(self) -> Any:
+        return tree_unflatten(self.in_tree, self.tangents)
+
+    def numeric(self) -> list[Any]:
+        """The difference of each output; None for those of integers."""
+        smooth = [is_inexact(typeof(y).dtype) for y in self.outs]  # type: ignore[attr-defined]
+
+        def on_leaves(*xs: Any) -> list[Any]:
+            ys = tree_flatten(self.f(*tree_unflatten(self.in_tree, xs)))[0]
+            return [y for y, s in zip(ys, smooth) if s]
+
+        tangents = [None if t.dtype == float0 else t for t in self.tangents]
+        found = iter(finite_difference(on_leaves, self.values, tangents, self.eps))
+        return [next(found) if s else None for s in smooth]
+
+    def numeric_tree(self) -> Any:
+        shapes = [np.shape(y) for y in self.outs]
+        numbers = [np.zeros(s, float0) if d is None else d for s, d in zip(shapes, self.numeric())]
+        return tree_unflatten(self.out_tree, numbers)
+
+    def compare(
+        self, what: str, actual: Any, expected: Any, atol: float | None, rtol: float | None
+    ) -> None:
+        if tree_flatten(actual)[1] != self.out_tree:
+            differences = "; ".join(tree_differences(expected, actual))
+            raise AssertionError(f"{self.label}: {what} has another structure: {differences}")
+        tol = _default_tolerance([*self.values, *self.outs])
+        rtol, atol = tol if rtol is None else rtol, tol if atol is None else atol
+        for (path, y), x in zip(tree_flatten_with_path(expected)[0], tree_flatten(actual)[0]):
+            where = f"{self.label}: {what}{' at ' if path else ''}{keystr(path)} is wrong"
+            if getattr(y, "dtype", None) == float0:
+                assert np.asarray(x).dtype == float0, f"{where}: it must be of dtype float0"
+                continue
+            np.testing.assert_allclose(widened(x), widened(y), rtol, atol, err_msg=where)
+
+
+def _value(x: Any) -> np.ndarray[Any, Any]:
+    """An argument as an array of the type that it is traced with."""
+    return np.asarray(x, typeof(x).dtype)  # type: ignore[attr-defined]
+
+
+def _random_tangent(x: Any, seed: int) -> np.ndarray[Any, Any]:
+    aval: Any = typeof(x).tangent_type()
+    return np.zeros(aval.shape, float0) if aval.dtype == float0 else random_like(aval, seed)
+
+
+def _inexact(tree: Any) -> list[Any]:
+    return [x for x in tree_flatten(tree)[0] if typeof(x).dtype != float0]  # type: ignore[attr-defined]
+
+
+def _products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """The real parts of all products of elements; what has dtype float0 counts for nothing."""
+    live = [(x, y) for x, y in zip(xs, ys) if y is not None and x.dtype != float0]
+    terms = [np.real(widened(x) * widened(y)).ravel() for x, y in live]
+    return np.concatenate([np.zeros(1), *terms])
+
+
+def _default_tolerance(values: Sequence[Any]) -> float:
+    names = [typeof(x).dtype.name for x in values]  # type: ignore[attr-defined]
+    return max([_TOLERANCE.get(_REAL.get(n, n), 0.0) for n in names], default=0.0)

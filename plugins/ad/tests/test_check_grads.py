@@ -1,0 +1,142 @@
+"""``check_grads``, ``check_jvp`` and ``check_vjp``: what they accept, catch and say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import dovetail_lax as lax
+import ml_dtypes
+import numpy as np
+import pytest
+from dovetail_ad import jvp, jvp_rules, transpose_rules, vjp
+from dovetail_ad.test_util import check_grads, check_jvp, check_vjp
+from dovetail_core import Primitive, enable_x64, float0
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+
+
+def smooth(x: Any) -> Any:
+    return lax.sin(lax.exp(x))
+
+
+def with_rule(tangent: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    """The sine, with a rule for its tangent of our own."""
+    p = Primitive("acme.sine", anonymous=True)
+    p.def_abstract_eval(lambda x: x)
+    p.def_decomposition(lax.sin)
+    jvp_rules.set(p, lambda primals, tangents: (p.bind(*primals), tangent(primals[0], tangents[0])))
+    return p.bind
+
+
+@pytest.mark.parametrize("modes", [("fwd",), ["rev"], "fwd", ("fwd", "rev")])
+def test_right_derivatives_pass_to_third_order(modes: Any) -> None:
+    check_grads(smooth, (X,), 3, modes)
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16, np.float32, np.complex64])
+def test_every_precision_has_a_tolerance(dtype: Any) -> None:
+    check_grads(smooth, (X.astype(dtype),), 1)
+
+
+def test_double_precision_is_checked_to_many_digits() -> None:
+    with enable_x64(True):
+        check_grads(smooth, (X.astype(np.float64),), 2, atol=1e-9, rtol=1e-9)
+
+
+def test_trees_python_scalars_and_integers() -> None:
+    def f(p: Any, n: Any, x: Any) -> Any:
+        return {"y": lax.mul(p["z"], lax.exp(p["z"])), "n": (n, None), "x": lax.integer_pow(x, 3)}
+
+    check_grads(f, ({"z": np.complex64(0.3 + 0.4j)}, 3, 0.5), 2)
+
+
+def test_functions_between_real_and_complex_numbers() -> None:
+    check_grads(lambda z: lax.mul(lax.real(z), lax.abs(z)), (np.complex64(0.3 + 0.4j),), 2)
+    check_grads(lambda x: lax.exp(lax.complex(x, lax.neg(x))), (X,), 2)
+
+
+def test_a_wrong_tangent_is_caught_in_both_modes() -> None:
+    wrong = with_rule(lambda x, t: lax.mul(t, lax.mul(1.01, lax.cos(x))))
+    with pytest.raises(AssertionError, match="forward derivative of bind: the tangent is wrong"):
+        check_grads(wrong, (X,), 1, "fwd")
+    said = r"reverse derivative of bind: the cotangents are wrong: <vjp\(ct\), t> = .*finite diff"
+    with pytest.raises(AssertionError, match=said):
+        check_grads(wrong, (X,), 1, "rev")
+
+
+def test_a_second_derivative_that_is_wrong_is_caught_at_second_order_only() -> None:
+    frozen = with_rule(lambda x, t: lax.mul(t, lax.cos(lax.stop_gradient(x))))
+    check_grads(frozen, (X,), 1)
+    with pytest.raises(AssertionError, match="derivative of the forward derivative of bind"):
+        check_grads(frozen, (X,), 2, "fwd")
+    with pytest.raises(AssertionError, match="derivative of the reverse derivative of bind"):
+        check_grads(frozen, (X,), 2, "rev")
+
+
+def test_a_wrong_transpose_is_caught_in_reverse_mode_only() -> None:
+    half = Primitive("acme.half", anonymous=True)
+    half.def_abstract_eval(lambda x: x)
+    half.def_decomposition(lambda x: lax.mul(x, 0.5))
+    jvp_rules.set(half, lambda primals, tangents: (half.bind(*primals), half.bind(*tangents)))
+    transpose_rules.set(half, lambda ct, x: [ct])
+    check_grads(half.bind, (X,), 1, "fwd")
+    with pytest.raises(AssertionError, match="the cotangents are wrong"):
+        check_grads(half.bind, (X,), 1, "rev")
+
+
+def test_check_jvp_compares_values_tangents_and_structures() -> None:
+    def off(primals: Any, tangents: Any) -> Any:
+        y, t = jvp(tree, primals, tangents)
+        return {"a": (lax.add(y["a"][0], 1.0),)}, t
+
+    def tree(x: Any) -> Any:
+        return {"a": (smooth(x),)}
+
+    check_jvp(tree, partial(jvp, tree), (X,))
+    with pytest.raises(
+        AssertionError, match=r"check_jvp of tree: the value at \['a'\]\[0\] is wrong"
+    ):
+        check_jvp(tree, off, (X,))
+    with pytest.raises(AssertionError, match="mine: the tangent has another structure"):
+        check_jvp(tree, lambda x, t: (tree(*x), t[0]), (X,), err_msg="mine")
+    with pytest.raises(AssertionError, match="it must be of dtype float0"):
+        check_jvp(lambda n: n, lambda n, t: (n[0], n[0]), (3,))
+
+
+def test_check_vjp_compares_values_and_structures() -> None:
+    check_vjp(smooth, partial(vjp, smooth), (X,))
+    with pytest.raises(AssertionError, match="check_vjp of smooth: the value is wrong"):
+        check_vjp(smooth, lambda x: (X, vjp(smooth, x)[1]), (X,))
+    with pytest.raises(AssertionError, match="cotangents have another structure"):
+        check_vjp(smooth, lambda x: (smooth(x), lambda ct: ct), (X,))
+
+
+def test_tolerances_and_steps_can_be_given() -> None:
+    wrong = with_rule(lambda x, t: lax.mul(t, lax.mul(1.01, lax.cos(x))))
+    check_grads(wrong, (X,), 1, atol=0.1, rtol=0.1)
+    with pytest.raises(AssertionError, match="is wrong"):
+        check_grads(smooth, (X,), 1, "fwd", eps=1.0)
+
+
+def test_integer_functions_have_nothing_to_check() -> None:
+    seen: list[Any] = []
+
+    def f(n: Any) -> Any:
+        seen.append(n)
+        return lax.add(n, 1)
+
+    check_grads(f, (np.arange(3),), 2)
+    assert seen and jvp(f, (3,), (np.zeros((), float0),))[1].dtype == float0
+
+
+def test_misuse_is_named() -> None:
+    with pytest.raises(TypeError, match=r"as a tuple or list, got ndarray: write check_grads\(f, "):
+        check_grads(smooth, X, 1)  # type: ignore[arg-type]
+    for order in (0, 1.5, True):
+        with pytest.raises(ValueError, match="order must be a positive integer, got"):
+            check_grads(smooth, (X,), order)  # type: ignore[arg-type]
+    for modes in ("forward", (), ("fwd", "bwd")):
+        with pytest.raises(ValueError, match="modes are 'fwd' and 'rev', got"):
+            check_grads(smooth, (X,), 1, modes)

@@ -1,0 +1,57 @@
+"""Linear algebra over a mapped axis, which becomes the first batch axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_batching import batch_rules
+from dovetail_core import Primitive
+
+from ...moves import moved, reshaped
+from ...primitives.factorizations import (
+    cholesky_p,
+    householder_product_p,
+    lu_p,
+    lu_pivots_to_permutation_p,
+    qr_p,
+    triangular_solve_p,
+)
+from ...primitives.spectral import eig_p, eigh_p, svd_p
+from .kinds import first
+
+
+def _leading(primitive: Primitive) -> None:
+    def rule(
+        axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+    ) -> tuple[Any, Any]:
+        operands = [first(x, d, axis.size) for x, d in zip(args, dims)]
+        out = primitive.bind(*operands, **params)
+        return out, [0] * len(out) if primitive.multiple_results else 0
+
+    batch_rules.set(primitive, rule)
+
+
+for _primitive in (
+    cholesky_p, lu_p, lu_pivots_to_permutation_p, qr_p, householder_product_p, eigh_p, eig_p, svd_p,
+):  # fmt: skip
+    _leading(_primitive)
+
+
+@batch_rules.register(triangular_solve_p)
+def _triangular_solve(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], *, left_side: bool, **params: Any
+) -> tuple[Any, int]:
+    (a, b), (dim_a, dim_b) = args, dims
+    if dim_a is None and dim_b is not None and axis.size:
+        # One matrix for all: the mapped axis becomes part of the right-hand sides' own.
+        place = len(b.shape) - (1 if left_side else 2)
+        b = moved(b, dim_b, place)
+        shape: tuple[int, ...] = b.shape
+        joint = (*shape[: place - left_side], -1, *shape[place - left_side + 2 :])
+        sizes = shape[place - left_side] * shape[place - left_side + 1]
+        wide = reshaped(b, tuple([sizes if d == -1 else d for d in joint]))
+        out = triangular_solve_p.bind(a, wide, left_side=left_side, **params)
+        return reshaped(out, shape), place
+    operands = [first(a, dim_a, axis.size), first(b, dim_b, axis.size)]
+    return triangular_solve_p.bind(*operands, left_side=left_side, **params), 0

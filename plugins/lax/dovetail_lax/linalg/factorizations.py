@@ -1,0 +1,156 @@
+"""Public functions that factor matrices and solve with the factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..functions._args import check
+from ..matrices import adjoint, lower as lower_part, matmul, transposed_matrix, upper
+from ..primitives.arithmetic import add_p, div_p, mul_p
+from ..primitives.factorizations import (
+    cholesky_p,
+    householder_product_p,
+    lu_p,
+    lu_pivots_to_permutation_p,
+    matrix_type,
+    qr_p,
+    triangular_solve_p,
+)
+from ..moves import reshaped
+from ..scalars import scalar
+
+
+def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+    """The lower triangular ``L`` with ``L Lᴴ = x`` for Hermitian positive definite matrices.
+
+    Args:
+        x: matrices of shape ``(..., n, n)``, of 32-bit or 64-bit floats or complex numbers.
+        symmetrize_input: factor ``(x + xᴴ) / 2``; otherwise only the lower triangle is read.
+
+    Returns: matrices of the same shape; of NaN where ``x`` is not positive definite.
+
+    Raises:
+        TypeError: the element type is another.
+        ValueError: ``x`` is no batch of square matrices.
+    """
+    matrix_type("cholesky", check("cholesky", x), square=True)
+    return cholesky_p.bind(symmetrized(x) if symmetrize_input else x)
+
+
+def symmetrized(x: Any) -> Any:
+    """The mean of each matrix and its conjugate transpose."""
+    return div_p.bind(add_p.bind(x, adjoint(x)), scalar(2.0, x.dtype))
+
+
+def triangular_solve(
+    a: Any,
+    b: Any,
+    *,
+    left_side: bool = False,
+    lower: bool = False,
+    transpose_a: bool = False,
+    conjugate_a: bool = False,
+    unit_diagonal: bool = False,
+) -> Any:
+    """``X`` with ``op(a) X = b`` if ``left_side``, else with ``X op(a) = b``.
+
+    Args:
+        a: triangular matrices ``(..., m, m)``; the other triangle is not read.
+        b: matrices ``(..., m, n)`` if ``left_side``, else ``(..., n, m)``; or vectors ``(..., m)``.
+        transpose_a: ``op`` transposes. conjugate_a: ``op`` conjugates.
+        unit_diagonal: the diagonal of ``a`` is ones and is not read.
+
+    Raises:
+        TypeError: element types differ or are not floats or complex numbers.
+        ValueError: shapes do not fit.
+    """
+    shape_a, given = check("triangular_solve", a).shape, check("triangular_solve", b).shape
+    vector = len(given) == len(shape_a) - 1
+    if vector:
+        b = reshaped(b, (*given, 1) if left_side else (*given[:-1], 1, given[-1]))
+    out = triangular_solve_p.bind(
+        a,
+        b,
+        left_side=left_side,
+        lower=lower,
+        transpose_a=transpose_a,
+        conjugate_a=conjugate_a,
+        unit_diagonal=unit_diagonal,
+    )
+    return reshaped(out, given) if vector else out
+
+
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """``P x = L U`` with partial pivoting.
+
+    Returns: ``(lu, pivots, permutation)``: ``L`` without its diagonal of ones below and ``U`` on
+        and above the diagonal of ``lu``; which rows were swapped with the first, second, ...;
+        the rows of ``x`` in the order of ``P x``.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of matrices.
+    """
+    factors, pivots, permutation = lu_p.bind(x)
+    return factors, pivots, permutation
+
+
+def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
+    """The permutation of ``permutation_size`` rows that the row swaps ``pivots`` make.
+
+    Raises:
+        ValueError: ``pivots`` are no integers, or more than rows.
+    """
+    size = permutation_size.__index__()
+    return lu_pivots_to_permutation_p.bind(pivots, permutation_size=size)
+
+
+def qr(
+    x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
+) -> tuple[Any, ...]:
+    """``x = Q R`` with ``Q`` unitary and ``R`` upper triangular.
+
+    Args:
+        pivoting: also return the order of columns ``p`` with ``x[:, p] = Q R`` and the diagonal of
+            ``R`` not increasing in magnitude.
+        full_matrices: ``Q`` is square; otherwise it has ``min(m, n)`` columns.
+        use_magma: accepted for compatibility; it chooses a library for GPUs.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of matrices.
+    """
+    return tuple(qr_p.bind(x, pivoting=bool(pivoting), full_matrices=bool(full_matrices)))
+
+
+def householder_product(a: Any, taus: Any) -> Any:
+    """The unitary matrix whose reflections are the columns of ``a`` with factors ``taus``.
+
+    Raises:
+        ValueError: shapes or element types do not fit.
+    """
+    return householder_product_p.bind(a, taus)
+
+
+def symmetric_product(
+    a_matrix: Any,
+    c_matrix: Any,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    symmetrize_output: bool = False,
+) -> Any:
+    """``alpha a aᵀ + beta c``.
+
+    Args:
+        symmetrize_output: mirror the lower triangle, so that the result is exactly symmetric.
+
+    Raises:
+        TypeError, ValueError: shapes or element types do not fit.
+    """
+    dtype = check("symmetric_product", a_matrix).dtype
+    square = mul_p.bind(matmul(a_matrix, transposed_matrix(a_matrix)), scalar(alpha, dtype))
+    out = add_p.bind(square, mul_p.bind(c_matrix, scalar(beta, dtype)))
+    if symmetrize_output:
+        return add_p.bind(lower_part(out), upper(transposed_matrix(out), 1))
+    return out

@@ -1,0 +1,139 @@
+"""Public functions of eigenvalues and singular values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..functions._args import check
+from ..moves import along
+from ..primitives.factorizations import matrix_type
+from ..primitives.spectral import (
+    EigImplementation,
+    EighImplementation,
+    SvdAlgorithm,
+    eig_p,
+    eigh_p,
+    svd_p,
+)
+from .factorizations import symmetrized
+
+
+def eigh(
+    x: Any,
+    *,
+    lower: bool = True,
+    symmetrize_input: bool = True,
+    sort_eigenvalues: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    implementation: EighImplementation | None = None,
+) -> tuple[Any, Any]:
+    """Eigenvectors and eigenvalues of Hermitian matrices.
+
+    Args:
+        x: matrices of shape ``(..., n, n)``.
+        lower: which triangle is read, where ``symmetrize_input`` is False.
+        symmetrize_input: decompose ``(x + xᴴ) / 2``.
+        sort_eigenvalues: accepted for compatibility; they are always in ascending order.
+        subset_by_index: return only those from the first to before the second index.
+        implementation: platforms offer some; CPUs their own (``QR``) alone.
+
+    Returns: ``(v, w)``: ``v[..., :, i]`` is the normalised eigenvector of ``w[..., i]``. NaN where
+        the iteration did not converge.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of square matrices, or the subset is out of bounds.
+    """
+    n = matrix_type("eigh", check("eigh", x), square=True)[1]
+    v, w = eigh_p.bind(symmetrized(x) if symmetrize_input else x, lower=bool(lower))
+    if subset_by_index is not None:
+        start, stop = _subset("eigh", subset_by_index, n)
+        v, w = along(v, len(v.shape) - 1, start, stop), along(w, len(w.shape) - 1, start, stop)
+    return v, w
+
+
+def _subset(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
+    start, stop = subset
+    if not 0 <= start <= stop <= n:
+        raise ValueError(
+            f"lax.linalg.{name} got subset_by_index={subset} of {n} values: indices must be from 0 "
+            f"to {n}, in order."
+        )
+    return start, stop
+
+
+def eig(
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = False,
+    implementation: EigImplementation | None = None,
+    use_magma: bool | None = None,
+) -> list[Any]:
+    """Eigenvalues of general matrices, then left and right eigenvectors where wanted.
+
+    Results are complex. Eigenvectors have no derivative, because they are determined up to a
+    factor only; eigenvalues have one.
+
+    Raises:
+        NotImplementedError: ``enable_eigvec_derivs``.
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of square matrices.
+    """
+    if enable_eigvec_derivs:
+        raise NotImplementedError(
+            "lax.linalg.eig has no derivatives of eigenvectors (enable_eigvec_derivs). Use eigh "
+            "for Hermitian matrices, or differentiate functions of eigenvalues alone."
+        )
+    return list(
+        eig_p.bind(
+            x,
+            compute_left_eigenvectors=bool(compute_left_eigenvectors),
+            compute_right_eigenvectors=bool(compute_right_eigenvectors),
+        )
+    )
+
+
+def svd(
+    x: Any,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+    algorithm: SvdAlgorithm | None = None,
+) -> Any:
+    """``x = U diag(s) Vᴴ`` with unitary ``U`` and ``V`` and ``s`` descending.
+
+    Args:
+        full_matrices: ``U`` and ``V`` are square; otherwise they have ``min(m, n)`` columns.
+        compute_uv: return ``(U, s, Vᴴ)``; otherwise ``s`` alone.
+        subset_by_index: only values from the first to before the second index, with their vectors.
+        algorithm: how; platforms offer some (CPUs ``DIVIDE_AND_CONQUER``, the default, and ``QR``).
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of matrices, the subset is out of bounds, or it is wanted
+            with ``full_matrices``.
+    """
+    _, m, n = matrix_type("svd", check("svd", x))
+    found = svd_p.bind(
+        x, full_matrices=bool(full_matrices), compute_uv=bool(compute_uv), algorithm=algorithm
+    )
+    if subset_by_index is not None:
+        found = _part(found, subset_by_index, m, n, full_matrices and compute_uv)
+    return (found[1], found[0], found[2]) if compute_uv else found[0]
+
+
+def _part(found: list[Any], subset: tuple[int, int], m: int, n: int, square: bool) -> list[Any]:
+    start, stop = _subset("svd", subset, min(m, n))
+    if square and (start, stop) != (0, min(m, n)):
+        raise ValueError(
+            "lax.linalg.svd with subset_by_index returns as many vectors as values: set "
+            "full_matrices=False."
+        )
+    last = len(found[0].shape) - 1
+    s = along(found[0], last, start, stop)
+    if len(found) == 1 or square:
+        return [s, *found[1:]]
+    return [s, along(found[1], last + 1, start, stop), along(found[2], last, start, stop)]
