@@ -101,16 +101,12 @@ class _Checker:
     def form(self, eqn: Eqn, form: Form) -> None:
         for n, region in enumerate(form.regions):
             program = region.program
-            counts = (
-                ("operands", region.operands, program.in_avals),
-                ("results", region.results, program.out_avals),
-            )
-            for what, positions, avals in counts:
-                if len(positions) != len(avals):
-                    self.fail(
-                        f"sub-program {n} has {len(avals)} of the {what}, its form names "
-                        f"{len(positions)}"
-                    )
+            for what, named, has in (
+                ("takes {} operands", len(region.operands), len(program.in_avals)),
+                ("gives {} results", len(region.results), len(program.out_avals)),
+            ):
+                if named != has:
+                    self.fail(f"sub-program {n} {what.format(has)}, its form names {named}")
             self.connections(eqn, form, n, region)
 
     def connections(self, eqn: Eqn, form: Form, n: int, region: Region) -> None:

@@ -55,9 +55,14 @@ class Registry:
     def active(self) -> dict[str, Manifest]:
         return {p.name: p.manifest for p in self.plugins.values() if p.manifest and not p.problem}
 
+    def contributions(self, table: str) -> list[tuple[Plugin, str]]:
+        """Plugins and their modules that fill cells of ``table``, in the order of their names."""
+        active = self.active.items()
+        return [(self.plugins[n], m) for n, p in active for m in p.contributes.get(table, ())]
+
     def contributors(self, table: str) -> list[str]:
         """Modules that fill cells of ``table``, in the order of the plugins' names."""
-        return [m for p in self.active.values() for m in p.contributes.get(table, ())]
+        return [module for _, module in self.contributions(table)]
 
     def provider(self, role: str, default: Any = _REQUIRED) -> Any:
         """The object that a plugin provides for ``role``.

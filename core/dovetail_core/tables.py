@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import warnings
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from .errors import MissingRule, RuleConflict
+from .errors import MissingRule, PluginError, RuleConflict
 from .primitive import Primitive
 from .source import registering_place
 from .xla.config import Config
+
+if TYPE_CHECKING:
+    from .plugins import Plugin
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 
@@ -64,6 +69,7 @@ class RuleTable(Generic[RuleT]):
         self.module: str = registering_place()[0]
         self.rules: dict[Primitive, RuleT] = {}
         self.origins: dict[Primitive, Origin] = {}
+        self.problems: list[str] = []  # contributions that were set aside, and why
         self._derive = derive
         self._filled = False
         self._filling = False
@@ -96,7 +102,8 @@ class RuleTable(Generic[RuleT]):
             new = new._replace(replaced=old)
         self.rules[primitive] = rule
         self.origins[primitive] = new
-        if self._filled and not primitive.anonymous:
+        seen = self._filled or (old is not None and not self._filling)
+        if seen and not primitive.anonymous:
             generation.set_global(generation.value + 1)
 
     def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
@@ -112,7 +119,14 @@ class RuleTable(Generic[RuleT]):
         )
 
     def fill(self) -> None:
-        """Import every module that plugins named as contributor to this table, once."""
+        """Import every module that plugins named as contributor to this table, once.
+
+        A module that does not import is set aside with a warning: the table does without its cells.
+
+        Raises:
+            RuleConflict: two contributors fill one cell.
+            PluginError: ``DOVETAIL_STRICT=1`` is set and a module does not import.
+        """
         if self._filled:
             return
         from .plugins import registry
@@ -122,11 +136,34 @@ class RuleTable(Generic[RuleT]):
                 return
             self._filling = True
             try:
-                for module in registry().contributors(self.name):
-                    import_module(module)
+                self.problems.clear()
+                for plugin, module in registry().contributions(self.name):
+                    self._load(plugin, module)
                 self._filled = True
             finally:
                 self._filling = False
+
+    def _load(self, plugin: Plugin, module: str) -> None:
+        before = self.rules.copy(), self.origins.copy()
+        try:
+            import_module(module)
+        except RuleConflict:
+            raise
+        except Exception as e:  # a plugin's module may fail in any way; the rest must go on
+            # In place: interpreters hold on to the dictionaries.
+            for now, then in zip((self.rules, self.origins), before):
+                now.clear()
+                now.update(then)  # type: ignore[arg-type]
+            why = f"{type(e).__name__}: {e}"
+            text = (
+                f"the cells of plugin {plugin.name!r} of {plugin.distribution} {plugin.version} "
+                f"for table {self.name!r} are set aside, because {module} fails to import: {why}. "
+                "Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
+            )
+            if os.environ.get("DOVETAIL_STRICT") == "1":
+                raise PluginError(text) from e
+            self.problems.append(f"{module} of plugin {plugin.name!r} ({why})")
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
 
     def miss(self, primitive: Primitive) -> RuleT:
         """The slow path of a lookup: fill the table, else derive a cell and keep it, else raise.
@@ -155,8 +192,11 @@ class RuleTable(Generic[RuleT]):
             f"{distribution_of(primitive.module)}, the table from {distribution_of(self.module)}. "
             f"Fill the cell with @dovetail_core.registry().table({self.name!r})"
             f".register({primitive.name.rpartition('.')[2]}_p), or give the primitive a "
-            "decomposition (Primitive.def_decomposition)."
+            f"decomposition (Primitive.def_decomposition).{self._aside_note()}"
         )
+
+    def _aside_note(self) -> str:
+        return f" Set aside: {'; '.join(self.problems)}." if self.problems else ""
 
     def get(self, primitive: Primitive) -> RuleT | None:
         """The rule of ``primitive``, filling and deriving as needed, or None."""

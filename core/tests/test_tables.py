@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import sys
 import threading
 from typing import Any, Protocol
@@ -227,16 +226,33 @@ def test_a_table_that_cannot_derive_a_cell_is_missing_it():
         table.miss(Primitive("test.none"))
 
 
-def test_a_failing_module_is_tried_again(acme):
-    acme.module("acme.cells", "raise RuntimeError('not yet')")
+def test_a_module_that_fails_is_set_aside_with_all_its_cells(acme):
+    acme.module("acme.cells", CELLS + "\n\nraise RuntimeError('broken')\n")
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_cells',)}")
+    acme.module(
+        "beta_cells",
+        "from acme.rows import two_p\nfrom acme.tables import cost\ncost.set(two_p, lambda: 2)\n",
+    )
     table = registry().table("acme.cost")
-    one, _ = rows()
+    one, two = rows()
+    with pytest.warns(RuntimeWarning) as caught:
+        assert table[two]() == 2
+    assert [str(w.message) for w in caught] == [
+        "the cells of plugin 'acme' of acme-dist 2.5 for table 'acme.cost' are set aside, because "
+        "acme.cells fails to import: RuntimeError: broken. Fix the module, or disable the plugin "
+        "(DOVETAIL_DISABLE_PLUGINS)."
+    ]
+    assert table.problems == ["acme.cells of plugin 'acme' (RuntimeError: broken)"]
+    assert one not in table.rules and one not in table.origins and table.get(one) is None
+
+
+def test_a_module_that_fails_is_an_error_in_strict_mode(acme, monkeypatch):
+    acme.module("acme.cells", "raise RuntimeError('broken')\n")
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    table = registry().table("acme.cost")
     for _ in range(2):
-        with pytest.raises(RuntimeError, match="not yet"):
-            table.miss(one)
-    acme.module("acme.cells", CELLS + "# now it works\n")
-    importlib.invalidate_caches()
-    assert table[one]() == 1
+        with pytest.raises(PluginError, match=r"acme\.cells fails to import: RuntimeError: broken"):
+            table.fill()
 
 
 def test_another_thread_waits_for_a_table_that_is_being_filled(acme):

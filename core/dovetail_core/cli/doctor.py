@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -114,11 +115,14 @@ def _matrix() -> Iterator[Line]:
     yield "rows", str(len(rows))
     for column in cells.columns():
         try:
-            table = cells.load_column(column)
+            with warnings.catch_warnings(action="ignore"):  # they are reported below
+                table = cells.load_column(column)
             kinds = [cells.cell(table, p).kind for p in rows.values()]
         except (DovetailError, ImportError) as e:
             yield f"problem {column}", str(e)
             continue
+        for problem in table.problems:
+            yield f"problem {column}", f"cells set aside: {problem}"
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
         yield column, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
 

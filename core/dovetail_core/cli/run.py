@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any, cast
 
 from ..command import Command
-from ..errors import DovetailError
+from ..errors import DovetailError, PluginError
 from ..plugins import load_object, registry
 from . import doctor, explain, matrix, plugins
 
@@ -55,7 +55,32 @@ def _commands(asked: str | None, quiet: bool) -> dict[str, Command]:
     if asked in _OWN:
         return _OWN
     wanted = [asked] if asked in targets else sorted(targets)
-    return _OWN | {n: load_object(targets[n]) for n in wanted}
+    return _OWN | {n: _load(n, targets[n]) for n in wanted}
+
+
+class _Broken:
+    """Stands for a command that cannot be loaded, so that the others are not lost."""
+
+    help = "(cannot be loaded)"
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+    def configure(self, parser: ArgumentParser) -> None:
+        parser.add_argument("anything", nargs="*")
+
+    def run(self, args: Namespace) -> int:
+        raise PluginError(self.problem)
+
+
+def _load(name: str, target: str) -> Command:
+    try:
+        return load_object(target)
+    except Exception as e:  # a plugin's module may fail in any way
+        return _Broken(
+            f"the command {name!r} ({target}) cannot be loaded: {type(e).__name__}: {e}. See "
+            "dovetail doctor."
+        )
 
 
 def _targets(quiet: bool) -> dict[str, str]:

@@ -99,8 +99,8 @@ def _select_type(which: AbstractValue, *cases: AbstractValue) -> ShapedArray:
 
 @def_impl(select_p)
 def _select(which: Any, on_false: Any, on_true: Any) -> Any:
-    chosen: Any = np.where(which, on_true, on_false)
-    return chosen
+    where: Any = np.where
+    return where(which, on_true, on_false)
 
 
 sum_p = Primitive("toy.sum")
@@ -118,8 +118,7 @@ def _sum_type(x: AbstractValue, *, axes: tuple[int, ...]) -> ShapedArray:
 @def_impl(sum_p)
 def _sum(x: Any, *, axes: tuple[int, ...]) -> Any:
     add: Any = np.add
-    total: Any = add.reduce(x, axes, x.dtype)
-    return total
+    return add.reduce(x, axes, x.dtype)
 
 
 sincos_p = Primitive("toy.sincos", multiple_results=True)

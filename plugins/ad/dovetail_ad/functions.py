@@ -218,8 +218,7 @@ def _pull_back(
     if tree != out_tree:
         raise TypeError(
             f"the vjp function of {name} takes a cotangent of the structure of its output "
-            f"{out_tree}, "
-            f"got {tree}"
+            f"{out_tree}, got {tree}"
         )
     _check_types(f"vjp of {name}: the cotangent", given, [a.cotangent_type() for a in avals])
     cts = [live_tangent(t) for t in given]

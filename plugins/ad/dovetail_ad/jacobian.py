@@ -120,8 +120,7 @@ def _check_outputs(value: Any, holomorphic: bool) -> None:
         if dtype.kind == "c" and not holomorphic:
             raise TypeError(
                 f"jacrev takes functions with real outputs, got dtype {dtype.name}. For a "
-                "holomorphic "
-                "function pass holomorphic=True; otherwise use vjp or jvp."
+                "holomorphic function pass holomorphic=True; otherwise use vjp or jvp."
             )
 
 

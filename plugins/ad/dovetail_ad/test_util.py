@@ -1,4 +1,4 @@
-"""Checking derivatives against finite differences: ``check_grads``, ``check_jvp``, ``check_vjp``."""
+"""Derivatives checked against finite differences: ``check_grads`` and its parts."""
 
 from __future__ import annotations
 
@@ -247,5 +247,6 @@ def _products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def _default_tolerance(values: Sequence[Any]) -> float:
-    names = [typeof(x).dtype.name for x in values]  # type: ignore[attr-defined]
+    avals: list[Any] = [typeof(x) for x in values]
+    names: list[str] = [a.dtype.name for a in avals]
     return max([_TOLERANCE.get(_REAL.get(n, n), 0.0) for n in names], default=0.0)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import dovetail_lax as lax
 import ml_dtypes
 import numpy as np
 import pytest
+
+import dovetail_lax as lax
 from dovetail_ad import jvp, jvp_rules, transpose_rules, vjp
 from dovetail_ad.test_util import check_grads, check_jvp, check_vjp
 from dovetail_core import Primitive, enable_x64, float0

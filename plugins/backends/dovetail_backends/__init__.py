@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Shard as Shard,
         check_usable as check_usable,
         deleted_error as deleted_error,
+        give_away as give_away,
         value_of as value_of,
     )
     from .dlpack import from_dlpack as from_dlpack
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _hide_frames(__file__.rpartition("/")[0])
 
 _MODULES = {
-    "array": "Array Shard check_usable deleted_error value_of",
+    "array": "Array Shard check_usable deleted_error give_away value_of",
     "dlpack": "from_dlpack",
     "pjrt.backend": "PjrtBackend backend_of",
     "pjrt.module": "LoweredModule lower_module",

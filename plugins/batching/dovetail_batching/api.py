@@ -172,8 +172,7 @@ def _axis_size(
     if not found:
         raise ValueError(
             f"vmap of {name}: no argument is mapped (in_axes is None everywhere). Map at least "
-            "one, "
-            "or pass axis_size."
+            "one, or pass axis_size."
         )
     names = _leaf_names(args, kwargs)
     lines = [

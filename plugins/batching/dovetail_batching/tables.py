@@ -14,7 +14,7 @@ class BatchRule(Protocol):
     ``rule(axis, args, dims, **params)`` returns ``(out, out_dim)``, lists where the primitive has
     multiple results. ``dims[i]`` is the position of the mapped axis in ``args[i]`` (never
     negative), or None where it has none (at least one has one). ``axis.size`` is its length and
-    ``axis.name`` its name or None. The first three are passed by position. The first three are passed by position.
+    ``axis.name`` its name or None. The first three are passed by position.
     """
 
     def __call__(

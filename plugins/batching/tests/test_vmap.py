@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
+
+import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_batching import vmap
 from dovetail_jit import jit
@@ -88,9 +89,8 @@ def test_collectives_over_a_named_axis() -> None:
 
 
 def test_psum_of_a_constant_is_the_size() -> None:
-    assert np.asarray(vmap(lambda x: lax.mul(x, float(lax.psum(1, "i"))), axis_name="i")(V)).tolist() == [
-        4.0, -4.0, 8.0, 2.0,
-    ]  # fmt: skip
+    found = vmap(lambda x: lax.mul(x, float(lax.psum(1, "i"))), axis_name="i")(V)
+    assert np.asarray(found).tolist() == [4.0, -4.0, 8.0, 2.0]
 
 
 def test_all_to_all_transposes_across_the_axis() -> None:
@@ -124,13 +124,17 @@ def test_unbound_axis_names_are_errors() -> None:
 def test_errors_name_the_argument() -> None:
     with pytest.raises(ValueError, match="in_axes has 1 entries, but 2 positional"):
         vmap(lax.mul, (0,))(A, A)
-    with pytest.raises(ValueError, match=r"args\[1\] has type f32\[4\], mapped over axis 0, of length 4"):
+    with pytest.raises(
+        ValueError, match=r"args\[1\] has type f32\[4\], mapped over axis 0, of length 4"
+    ):
         vmap(lax.mul)(A, V)
     with pytest.raises(ValueError, match=r"axis 2 of args\[0\], which has type f32\[3,4\]"):
         vmap(lax.sin, 2)(A)
     with pytest.raises(ValueError, match="no argument is mapped"):
         vmap(lax.sin, None)(A)
-    with pytest.raises(ValueError, match=r"in_axes\[0\] is a tuple of length 2, but the value there"):
+    with pytest.raises(
+        ValueError, match=r"in_axes\[0\] is a tuple of length 2, but the value there"
+    ):
         vmap(lambda p: p, ((0, 0),))((A, A, A))
     with pytest.raises(TypeError, match="expected an integer or None, got 'x'"):
         vmap(lax.sin, ("x",))(A)

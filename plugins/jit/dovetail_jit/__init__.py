@@ -18,6 +18,6 @@ from .stages import (
 )
 
 __all__ = [
-    "ShapeDtypeStruct", "clear_caches", "disable_jit", "ensure_compile_time_eval", "eval_shape", "jit",
-    "make_jaxpr",
+    "ShapeDtypeStruct", "clear_caches", "disable_jit", "ensure_compile_time_eval", "eval_shape",
+    "jit", "make_jaxpr",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any
 
-from dovetail_backends.selection import backend as backend_named
+from dovetail_backends import backend as backend_named
 from dovetail_core import EVAL, Tracer, check_alive, get_trace, typeof
 from dovetail_core.tree_util import (
     default_registry,
@@ -162,8 +162,7 @@ def _names(what: str, value: Any) -> frozenset[str]:
 def _both(
     fun: Any, signature: inspect.Signature | None, nums: tuple[int, ...], names: frozenset[str]
 ) -> tuple[tuple[int, ...], frozenset[str]]:
-    """Positions and names of the same arguments: each implies the other where the signature "
-    "tells."""
+    """Positions and names of the same arguments; each implies the other if a signature tells."""
     if signature is None or not (nums or names):
         return nums, names
     parameters = list(signature.parameters.values())
@@ -309,9 +308,7 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def _on_reference(program: Program, operands: Sequence[Any]) -> Any:
-    from dovetail_backends.placement import asarray_on
-    from dovetail_backends.reference import evaluate
-    from dovetail_backends.selection import target_device
+    from dovetail_backends import asarray_on, evaluate, target_device
 
     found = evaluate(program.call, *operands)
     device = target_device()

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dovetail_backends.pjrt.backend import backend_of
-from dovetail_backends.pjrt.module import LoweredModule
+from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import Option, config
 from dovetail_core.hooks import has_hooks, manager
 from dovetail_core.xla import client as xla_client, execution
@@ -94,8 +93,7 @@ def _read(path: Path, backend: Any, device: Any) -> Any:
     except Exception as e:
         warnings.warn(
             f"the compilation cache entry {path} is damaged ({type(e).__name__}: {e}). The "
-            "program is "
-            "compiled again and the entry replaced.",
+            "program is compiled again and the entry replaced.",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any, TypeVar
 
-from dovetail_backends.placement import asarray_on
+from dovetail_backends import asarray_on, check_usable
 from dovetail_core import (
     EVAL,
     ClosedJaxpr,
@@ -47,8 +47,7 @@ def reject_tracers(leaves: Any, name: str) -> None:
             check_alive(x)
             raise UnexpectedTracerError(
                 f"{name} is evaluated at once, but an operand {x!r} is being traced: the "
-                "operation ran "
-                "outside of the trace (in another thread, or under ensure_compile_time_eval)."
+                "operation ran outside of the trace (in another thread, or under ensure_compile_time_eval)."
             )
 
 
@@ -96,17 +95,22 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
         if not params:
             if bare is None:
                 bare = _operation(primitive, params)
-            return bare(*args)
-        key = tuple(params.items())
+            call = bare
+        else:
+            key = tuple(params.items())
+            try:
+                call = calls.get(key)
+            except TypeError:  # an unhashable parameter: compile each time
+                return _operation(primitive, params)(*args)
+            if call is None:
+                if len(calls) >= KEPT:
+                    calls.clear()
+                call = calls[key] = _operation(primitive, params)
         try:
-            call = calls.get(key)
-        except TypeError:  # an unhashable parameter: compile each time
-            return _operation(primitive, params)(*args)
-        if call is None:
-            if len(calls) >= KEPT:
-                calls.clear()
-            call = calls[key] = _operation(primitive, params)
-        return call(*args)
+            return call(*args)
+        except ValueError:
+            check_usable(args)  # C++'s own error for a donated array names nothing
+            raise
 
     return rule
 
@@ -133,7 +137,11 @@ def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> 
         call = program.cache["call"] = compiled_call(
             name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals))
         )
-    return call(*args)
+    try:
+        return call(*args)
+    except ValueError:
+        check_usable(args)
+        raise
 
 
 def fused(

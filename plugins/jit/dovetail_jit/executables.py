@@ -7,10 +7,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dovetail_backends.pjrt.backend import backend_of
-from dovetail_backends.pjrt.module import LoweredModule, lower_module
-from dovetail_backends.placement import asarray_on
-from dovetail_backends.selection import target_device
+from dovetail_backends import (
+    LoweredModule,
+    asarray_on,
+    backend_of,
+    give_away,
+    lower_module,
+    target_device,
+)
 from dovetail_core import ClosedJaxpr, generation, typeof
 from dovetail_core.hooks import has_hooks, manager
 from dovetail_core.passes import run_passes
@@ -48,8 +52,8 @@ class Executable:
             self._handlers[committed] = handlers
         out = execution.run(self.loaded, [*self.constants, *kept], handlers)
         for x, d in zip(kept, self.module.donated):
-            if d and not x.is_deleted():
-                x.delete()
+            if d:  # the runtime has taken its memory; now C++ sends its use to Python, which says so
+                give_away(x)
         return out
 
     def fast_path(self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> FastPath:
@@ -90,9 +94,8 @@ def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
             if chosen is not None and device is not chosen[0]:
                 raise ValueError(
                     f"{name} received arrays on different devices: leaf {chosen[1]} of its "
-                    "arguments "
-                    f"is on {chosen[0]}, leaf {i} on {device}. Move them to one device with "
-                    "device_put."
+                    f"arguments is on {chosen[0]}, leaf {i} on {device}. Move them to one device "
+                    "with device_put."
                 )
             chosen = chosen or (device, i)
     return (chosen[0], True) if chosen is not None else (target_device(), False)

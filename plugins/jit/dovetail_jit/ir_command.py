@@ -19,8 +19,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("function", help="SCRIPT:FUNCTION, a Python file and a name in it")
     parser.add_argument(
         "types", nargs="*", metavar="TYPE", help="types of the arguments, such as f32[8,4]; "
-        "without "
-        "them the script's FUNCTION_args() (or EXAMPLE_ARGS) gives example arguments",
+        "without them the script's FUNCTION_args() (or EXAMPLE_ARGS) gives example arguments",
     )  # fmt: skip
     parser.add_argument(
         "--stage", choices=["jaxpr", "stablehlo", "hlo", "all"], default="all", help="which stage"
@@ -55,14 +54,15 @@ def _load(place: str) -> tuple[Any, list[Any]]:
     if not Path(path).is_file():
         raise DovetailError(f"there is no file {path!r}; {_EXAMPLE}")
     sys.path.insert(0, str(Path(path).resolve().parent))
-    found = runpy.run_path(path)
+    found: dict[str, Any] = runpy.run_path(path)
     if not callable(found.get(name)):
         functions = sorted(n for n, v in found.items() if callable(v) and not n.startswith("_"))
         raise DovetailError(
             f"{path} has no function {name!r}; it has {', '.join(functions) or 'none'}"
         )
     example: Any = found.get(f"{name}_args", found.get("EXAMPLE_ARGS", ()))
-    return found[name], list(example() if callable(example) else example)
+    given: Any = example() if callable(example) else example
+    return found[name], list(given)
 
 
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}

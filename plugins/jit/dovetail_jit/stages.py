@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dovetail_backends.pjrt.backend import backend_of
-from dovetail_backends.pjrt.module import LoweredModule
+from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import ClosedJaxpr, ShapedArray, Tracer, register_type, typeof
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
@@ -184,10 +183,8 @@ class Compiled:
             if got.shape != want.shape or got.dtype != want.dtype:
                 raise TypeError(
                     f"the compiled {name} takes {want.str_short()} as leaf {i} of its arguments, "
-                    "got "
-                    f"{got.str_short()}. Trace and compile again for other types, or call the "
-                    "jitted "
-                    "function itself."
+                    f"got {got.str_short()}. Trace and compile again for other types, or call the "
+                    "jitted function itself."
                 )
         committed = self._lowered._committed  # pyright: ignore[reportPrivateUsage]
         outs = self._executable.run([*program.consts, *leaves], committed)

@@ -91,7 +91,10 @@ def test_disk_cache_hits_and_survives_damage(tmp_path: Path) -> None:
 def test_disk_cache_that_cannot_be_written_warns(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with compilation_cache_dir(str(blocked)), pytest.warns(RuntimeWarning, match="cannot be written"):
+    with (
+        compilation_cache_dir(str(blocked)),
+        pytest.warns(RuntimeWarning, match="cannot be written"),
+    ):
         np.testing.assert_allclose(compile_one(4.0)(X), 4 * np.sin(X), rtol=1e-6)
 
 

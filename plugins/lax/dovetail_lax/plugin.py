@@ -4,7 +4,9 @@ from dovetail_core.manifest import Manifest
 
 MANIFEST = Manifest(
     "lax",
-    surfaces={"lax": "dovetail_lax"},
+    names={"numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion"},
+    surfaces={"lax": "dovetail_lax", "dtypes": "dovetail_lax.dtypes"},
+    options={"numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion"},
     rows=("dovetail_lax.primitives",),
     contributes={
         "ad.jvp": ("dovetail_lax.cells.jvp",),

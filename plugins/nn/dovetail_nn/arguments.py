@@ -6,9 +6,10 @@ import operator
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_core import is_inexact
 from dovetail_lax import dtypes
 
@@ -34,8 +35,10 @@ def _refuse(name: str, x: Any) -> NoReturn:
     )
 
 
-def inexact(name: str, x: Any) -> Any:
+def inexact(name: str, x: Any, weak: bool = False) -> Any:
     """``x`` as an array or tracer of floating-point or complex numbers; integers are converted.
+
+    ``weak`` says whether they become weakly typed, as beside a Python float.
 
     Raises:
         TypeError: it is no array and no number.
@@ -46,7 +49,7 @@ def inexact(name: str, x: Any) -> Any:
         aval = x.aval
     if is_inexact(aval.dtype):
         return x
-    return lax.convert_element_type(x, dtypes.as_dtype(float))
+    return lax.convert_element_type_p.bind(x, new_dtype=dtypes.as_dtype(float), weak_type=weak)
 
 
 def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
@@ -63,9 +66,7 @@ def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     found = tuple(operator.index(a) for a in given)
     for a in found:
         if not -ndim <= a < ndim:
-            raise ValueError(
-                f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions"
-            )
+            raise ValueError(f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions")
     axes = sorted({a % ndim for a in found})
     if len(axes) != len(found):
         raise ValueError(f"{name}: duplicate axis in {found}")

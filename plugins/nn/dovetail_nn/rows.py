@@ -10,7 +10,8 @@ from math import log
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Primitive, ShapedArray, is_inexact
+from dovetail_core import Primitive, ShapedArray, enable_x64, is_inexact
+from dovetail_lax import dtypes
 
 relu_p = Primitive("relu")
 """``max(x, 0)``."""
@@ -88,26 +89,39 @@ def _logsumexp_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
     return ShapedArray(shape, _inexact("logsumexp", x).dtype, x.weak_type)
 
 
-def zero_like(x: Any) -> Any:
-    """The scalar zero of the element type of ``x``."""
-    return x.dtype.type(0)
+def number(value: float, x: Any) -> Any:
+    """A constant for use beside ``x``: a Python float where floats have that dtype by themselves.
+
+    Such is the quickest operand, and leaves the result as weakly typed as ``x`` is.
+    """
+    key = (value, x.dtype, enable_x64.state.value)
+    found = _numbers.get(key)
+    if found is None:
+        own = x.dtype == dtypes.as_dtype(float)
+        found = _numbers[key] = value if own else x.dtype.type(value)
+    return found
+
+
+_numbers: dict[tuple[float, Any, bool], Any] = {}
 
 
 @relu_p.def_decomposition
 def _relu(x: Any) -> Any:
-    return lax.max_p.bind(x, zero_like(x))
+    return lax.max_p.bind(x, number(0.0, x))
 
 
 @relu6_p.def_decomposition
 def _relu6(x: Any) -> Any:
-    return lax.min_p.bind(lax.max_p.bind(x, zero_like(x)), x.dtype.type(6))
+    return lax.min_p.bind(lax.max_p.bind(x, number(0.0, x)), number(6.0, x))
 
 
 @softplus_p.def_decomposition
 def _softplus(x: Any) -> Any:
     # exp of a number that is at most 0 cannot overflow.
-    positive = lax.max_p.bind(x, zero_like(x))
-    return lax.add_p.bind(positive, lax.log1p_p.bind(lax.exp_p.bind(lax.neg_p.bind(lax.abs_p.bind(x)))))
+    positive = lax.max_p.bind(x, number(0.0, x))
+    return lax.add_p.bind(
+        positive, lax.log1p_p.bind(lax.exp_p.bind(lax.neg_p.bind(lax.abs_p.bind(x))))
+    )
 
 
 @log1mexp_p.def_decomposition
@@ -122,8 +136,9 @@ def _log1mexp(x: Any) -> Any:
 
 def spread(reduced: Any, x: Any, axes: tuple[int, ...]) -> Any:
     """What was reduced from ``x`` along ``axes``, repeated along them."""
-    kept = tuple([i for i in range(len(x.shape)) if i not in axes])
-    return lax.broadcast_in_dim_p.bind(reduced, shape=x.shape, broadcast_dimensions=kept)
+    shape = getattr(x, "shape", ())
+    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    return lax.broadcast_in_dim_p.bind(reduced, shape=shape, broadcast_dimensions=kept)
 
 
 def reduced_sum(x: Any, axes: tuple[int, ...]) -> Any:

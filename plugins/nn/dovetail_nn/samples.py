@@ -7,6 +7,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+
 from dovetail_core import Primitive
 from dovetail_core.testing import Sample
 

@@ -88,6 +88,13 @@ from .functional import (
     apply_along_axis as apply_along_axis,
     apply_over_axes as apply_over_axes,
 )
+from .histograms import (
+    bincount as bincount,
+    histogram as histogram,
+    histogram2d as histogram2d,
+    histogram_bin_edges as histogram_bin_edges,
+    histogramdd as histogramdd,
+)
 from .indexing.taking import (
     choose as choose,
     compress as compress,
@@ -116,6 +123,9 @@ from .indexing.tricks import (
     triu_indices as triu_indices,
     triu_indices_from as triu_indices_from,
     unravel_index as unravel_index,
+)
+from .interpolation import (
+    interp as interp,
 )
 from .linear.basic import (
     trace as trace,
@@ -340,14 +350,8 @@ from .signal import (
     unwrap as unwrap,
 )
 from .statistics import (
-    bincount as bincount,
     corrcoef as corrcoef,
     cov as cov,
-    histogram as histogram,
-    histogram2d as histogram2d,
-    histogram_bin_edges as histogram_bin_edges,
-    histogramdd as histogramdd,
-    interp as interp,
 )
 from .type_questions import (
     can_cast as can_cast,

@@ -24,7 +24,13 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 def number(x: Any, value: complex) -> Any:
     """A Python number as an operand that has the element type of ``x``."""
-    return convert(value, dtype_of(x))
+    aval: Any = typeof(x)
+    return convert(value, aval.dtype, aval.weak_type)
+
+
+def filled(like: Any, shape: tuple[int, ...], value: complex) -> Any:
+    """An array of one Python number, with the element type of ``like`` and not weakly typed."""
+    return lax.full(shape, value, dtype_of(like))
 
 
 def select(pred: Any, yes: Any, no: Any) -> Any:

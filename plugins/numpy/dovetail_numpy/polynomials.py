@@ -12,7 +12,7 @@ from dovetail_core import Tracer
 from .creation.arrays import as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, integer
-from .operations import number
+from .operations import filled, number
 from .promotion import broadcast, convert, promote
 from .signal import convolve
 from .ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
@@ -76,7 +76,7 @@ def polydiv(
     a, b = (as_array("polydiv", w, i) for i, w in enumerate(promote("polydiv", u, v, inexact=True)))
     n, m = a.shape[0], b.shape[0]
     if n < m:
-        return lax.full((1,), number(a, 0)), a
+        return filled(a, (1,), 0), a
     lead = lax.index_in_dim(b, 0, 0, keepdims=False)
     quotient = []
     rest = a
@@ -85,10 +85,7 @@ def polydiv(
         quotient.append(factor)
         shifted = lax.pad(lax.mul(b, factor), number(b, 0), [(i, n - m - i, 0)])
         rest = lax.sub(rest, shifted)
-    remainder = lax.slice_in_dim(rest, n - m + 1, n) if m > 1 else lax.full((1,), number(a, 0))
-    if trim_leading_zeros:
-        remainder = _trimmed(remainder)
-    return lax.stack(quotient), remainder
+    return lax.stack(quotient), _trimmed(rest) if trim_leading_zeros else rest
 
 
 def polyder(p: ArrayLike, m: int = 1) -> Array:
@@ -120,7 +117,7 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
         raise ValueError(f"polyint: the order must not be negative, got {order}")
     if order == 0:
         return c
-    k = constants[0] if constants else lax.full((order,), number(c, 0))
+    k = constants[0] if constants else filled(c, (order,), 0)
     k = lax.reshape(k, (k.size,))
     k = broadcast(k, (order,)) if k.shape == (1,) else k
     if k.shape != (order,):
@@ -144,7 +141,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
         z = eigvals(z)
     if z.ndim != 1:
         raise ValueError(f"poly takes a vector of zeros or a square matrix, got shape {z.shape}")
-    out = lax.full((1,), number(z, 1))
+    out = filled(z, (1,), 1)
     for i in range(z.shape[0]):
         root = lax.slice_in_dim(z, i, i + 1)
         zero = number(z, 0)

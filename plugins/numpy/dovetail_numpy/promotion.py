@@ -51,7 +51,7 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
     if weak:
         kind = _PYTHON[dtype.kind]
         return x if x.__class__ is kind else kind(x)
-    if dtype is FLOAT32 and x.__class__ is not complex and not x64.value:
+    if dtype is FLOAT32 and x.__class__ in (int, float) and not x64.value:
         return float(x)  # whose weak type is float32
     try:
         return dtype.type(x)

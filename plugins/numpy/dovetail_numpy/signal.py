@@ -17,7 +17,7 @@ from .promotion import convert, default_float, promote
 def _convolve(
     name: str, a: ArrayLike, v: ArrayLike, mode: str, flip: bool, precision: Any, preferred: Any
 ) -> Array:
-    x, y = (as_array(name, p, i) for i, p in enumerate(promote(name, a, v)))
+    x, y = (as_array(name, p, i) for i, p in enumerate(promote(name, a, v, inexact=True)))
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError(f"{name} takes vectors, got shapes {x.shape} and {y.shape}")
     if not x.size or not y.size:
@@ -43,7 +43,6 @@ def _run(x: Any, y: Any, mode: str, flip: bool, precision: Any, preferred: Any) 
     pads = {"full": (n - 1, n - 1), "valid": (0, 0)}.get(mode)
     if pads is None:
         pads = (n // 2, n - n // 2 - 1)
-        pads = pads[::-1] if not flip and swap and n % 2 == 0 else pads
     out = lax.conv_general_dilated(
         lax.reshape(x, (1, 1, x.shape[0])), lax.reshape(kernel, (1, 1, n)), (1,), [pads],
         precision=precision, preferred_element_type=preferred,

@@ -45,6 +45,21 @@ if TYPE_CHECKING:
         random_gamma_p as random_gamma_p,
         t as t,
     )
+    from .draws.selection import (
+        categorical as categorical,
+        choice as choice,
+        permutation as permutation,
+    )
+    from .draws.uniform import (
+        bernoulli as bernoulli,
+        bits as bits,
+        randint as randint,
+        uniform as uniform,
+    )
+    from .draws.vectors import (
+        multivariate_normal as multivariate_normal,
+        orthogonal as orthogonal,
+    )
     from .implementations import (
         Implementation as Implementation,
         define_prng_impl as define_prng_impl,
@@ -65,24 +80,9 @@ if TYPE_CHECKING:
         split as split,
         wrap_key_data as wrap_key_data,
     )
-    from .draws.selection import (
-        categorical as categorical,
-        choice as choice,
-        permutation as permutation,
-    )
     from .threefry import (
         threefry2x32_p as threefry2x32_p,
         threefry_2x32 as threefry_2x32,
-    )
-    from .draws.uniform import (
-        bernoulli as bernoulli,
-        bits as bits,
-        randint as randint,
-        uniform as uniform,
-    )
-    from .draws.vectors import (
-        multivariate_normal as multivariate_normal,
-        orthogonal as orthogonal,
     )
 
 # Written by tools/make_lazy.py from the imports above.

@@ -6,8 +6,9 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 from dovetail_core import ExtendedDType, enable_x64, is_inexact
 from dovetail_lax import dtypes
 

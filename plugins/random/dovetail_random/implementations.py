@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
+
 from dovetail_core import ExtendedDType
 from dovetail_lax import dtypes
 
@@ -173,4 +174,9 @@ def define_prng_impl(
     return impl if name == "<unnamed>" else register(impl)
 
 
-UINTS = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}
+UINTS = {
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NoReturn, final
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_core import Tracer
 from dovetail_core.tree_util import GetAttrKey, register_pytree_with_keys
 from dovetail_jit import fused

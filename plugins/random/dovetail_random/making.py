@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_core import EVAL, canonical_dtype, get_trace
 from dovetail_jit import fused
 

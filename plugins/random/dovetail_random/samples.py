@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
 from dovetail_core.testing import Sample
 
 from .draws.gamma import random_gamma_p

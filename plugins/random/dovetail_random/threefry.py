@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 from dovetail_core import Primitive, ShapedArray
 
 from .implementations import UINTS, Implementation, Lanes, register
@@ -161,7 +162,9 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
     Raises:
         TypeError: an argument is not uint32.
     """
-    key = tuple(keypair) if isinstance(keypair, (tuple, list)) else tuple(keypair[w] for w in (0, 1))
+    key = (
+        tuple(keypair) if isinstance(keypair, (tuple, list)) else tuple(keypair[w] for w in (0, 1))
+    )
     flat = lax.reshape(count, (prod(count.shape),))
     if any(np.dtype(x.dtype) != U32 for x in (*key, flat)):
         raise TypeError(

@@ -249,9 +249,9 @@ def main() -> None:
                 case: record(evaluate(random, asarray, case), group != "close") for case in cases()
             }
     lines = [
-        f' "{group}": {{\n' + ",\n".join(
-            f"  {json.dumps(case)}: {json.dumps(kept)}" for case, kept in values.items()
-        ) + "\n }"
+        f' "{group}": {{\n'
+        + ",\n".join(f"  {json.dumps(case)}: {json.dumps(kept)}" for case, kept in values.items())
+        + "\n }"
         for group, values in found.items()
     ]
     Path(sys.argv[2]).write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_numpy as dnp
-import dovetail_random as random
 import numpy as np
 import pytest
+
+import dovetail_numpy as dnp
+import dovetail_random as random
 from dovetail_jit import jit
 
 key = random.key(0)
@@ -16,78 +17,258 @@ keys = random.split(key)
 Call = Callable[[], Any]
 
 KEYS: list[tuple[Call, type[Exception], str]] = [
-    (lambda: random.normal(keys), ValueError, r"normal takes a single key, but .* of shape \(2,\). Use dovetail.vmap"),
+    (
+        lambda: random.normal(keys),
+        ValueError,
+        r"normal takes a single key, but .* of shape \(2,\). Use dovetail.vmap",
+    ),
     (lambda: random.split(keys), ValueError, r"split takes a single key, but .* shape \(2,\)"),
     (lambda: random.fold_in(keys, 1), ValueError, r"fold_in takes a single key"),
-    (lambda: random.bits(dnp.zeros((3, 2), "uint32")), ValueError, r"bits takes a single key, but .* \(3,\)"),
-    (lambda: random.normal(0), TypeError, r"normal takes a key, got 0\. A raw key is a uint32 array whose last axis has length 2"),
-    (lambda: random.normal(None), TypeError, r"normal takes a key, got None\. .* dovetail.random.key\(seed\)"),
-    (lambda: random.normal(dnp.zeros(2)), TypeError, r"got an array of shape \(2,\) and dtype float32"),
-    (lambda: random.normal(dnp.zeros(3, "uint32")), TypeError, r"got an array of shape \(3,\) and dtype uint32"),
+    (
+        lambda: random.bits(dnp.zeros((3, 2), "uint32")),
+        ValueError,
+        r"bits takes a single key, but .* \(3,\)",
+    ),
+    (
+        lambda: random.normal(0),
+        TypeError,
+        r"normal takes a key, got 0\. A raw key is a uint32 array whose last axis has length 2",
+    ),
+    (
+        lambda: random.normal(None),
+        TypeError,
+        r"normal takes a key, got None\. .* dovetail.random.key\(seed\)",
+    ),
+    (
+        lambda: random.normal(dnp.zeros(2)),
+        TypeError,
+        r"got an array of shape \(2,\) and dtype float32",
+    ),
+    (
+        lambda: random.normal(dnp.zeros(3, "uint32")),
+        TypeError,
+        r"got an array of shape \(3,\) and dtype uint32",
+    ),
     (lambda: random.key_data(3), TypeError, "key_data takes a key, got 3"),
-    (lambda: random.wrap_key_data(key), TypeError, "wrap_key_data takes raw words of keys, got typed keys"),
-    (lambda: random.wrap_key_data(dnp.zeros((2, 3), "uint32")), TypeError, r"wrap_key_data .* shape \(2, 3\)"),
-    (lambda: random.wrap_key_data(dnp.zeros(2, "uint32"), impl="rbg"), TypeError, r"last axis has length 4 \(of 'rbg'\)"),
+    (
+        lambda: random.wrap_key_data(key),
+        TypeError,
+        "wrap_key_data takes raw words of keys, got typed keys",
+    ),
+    (
+        lambda: random.wrap_key_data(dnp.zeros((2, 3), "uint32")),
+        TypeError,
+        r"wrap_key_data .* shape \(2, 3\)",
+    ),
+    (
+        lambda: random.wrap_key_data(dnp.zeros(2, "uint32"), impl="rbg"),
+        TypeError,
+        r"last axis has length 4 \(of 'rbg'\)",
+    ),
     (lambda: random.key(1.5), TypeError, r"key: a seed is an integer, got 1.5 of type float"),
     (lambda: random.key("a"), TypeError, r"key: a seed is an integer, got 'a' of type str"),
     (lambda: random.PRNGKey(dnp.zeros(())), TypeError, "PRNGKey: a seed is an integer"),
-    (lambda: random.key(dnp.arange(3)), TypeError, r"a seed is a scalar, got an array of shape \(3,\). Use dovetail.vmap"),
+    (
+        lambda: random.key(dnp.arange(3)),
+        TypeError,
+        r"a seed is a scalar, got an array of shape \(3,\). Use dovetail.vmap",
+    ),
     (lambda: random.key(2**70), OverflowError, "does not fit into 64 bits"),
-    (lambda: random.key(0, impl="foo"), ValueError, "no random bit generator 'foo'; known are .*'rbg', .*'threefry2x32'"),
-    (lambda: random.key(0, impl=3), TypeError, "given by its name or by the dtype of its keys, got 3"),
-    (lambda: random.key(0, impl="rbg", dtype=key.dtype), ValueError, "key: give impl or dtype, not both"),
+    (
+        lambda: random.key(0, impl="foo"),
+        ValueError,
+        "no random bit generator 'foo'; known are .*'rbg', .*'threefry2x32'",
+    ),
+    (
+        lambda: random.key(0, impl=3),
+        TypeError,
+        "given by its name or by the dtype of its keys, got 3",
+    ),
+    (
+        lambda: random.key(0, impl="rbg", dtype=key.dtype),
+        ValueError,
+        "key: give impl or dtype, not both",
+    ),
     (lambda: random.key(0, dtype=np.uint32), ValueError, "key: dtype must be a dtype of keys"),
-    (lambda: random.fold_in(key, -1), OverflowError, "the integer -1 is not one of uint32. Take its remainder"),
-    (lambda: random.fold_in(key, dnp.arange(2)), TypeError, r"fold_in takes a scalar as data, got an array of shape \(2,\)"),
+    (
+        lambda: random.fold_in(key, -1),
+        OverflowError,
+        "the integer -1 is not one of uint32. Take its remainder",
+    ),
+    (
+        lambda: random.fold_in(key, dnp.arange(2)),
+        TypeError,
+        r"fold_in takes a scalar as data, got an array of shape \(2,\)",
+    ),
     (lambda: random.fold_in(key, "x"), TypeError, "fold_in takes a scalar as data, got 'x'"),
     (lambda: random.fold_in(key, key), TypeError, "fold_in takes a scalar as data"),
-    (lambda: random.split(key, -1), ValueError, r"split: dimensions of a shape cannot be negative, got \(-1,\)"),
-    (lambda: random.split(key, 2.0), TypeError, r"split: a shape is a sequence of integers, got \(2.0,\)"),
-]  # fmt: skip
+    (
+        lambda: random.split(key, -1),
+        ValueError,
+        r"split: dimensions of a shape cannot be negative, got \(-1,\)",
+    ),
+    (
+        lambda: random.split(key, 2.0),
+        TypeError,
+        r"split: a shape is a sequence of integers, got \(2.0,\)",
+    ),
+]
 
 ARRAYS: list[tuple[Call, type[Exception], str]] = [
     (lambda: len(key), TypeError, r"len\(\) of a single key"),
-    (lambda: list(key), TypeError, r"a single key cannot be iterated over or unpacked. .*split\(key, n\)"),
+    (
+        lambda: list(key),
+        TypeError,
+        r"a single key cannot be iterated over or unpacked. .*split\(key, n\)",
+    ),
     (lambda: bool(key), TypeError, "a key has no truth value"),
-    (lambda: np.asarray(key), TypeError, r"cannot be converted to a NumPy array. dovetail.random.key_data"),
+    (
+        lambda: np.asarray(key),
+        TypeError,
+        r"cannot be converted to a NumPy array. dovetail.random.key_data",
+    ),
     (lambda: hash(key), TypeError, "unhashable type: 'KeyArray'"),
     (lambda: key + 1, TypeError, r"unsupported operand type\(s\) for \+: 'KeyArray' and 'int'"),
-    (lambda: key == random.key(0, impl="rbg"), TypeError, "keys of types key<fry> and key<rbg> cannot be compared"),
+    (
+        lambda: key == random.key(0, impl="rbg"),
+        TypeError,
+        "keys of types key<fry> and key<rbg> cannot be compared",
+    ),
     (lambda: key.dtype_of_nothing, AttributeError, "dtype_of_nothing"),
     (lambda: dnp.sin(key), TypeError, "KeyArray"),
-]  # fmt: skip
+]
 
 DRAWS: list[tuple[Call, type[Exception], str]] = [
-    (lambda: random.normal(key, (-3,)), ValueError, r"normal: dimensions of a shape cannot be negative, got \(-3,\)"),
-    (lambda: random.normal(key, (3.5,)), TypeError, r"normal: a shape is a sequence of integers, got \(3.5,\)"),
-    (lambda: random.normal(key, dtype=int), ValueError, "normal: dtype must be a float or complex dtype, got int32"),
-    (lambda: random.uniform(key, dtype=complex), ValueError, "uniform: dtype must be a float dtype, got complex64"),
-    (lambda: random.uniform(key, (3,), minval=dnp.zeros(2)), ValueError, r"uniform: parameters of shape \(2,\) and \(\) do not broadcast to shape \(3,\)"),
-    (lambda: random.uniform(key, (3,), minval="a"), TypeError, "uniform takes arrays and numbers as parameters, got 'a' of type str"),
-    (lambda: random.bits(key, dtype=int), ValueError, "bits: dtype must be an unsigned integer dtype, got int32"),
-    (lambda: random.randint(key, (3,), 0, 2, dtype=float), TypeError, "randint takes integer dtypes of 8, 16, 32 or 64 bits, got float32"),
-    (lambda: random.randint(key, (3,), 0, 2, dtype=bool), TypeError, "randint takes integer dtypes .* got bool"),
-    (lambda: random.randint(key, (3,), dnp.arange(2), 4), ValueError, "randint: parameters of shape"),
-    (lambda: random.randint(key, None, dnp.arange(2), dnp.arange(3)), ValueError, "do not broadcast to one shape"),
-    (lambda: random.bernoulli(key, 1), TypeError, "bernoulli: the probability p must be a floating-point number, got 1"),
-    (lambda: random.bernoulli(key, 0.5, mode="x"), ValueError, "bernoulli: mode must be 'low' or 'high', got 'x'"),
-    (lambda: random.gumbel(key, mode="x"), ValueError, "gumbel: mode must be 'low' or 'high', got 'x'"),
-    (lambda: random.permutation(key, 2.5), TypeError, "permutation takes an array or an integer, got 2.5 of type float"),
-    (lambda: random.permutation(key, dnp.arange(3), axis=1), ValueError, "permutation: axis 1 is out of bounds for an array of 1 dimensions"),
+    (
+        lambda: random.normal(key, (-3,)),
+        ValueError,
+        r"normal: dimensions of a shape cannot be negative, got \(-3,\)",
+    ),
+    (
+        lambda: random.normal(key, (3.5,)),
+        TypeError,
+        r"normal: a shape is a sequence of integers, got \(3.5,\)",
+    ),
+    (
+        lambda: random.normal(key, dtype=int),
+        ValueError,
+        "normal: dtype must be a float or complex dtype, got int32",
+    ),
+    (
+        lambda: random.uniform(key, dtype=complex),
+        ValueError,
+        "uniform: dtype must be a float dtype, got complex64",
+    ),
+    (
+        lambda: random.uniform(key, (3,), minval=dnp.zeros(2)),
+        ValueError,
+        r"uniform: parameters of shape \(2,\) and \(\) do not broadcast to shape \(3,\)",
+    ),
+    (
+        lambda: random.uniform(key, (3,), minval="a"),
+        TypeError,
+        "uniform takes arrays and numbers as parameters, got 'a' of type str",
+    ),
+    (
+        lambda: random.bits(key, dtype=int),
+        ValueError,
+        "bits: dtype must be an unsigned integer dtype, got int32",
+    ),
+    (
+        lambda: random.randint(key, (3,), 0, 2, dtype=float),
+        TypeError,
+        "randint takes integer dtypes of 8, 16, 32 or 64 bits, got float32",
+    ),
+    (
+        lambda: random.randint(key, (3,), 0, 2, dtype=bool),
+        TypeError,
+        "randint takes integer dtypes .* got bool",
+    ),
+    (
+        lambda: random.randint(key, (3,), dnp.arange(2), 4),
+        ValueError,
+        "randint: parameters of shape",
+    ),
+    (
+        lambda: random.randint(key, None, dnp.arange(2), dnp.arange(3)),
+        ValueError,
+        "do not broadcast to one shape",
+    ),
+    (
+        lambda: random.bernoulli(key, 1),
+        TypeError,
+        "bernoulli: the probability p must be a floating-point number, got 1",
+    ),
+    (
+        lambda: random.bernoulli(key, 0.5, mode="x"),
+        ValueError,
+        "bernoulli: mode must be 'low' or 'high', got 'x'",
+    ),
+    (
+        lambda: random.gumbel(key, mode="x"),
+        ValueError,
+        "gumbel: mode must be 'low' or 'high', got 'x'",
+    ),
+    (
+        lambda: random.permutation(key, 2.5),
+        TypeError,
+        "permutation takes an array or an integer, got 2.5 of type float",
+    ),
+    (
+        lambda: random.permutation(key, dnp.arange(3), axis=1),
+        ValueError,
+        "permutation: axis 1 is out of bounds for an array of 1 dimensions",
+    ),
     (lambda: random.choice(key, 0, (2,)), ValueError, "choice: there is nothing to draw from"),
-    (lambda: random.choice(key, 3, (4,), replace=False), ValueError, "choice: 4 elements cannot be drawn from 3 without replacement"),
-    (lambda: random.choice(key, 3, p=dnp.ones(2)), ValueError, r"choice: p must have one probability for each of the 3 elements, got shape \(2,\)"),
-    (lambda: random.categorical(key, dnp.ones((2, 3)), shape=(3,)), ValueError, r"categorical: shape \(3,\) must end with .* without axis 1, \(2,\)"),
-    (lambda: random.categorical(key, dnp.ones(3), shape=(4,), replace=False), ValueError, "categorical: 4 indices cannot be drawn from 3 categories"),
-    (lambda: random.categorical(key, dnp.ones(3), axis=2), ValueError, "categorical: axis 2 is out of bounds"),
+    (
+        lambda: random.choice(key, 3, (4,), replace=False),
+        ValueError,
+        "choice: 4 elements cannot be drawn from 3 without replacement",
+    ),
+    (
+        lambda: random.choice(key, 3, p=dnp.ones(2)),
+        ValueError,
+        r"choice: p must have one probability for each of the 3 elements, got shape \(2,\)",
+    ),
+    (
+        lambda: random.categorical(key, dnp.ones((2, 3)), shape=(3,)),
+        ValueError,
+        r"categorical: shape \(3,\) must end with .* without axis 1, \(2,\)",
+    ),
+    (
+        lambda: random.categorical(key, dnp.ones(3), shape=(4,), replace=False),
+        ValueError,
+        "categorical: 4 indices cannot be drawn from 3 categories",
+    ),
+    (
+        lambda: random.categorical(key, dnp.ones(3), axis=2),
+        ValueError,
+        "categorical: axis 2 is out of bounds",
+    ),
     (lambda: random.dirichlet(key, 1.0), ValueError, "dirichlet: alpha needs at least one axis"),
     (lambda: random.multinomial(key, 3, 1.0), ValueError, "multinomial: p needs an axis"),
-    (lambda: random.multivariate_normal(key, dnp.zeros(2), dnp.eye(3)), ValueError, r"mean of shape \(..., n\) .* got shapes \(2,\) and \(3, 3\)"),
-    (lambda: random.multivariate_normal(key, dnp.zeros(2), dnp.eye(2), method="x"), ValueError, "method must be 'cholesky', 'eigh' or 'svd', got 'x'"),
-    (lambda: random.poisson(random.key(0, impl="rbg"), 3.0), NotImplementedError, "poisson draws with keys of 'threefry2x32' only, got one of 'rbg'"),
-    (lambda: random.normal(key, out_sharding=object()), NotImplementedError, "normal does not take out_sharding"),
+    (
+        lambda: random.multivariate_normal(key, dnp.zeros(2), dnp.eye(3)),
+        ValueError,
+        r"mean of shape \(..., n\) .* got shapes \(2,\) and \(3, 3\)",
+    ),
+    (
+        lambda: random.multivariate_normal(key, dnp.zeros(2), dnp.eye(2), method="x"),
+        ValueError,
+        "method must be 'cholesky', 'eigh' or 'svd', got 'x'",
+    ),
+    (
+        lambda: random.poisson(random.key(0, impl="rbg"), 3.0),
+        NotImplementedError,
+        "poisson draws with keys of 'threefry2x32' only, got one of 'rbg'",
+    ),
+    (
+        lambda: random.normal(key, out_sharding=object()),
+        NotImplementedError,
+        "normal does not take out_sharding",
+    ),
     (lambda: jit(lambda n: random.normal(key, (n,)))(3), TypeError, "not known while tracing"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("call", "error", "text"), KEYS + ARRAYS + DRAWS)

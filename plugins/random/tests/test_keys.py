@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import numpy as np
+import pytest
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
-import numpy as np
-import pytest
 from dovetail_batching import vmap
 from dovetail_core.tree_util import tree_leaves, tree_map, tree_structure
 from dovetail_jit import jit

@@ -8,10 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import dovetail_numpy as dnp
-import dovetail_random as random
 import numpy as np
 import pytest
+
+import dovetail_numpy as dnp
+import dovetail_random as random
 from dovetail_core import enable_x64
 from dovetail_random.options import threefry_partitionable
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_numpy as dnp
-import dovetail_random as random
 import numpy as np
 import pytest
+
+import dovetail_numpy as dnp
+import dovetail_random as random
 from dovetail_batching import vmap
 from dovetail_core import stage_closed, typeof
 from dovetail_jit import jit
@@ -42,7 +43,8 @@ def test_known_answers(key: Any, count: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "shapes", [[(), (), (5,), (5,)], [(2, 3)] * 4, [(4,), (), (), (4,)], [(), (), (), (0,)], [()] * 4]
+    "shapes",
+    [[(), (), (5,), (5,)], [(2, 3)] * 4, [(4,), (), (), (4,)], [(), (), (), (0,)], [()] * 4],
 )
 def test_lowering_and_decomposition_agree(shapes: Any) -> None:
     """Compiled, decomposed and computed by NumPy it is the same, for all mixtures of scalars."""
@@ -74,7 +76,8 @@ def test_vmap(dims: Any) -> None:
     args = [words(i, *s) for i, s in enumerate(shapes)]
     found = vmap(lambda *xs: tuple(p.bind(*xs)), dims)(*args)
     rows = [
-        p.bind(*(x if d is None else np.take(x, i, d) for x, d in zip(args, dims))) for i in range(3)
+        p.bind(*(x if d is None else np.take(x, i, d) for x, d in zip(args, dims)))
+        for i in range(3)
     ]
     for which in range(2):
         assert np.array_equal(found[which], np.stack([np.asarray(r[which]) for r in rows]))
@@ -97,7 +100,10 @@ def test_wide_counters() -> None:
 
 def test_original_arrangement_is_limited() -> None:
     """Where counters have one word, more than 2**32 of them are refused."""
-    with threefry_partitionable(False), pytest.raises(ValueError, match="set threefry_partitionable"):
+    with (
+        threefry_partitionable(False),
+        pytest.raises(ValueError, match="set threefry_partitionable"),
+    ):
         jit(lambda k: random.bits(k, (1 << 16, 1 << 17))).trace(random.key(0))
 
 
@@ -115,7 +121,9 @@ def test_types() -> None:
         p.bind(np.int32(0), U32(0), U32(0), U32(0))
     with pytest.raises(TypeError, match="of one shape or scalars"):
         p.bind(words(0, 2), words(0, 3), U32(0), U32(0))
-    with pytest.raises(TypeError, match="threefry_2x32 takes uint32 arrays, got a key of uint32, uint32"):
+    with pytest.raises(
+        TypeError, match="threefry_2x32 takes uint32 arrays, got a key of uint32, uint32"
+    ):
         random.threefry_2x32(dnp.zeros(2, "uint32"), dnp.zeros(3, "int32"))
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import reference_rules
-from dovetail_backends.reference import evaluate
+from dovetail_backends import evaluate, reference_rules
 
 from ..primitive import jit_p
 

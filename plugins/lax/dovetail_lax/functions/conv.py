@@ -93,10 +93,11 @@ def _named(
             "per spatial axis, or use conv_transpose"
         )
     sizes = [lhs[i] for i in dn.lhs_spec[2:]]
-    check_lengths("conv_general_dilated", len(sizes), window_strides=strides, rhs_dilation=rhs_dilation)
+    n = len(sizes)
+    check_lengths("conv_general_dilated", n, window_strides=strides, rhs_dilation=rhs_dilation)
     spans = [dilated(rhs[i], d) for i, d in zip(dn.rhs_spec[2:], rhs_dilation)]
     if any(s < 1 for s in strides):
-        return [(0, 0)] * len(sizes)  # the row's type rule reports it
+        return [(0, 0)] * n  # the row's type rule reports it
     return pads_of(padding, sizes, spans, strides)
 
 

@@ -8,9 +8,7 @@ from typing import Any, TypeAlias
 from ..primitives.conv import ConvDimensionNumbers
 from ..primitives.window_shapes import dilated, pads_of, window_counts
 
-ConvGeneralDilatedDimensionNumbers: TypeAlias = (
-    None | ConvDimensionNumbers | tuple[str, str, str]
-)
+ConvGeneralDilatedDimensionNumbers: TypeAlias = ConvDimensionNumbers | tuple[str, str, str] | None
 """What ``dimension_numbers=`` of convolutions takes."""
 
 _known: dict[Any, ConvDimensionNumbers] = {}

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from dovetail_core import ExtendedDType
 
 from ..dtypes import as_dtype, kind_of
@@ -69,6 +71,11 @@ def full_like(
 def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:
     """An array whose values do not matter (they are zeros)."""
     return full(shape, 0, dtype)
+
+
+def shape_as_value(shape: Sequence[int]) -> Array:
+    """A shape as a value: a vector of integers."""
+    return np.array(sizes(shape), np.int32)
 
 
 def scalar_of(value: ArrayLike, dtype: Any, weak: bool) -> Any:

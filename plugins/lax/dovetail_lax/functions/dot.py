@@ -10,7 +10,7 @@ from ..primitives.dot import DotAlgorithm, DotDimensionNumbers, Precision, dot_g
 from ._args import binary, check
 
 PrecisionLike: TypeAlias = (
-    None | str | Precision | DotAlgorithm | tuple[str, str] | tuple[Precision, Precision]
+    str | Precision | DotAlgorithm | tuple[str, str] | tuple[Precision, Precision] | None
 )
 """What ``precision=`` takes: None, a name, a member of ``Precision``, or one for each operand."""
 

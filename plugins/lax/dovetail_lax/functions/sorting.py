@@ -27,12 +27,12 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     args: tuple[Any, ...] = tuple(operand) if several else (operand,)  # type: ignore[arg-type]
     if not args:
         raise TypeError("sort needs at least one operand")
-    shape = [check("sort", x) for x in args][0].shape
+    types = [check("sort", x) for x in args]
     if not several and num_keys != 1:
         raise ValueError(f"sort got num_keys={num_keys} for one operand: it must be 1")
     out = sort_p.bind(
         *args,
-        dimension=_axis("sort", "dimension", dimension, shape),
+        dimension=_axis("sort", "dimension", dimension, types[0].shape),
         is_stable=bool(is_stable),
         num_keys=num_keys,
     )

@@ -9,8 +9,8 @@ from ..primitives.factorizations import (
     triangular_solve_p as triangular_solve_p,
 )
 from ..primitives.spectral import (
-    EigImplementation as EigImplementation,
     EighImplementation as EighImplementation,
+    EigImplementation as EigImplementation,
     SvdAlgorithm as SvdAlgorithm,
     eig_p as eig_p,
     eigh_p as eigh_p,

@@ -8,8 +8,8 @@ from ..functions._args import check
 from ..moves import along
 from ..primitives.factorizations import matrix_type
 from ..primitives.spectral import (
-    EigImplementation,
     EighImplementation,
+    EigImplementation,
     SvdAlgorithm,
     eig_p,
     eigh_p,

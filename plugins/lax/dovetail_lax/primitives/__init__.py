@@ -13,6 +13,7 @@ from . import (
     cumulative as cumulative,
     dot as dot,
     exponential as exponential,
+    factorizations as factorizations,
     fft as fft,
     gather as gather,
     identity as identity,
@@ -26,6 +27,7 @@ from . import (
     slicing as slicing,
     sorting as sorting,
     special as special,
+    spectral as spectral,
     trigonometric as trigonometric,
     windows as windows,
 )

@@ -1,4 +1,4 @@
-"""Rows of eigenvalues and singular values. Matrices are the last two axes, the others batch axes."""
+"""Rows of eigenvalues and singular values of matrices: the last two axes, others are batch axes."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from ..moves import padded
 from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
 from .comparison import ge_p
+from .joining import pad_p
 from .reductions import check_computation
 from .selection import select_n_p
-from .joining import pad_p
 from .slicing import slice_p
 from .trees import mapped, spread_scalar
 from .window_shapes import check_lengths, check_positive, dilated, window_counts

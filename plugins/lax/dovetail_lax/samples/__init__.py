@@ -11,6 +11,7 @@ from . import (
     contractions,
     discrete,
     indexing,
+    linalg,
     reductions,
     shape,
     slicing,
@@ -34,6 +35,7 @@ FAMILIES = (
     sorting,
     contractions,
     windows,
+    linalg,
 )
 
 

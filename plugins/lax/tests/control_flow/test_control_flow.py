@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 import pytest
+
+import dovetail_lax as lax
 from dovetail_ad import grad, jacfwd, jacrev, jvp
 from dovetail_batching import vmap
 from dovetail_core import MissingRule, dce_closed
@@ -55,7 +56,9 @@ def test_scan_is_a_loop(unroll: Any, reverse: bool) -> None:
 
 
 def test_scan_of_trees_without_xs_and_without_ys() -> None:
-    (i, p), ys = lax.scan(lambda c, _: ((lax.add(c[0], 1), {"a": c[1]["a"]}), None), (0, {"a": X}), length=3)
+    (i, p), ys = lax.scan(
+        lambda c, _: ((lax.add(c[0], 1), {"a": c[1]["a"]}), None), (0, {"a": X}), length=3
+    )
     assert int(i) == 3 and ys is None
     close(p["a"], X)
     c, ys = lax.scan(lambda c, x: (c, {"y": x}), 1.0, {"u": XS}["u"])
@@ -85,7 +88,9 @@ def test_scan_differentiates_in_every_mode() -> None:
     close(jit(grad(f))(X), reverse)
     close(jacfwd(jacrev(f))(X), jacrev(jacrev(f))(X))
     eps = 1e-3
-    numeric = [float(f(X + eps * e) - f(X - eps * e)) / (2 * eps) for e in np.eye(4, dtype=np.float32)]
+    numeric = [
+        float(f(X + eps * e) - f(X - eps * e)) / (2 * eps) for e in np.eye(4, dtype=np.float32)
+    ]
     np.testing.assert_allclose(reverse, numeric, rtol=2e-2)
 
 
@@ -95,7 +100,9 @@ def test_gradients_reach_closed_over_values_and_xs() -> None:
 
     dw, dxs = grad(f, (0, 1))(np.float32(0.7), XS)
     eps = 1e-2
-    shifted = (float(f(np.float32(0.7 + eps), XS)) - float(f(np.float32(0.7 - eps), XS))) / (2 * eps)
+    shifted = (float(f(np.float32(0.7 + eps), XS)) - float(f(np.float32(0.7 - eps), XS))) / (
+        2 * eps
+    )
     np.testing.assert_allclose(dw, shifted, rtol=2e-2)
     assert dxs.shape == XS.shape and np.all(np.isfinite(dxs))
 
@@ -125,7 +132,9 @@ def test_mapped_scans() -> None:
 
 
 def test_scan_errors_name_the_place() -> None:
-    with pytest.raises(TypeError, match=r"the loop carry.*carry\['a'\] has type f32\[4\] in the input and f32\[2\]"):
+    with pytest.raises(
+        TypeError, match=r"the loop carry.*carry\['a'\] has type f32\[4\] in the input and f32\[2\]"
+    ):
         lax.scan(lambda c, _: ({"a": lax.slice(c["a"], (0,), (2,))}, None), {"a": X}, length=2)
     with pytest.raises(TypeError, match="must have one structure"):
         lax.scan(lambda c, _: ((c, c), None), X, length=2)
@@ -152,13 +161,17 @@ def test_map_is_a_loop_in_any_batches() -> None:
 
 
 def power(x: Any, n: Any) -> Any:
-    return lax.while_loop(lambda s: lax.lt(s[0], n), lambda s: (lax.add(s[0], 1), lax.mul(s[1], x)), (0, x))[1]
+    return lax.while_loop(
+        lambda s: lax.lt(s[0], n), lambda s: (lax.add(s[0], 1), lax.mul(s[1], x)), (0, x)
+    )[1]
 
 
 def test_while_loop_and_its_forward_mode() -> None:
     close(power(X, 3), X**4)
     close(jvp(lambda x: power(x, 3), (X,), (X,))[1], 4 * X**3 * X)
-    with pytest.raises(MissingRule, match="while_loop at .*test_control_flow.py.*reverse mode.*Use scan"):
+    with pytest.raises(
+        MissingRule, match=r"while_loop at .*test_control_flow.py.*reverse mode.*Use scan"
+    ):
         grad(lambda x: total(power(x, 3)))(X)
 
 
@@ -239,7 +252,9 @@ def test_switch_clamps_its_index() -> None:
 def test_cond_forms_and_errors() -> None:
     assert float(lax.cond(True, 1.0, lambda a: lax.add(a, 1.0), 5.0, lambda b: b)) == 2.0
     assert float(lax.cond(False, lambda a: a, lambda a: lax.neg(a), operand=3.0)) == -3.0
-    with pytest.raises(TypeError, match=r"result\['y'\] has type f32\[4\] in <lambda> \(branch 0\) and i32"):
+    with pytest.raises(
+        TypeError, match=r"result\['y'\] has type f32\[4\] in <lambda> \(branch 0\) and i32"
+    ):
         lax.cond(True, lambda x: {"y": 1}, lambda x: {"y": x}, X)
     with pytest.raises(TypeError, match="must have one structure"):
         lax.cond(True, lambda x: (x, x), lambda x: x, X)
@@ -285,7 +300,9 @@ def test_python_control_flow_with_disable_jit() -> None:
 
 def test_dead_code_in_loops_and_branches() -> None:
     def f(x: Any) -> Any:
-        (a, b), ys = lax.scan(lambda c, t: ((lax.mul(c[0], t), lax.sin(c[1])), lax.exp(c[1])), (x, x), XS)
+        (a, b), ys = lax.scan(
+            lambda c, t: ((lax.mul(c[0], t), lax.sin(c[1])), lax.exp(c[1])), (x, x), XS
+        )
         return a, b, ys
 
     program = make_jaxpr(f)(X)

@@ -12,13 +12,13 @@ from ..rows import (
     log1mexp_p,
     log_softmax_p,
     logsumexp_p,
+    number,
     reduced_sum,
     relu6_p,
     relu_p,
     softmax_p,
     softplus_p,
     spread,
-    zero_like,
 )
 
 Pair = tuple[Any, Any]
@@ -26,17 +26,17 @@ Pair = tuple[Any, Any]
 
 @jvp_rules.register(relu_p)
 def _relu(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
-    x, t = primals[0], tangents[0]
-    zero = zero_like(x)
-    return relu_p.bind(x), lax.select_n_p.bind(lax.gt_p.bind(x, zero), zero, t)
+    out = relu_p.bind(primals[0])  # positive where the operand is, and needed anyhow
+    zero = number(0.0, out)
+    return out, lax.select_n_p.bind(lax.gt_p.bind(out, zero), zero, tangents[0])
 
 
 @jvp_rules.register(relu6_p)
 def _relu6(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
-    x, t = primals[0], tangents[0]
-    zero = zero_like(x)
-    inside = lax.and_p.bind(lax.gt_p.bind(x, zero), lax.lt_p.bind(x, x.dtype.type(6)))
-    return relu6_p.bind(x), lax.select_n_p.bind(inside, zero, t)
+    out = relu6_p.bind(primals[0])
+    zero, six = number(0.0, out), number(6.0, out)
+    inside = lax.and_p.bind(lax.gt_p.bind(out, zero), lax.lt_p.bind(out, six))
+    return out, lax.select_n_p.bind(inside, zero, tangents[0])
 
 
 @jvp_rules.register(softplus_p)
@@ -60,9 +60,7 @@ def _softmax(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int
 
 
 @jvp_rules.register(log_softmax_p)
-def _log_softmax(
-    primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]
-) -> Pair:
+def _log_softmax(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]) -> Pair:
     # d(x - log sum exp x) = t - sum(softmax(x) t)
     y, t = log_softmax_p.bind(primals[0], axes=axes), tangents[0]
     mean = reduced_sum(lax.mul_p.bind(lax.exp_p.bind(y), t), axes)

@@ -39,7 +39,7 @@ def relu6(x: ArrayLike) -> Array:
     x = array("relu6", x)
     if x.dtype.kind == "c":
         return dnp.minimum(dnp.maximum(x, 0), 6.0)
-    return relu6_p.bind(inexact("relu6", x))
+    return relu6_p.bind(inexact("relu6", x, weak=True))
 
 
 def sigmoid(x: ArrayLike) -> Array:
@@ -141,7 +141,7 @@ def _squareplus(x: Any, b: Any) -> Any:
 
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """``x`` where that is at least 0, else ``negative_slope * x``."""
-    return _leaky_relu(inexact("leaky_relu", x), negative_slope)
+    return _leaky_relu(inexact("leaky_relu", x, weak=True), negative_slope)
 
 
 @fused()
@@ -151,7 +151,7 @@ def _leaky_relu(x: Any, negative_slope: Any) -> Any:
 
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """``x`` where that is positive, else ``alpha * (exp(x) - 1)``."""
-    return _elu(inexact("elu", x), alpha)
+    return _elu(inexact("elu", x, weak=True), alpha)
 
 
 @fused()
@@ -164,7 +164,7 @@ def _elu(x: Any, alpha: Any) -> Any:
 
 def selu(x: ArrayLike) -> Array:
     """The scaled ``elu`` that keeps mean 0 and variance 1 of its input."""
-    return _selu(inexact("selu", x))
+    return _selu(inexact("selu", x, weak=True))
 
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -178,7 +178,7 @@ def _selu(x: Any) -> Any:
 
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """``max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)``: ``elu`` with a continuous derivative."""
-    return _celu(inexact("celu", x), alpha)
+    return _celu(inexact("celu", x, weak=True), alpha)
 
 
 @fused()
@@ -189,7 +189,7 @@ def _celu(x: Any, alpha: Any) -> Any:
 
 def hard_sigmoid(x: ArrayLike) -> Array:
     """``relu6(x + 3) / 6``."""
-    return _hard_sigmoid(inexact("hard_sigmoid", x))
+    return _hard_sigmoid(inexact("hard_sigmoid", x, weak=True))
 
 
 @fused()
@@ -199,7 +199,7 @@ def _hard_sigmoid(x: Any) -> Any:
 
 def hard_silu(x: ArrayLike) -> Array:
     """``x * hard_sigmoid(x)``; also ``hard_swish``."""
-    return _hard_silu(inexact("hard_silu", x))
+    return _hard_silu(inexact("hard_silu", x, weak=True))
 
 
 @fused()
@@ -222,7 +222,7 @@ def _hard_tanh(x: Any) -> Any:
 
 def sparse_plus(x: ArrayLike) -> Array:
     """0 up to -1, ``x`` from 1 on, and ``(x + 1)**2 / 4`` between: a sparse ``softplus``."""
-    return _sparse_plus(inexact("sparse_plus", x))
+    return _sparse_plus(inexact("sparse_plus", x, weak=True))
 
 
 @fused()
@@ -233,7 +233,7 @@ def _sparse_plus(x: Any) -> Any:
 
 def sparse_sigmoid(x: ArrayLike) -> Array:
     """``(x + 1) / 2`` brought to the range from 0 to 1: the derivative of ``sparse_plus``."""
-    return _sparse_sigmoid(inexact("sparse_sigmoid", x))
+    return _sparse_sigmoid(inexact("sparse_sigmoid", x, weak=True))
 
 
 @fused()

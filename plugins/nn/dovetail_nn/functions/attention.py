@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -72,7 +73,9 @@ def dot_product_attention(
     if single:
         query, key, value = (dnp.expand_dims(x, 0) for x in (query, key, value))
     _check_shapes(query.shape, key.shape, value.shape)
-    bias, mask = (None if x is None else _four(name, x) for name, x in (("bias", bias), ("mask", mask)))
+    bias, mask = (
+        None if x is None else _four(name, x) for name, x in (("bias", bias), ("mask", mask))
+    )
     window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
     out = _attention(
         query, key, value, bias, mask, query_seq_lengths, key_value_seq_lengths,
@@ -112,7 +115,11 @@ def _attention(
 ) -> tuple[Any, ...]:  # fmt: skip
     b, t, n, h = query.shape
     s, k = key.shape[1:3]
-    wide = np.promote_types(query.dtype, np.float32) if query.dtype.kind == "f" else np.dtype(np.float32)
+    wide = (
+        np.promote_types(query.dtype, np.float32)
+        if query.dtype.kind == "f"
+        else np.dtype(np.float32)
+    )
     grouped = dnp.reshape(query, (b, t, k, n // k, h))
     logits = dnp.einsum("btkgh,bskh->bkgts", grouped, key, preferred_element_type=wide)
     logits = dnp.multiply(dnp.reshape(logits, (b, n, t, s)), scale)

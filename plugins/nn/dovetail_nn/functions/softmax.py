@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+from math import inf, log
 from typing import Any
+
+import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_core import get_trace
 from dovetail_jit import fused
 from dovetail_lax import dtypes
@@ -85,6 +87,8 @@ def logsumexp(
         ValueError: an axis is out of bounds or given twice.
     """
     a = inexact("logsumexp", a)
+    if a.weak_type:
+        a = lax.convert_element_type(a, a.dtype)
     if b is not None:
         b = inexact("logsumexp", b)
         shape = np.broadcast_shapes(a.shape, b.shape)
@@ -149,7 +153,7 @@ def logmeanexp(
         n: Any = 1
         for a in axes_of("logmeanexp", axis, len(x.shape)):
             n *= x.shape[a]
-        return dnp.subtract(total, np.log(n) if n else -np.inf)
+        return dnp.subtract(total, log(n) if n else -inf)
     counted = dnp.broadcast_to(array("logmeanexp", where), x.shape)
     return dnp.subtract(total, dnp.log(dnp.sum(counted, axis=axis, keepdims=keepdims)))
 
@@ -188,7 +192,14 @@ def standardize(
 
 @fused(static=("axes", "stable"))
 def _standardize(
-    x: Any, mean: Any, variance: Any, epsilon: Any, where: Any, *, axes: tuple[int, ...], stable: bool
+    x: Any,
+    mean: Any,
+    variance: Any,
+    epsilon: Any,
+    where: Any,
+    *,
+    axes: tuple[int, ...],
+    stable: bool,
 ) -> Any:
     def average(v: Any) -> Any:
         return dnp.mean(v, axis=axes, keepdims=True, where=where)
@@ -227,7 +238,9 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
     found = dtypes.as_dtype(float if dtype is None else dtype)
     ndim = len(x.shape) + 1
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
-        raise ValueError(f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions")
+        raise ValueError(
+            f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions"
+        )
     return _one_hot(x, n=n, dtype=found, axis=axis % ndim)
 
 

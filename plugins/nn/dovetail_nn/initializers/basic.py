@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_lax import dtypes
 import dovetail_random as random
+from dovetail_lax import dtypes
 
 Array = Any
 DTypeLike = Any
@@ -41,13 +40,17 @@ def no_sharding(out_sharding: Any) -> None:
         )
 
 
-def zeros(key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None) -> Array:
+def zeros(
+    key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None
+) -> Array:
     """Zeros; the key is not used."""
     no_sharding(out_sharding)
     return dnp.zeros(shape, as_dtype(dtype))
 
 
-def ones(key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None) -> Array:
+def ones(
+    key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None
+) -> Array:
     """Ones; the key is not used."""
     no_sharding(out_sharding)
     return dnp.ones(shape, as_dtype(dtype))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from math import exp, pi, prod, sqrt
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
-import numpy as np
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, no_sharding
 
@@ -60,7 +61,9 @@ def variance_scaling(
                 f"variance_scaling: distribution must be one of {', '.join(map(repr, _DRAWS))}, got "
                 f"{distribution!r}"
             )
-        variance = np.asarray(scale / fan, found) if isinstance(scale, (int, float)) else scale / fan
+        variance = (
+            np.asarray(scale / fan, found) if isinstance(scale, (int, float)) else scale / fan
+        )
         return draw(key, tuple(shape), found, variance)
 
     return init
@@ -96,7 +99,9 @@ def _normal(key: Any, shape: Any, dtype: Any, variance: Any) -> Array:
 
 def _uniform(key: Any, shape: Any, dtype: Any, variance: Any) -> Array:
     if dtype.kind == "c":
-        return dnp.multiply(_disc(key, shape, dtype, lambda u: u), dnp.sqrt(variance))
+        # The mean of |z|**2 over the unit disc is 1/2.
+        radius = dnp.sqrt(dnp.multiply(variance, dnp.asarray(2, dtype)))
+        return dnp.multiply(_disc(key, shape, dtype, lambda u: u), radius)
     draws = random.uniform(key, shape, dtype, -1)
     return dnp.multiply(draws, dnp.sqrt(dnp.multiply(variance, dnp.asarray(3, dtype))))
 
@@ -105,7 +110,9 @@ def _truncated(key: Any, shape: Any, dtype: Any, variance: Any) -> Array:
     if dtype.kind == "c":
         # |z|**2 of a complex normal z is exponential: cut off at 4, by inversion.
         cut = 1 - exp(-4.0)
-        z = _disc(key, shape, dtype, lambda u: lax.neg(dnp.log(dnp.subtract(1, dnp.multiply(u, cut)))))
+        z = _disc(
+            key, shape, dtype, lambda u: lax.neg(dnp.log(dnp.subtract(1, dnp.multiply(u, cut))))
+        )
         return dnp.multiply(z, dnp.divide(dnp.sqrt(variance), CUT_COMPLEX))
     stddev = dnp.divide(dnp.sqrt(variance), dnp.asarray(CUT_REAL, dtype))
     return dnp.multiply(random.truncated_normal(key, -2, 2, shape, dtype), stddev)
@@ -132,9 +139,7 @@ def _preset(name: str, scale: float, mode: str, distribution: str, what: str) ->
     def function(
         in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: DTypeLike = None
     ) -> Initializer:
-        return variance_scaling(
-            scale, mode, distribution, in_axis, out_axis, batch_axis, dtype
-        )
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""{what}: ``variance_scaling({scale}, {mode!r}, {distribution!r})``.
@@ -145,9 +150,7 @@ def _preset(name: str, scale: float, mode: str, distribution: str, what: str) ->
 
 
 glorot_uniform = _preset("glorot_uniform", 1.0, "fan_avg", "uniform", "Glorot's initializer")
-glorot_normal = _preset(
-    "glorot_normal", 1.0, "fan_avg", "truncated_normal", "Glorot's initializer"
-)
+glorot_normal = _preset("glorot_normal", 1.0, "fan_avg", "truncated_normal", "Glorot's initializer")
 lecun_uniform = _preset("lecun_uniform", 1.0, "fan_in", "uniform", "LeCun's initializer")
 lecun_normal = _preset("lecun_normal", 1.0, "fan_in", "truncated_normal", "LeCun's initializer")
 he_uniform = _preset("he_uniform", 2.0, "fan_in", "uniform", "He's initializer")

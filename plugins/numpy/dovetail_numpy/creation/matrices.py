@@ -13,7 +13,7 @@ from dovetail_core import canonical_dtype
 
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, shape_tuple
-from ..operations import number, select, transpose
+from ..operations import filled, number, select, transpose
 from ..promotion import broadcast, default_int
 from . import placing
 from .arrays import as_array
@@ -128,7 +128,7 @@ def _last_diagonal(a: Any, offset: int) -> Any:
     rows, columns = a.shape[-2:]
     size = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     if size == 0 or a.size == 0:
-        return lax.full((*a.shape[:-2], size), number(a, 0))
+        return filled(a, (*a.shape[:-2], size), 0)
     mask = _diagonal_mask((rows, columns), offset, lax.eq)
     kept = select(broadcast(mask, a.shape), a, number(a, 0))
     axis = a.ndim - 2

@@ -15,6 +15,7 @@ from dovetail_core import EVAL, get_trace, typeof
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..promotion import broadcast, convert
+from ..reductions.engine import strong
 from .layout import Layout, layout
 from .parsing import INT, Key, parse
 from .reading import Options, _wrapped, index_vectors
@@ -151,7 +152,11 @@ def update(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
         IndexError, TypeError: of the index; or ``y`` does not broadcast to its shape.
     """
     plan, operands, inside = plan_for(x, index, options)
+    own = x.dtype
     y = _converted(x, y, kind)
+    if getattr(y, "dtype", own) != own:  # computed in the common type, as x[...] += y would be
+        wide = update(lax.convert_element_type(x, y.dtype), index, kind, y, options)
+        return lax.convert_element_type(wide, own)
     fits = kind == "set" and plan.box and options.mode in (DROP, Mode.CLIP, Mode.PROMISE_IN_BOUNDS)
     as_box = fits and (inside or options.mode is not DROP)
     if get_trace() is EVAL:
@@ -165,7 +170,7 @@ def _run(x: Any, y: Any, *operands: Any, plan: WritePlan, kind: str, box: bool) 
 
 
 def _converted(x: Any, y: Any, kind: str) -> Any:
-    """``y`` in the element type of ``x``; a warning if that may lose something."""
+    """``y`` in the element type of ``x``, or in their common type; a warning if that loses something."""
     if y.__class__ is float and x.dtype.kind == "f":
         return convert(y, x.dtype)
     y = y if y.__class__ in (bool, int, float, complex) else as_array(f"at[...].{kind}", y)
@@ -173,16 +178,17 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     own: Any = typeof(y)
     if own.dtype == dtype:
         return y
-    if dtypes.result_type(x, y) != dtype:
+    common = dtypes.result_type(x, y)
+    if common != dtype:
         warnings.warn(
             f"at[...].{kind}: a value of dtype {own.dtype} is written to an array of dtype {dtype}, "
             "which cannot hold all of its values. Convert it with astype; this will be an error.",
             FutureWarning,
             stacklevel=4,
         )
-    if not hasattr(y, "aval"):
-        return lax.full((), y, dtype) if isinstance(y, complex) else np.asarray(y).astype(dtype)[()]
-    return lax.convert_element_type(y, dtype)
+    wanted = dtype if kind == "set" else common
+    return lax.convert_element_type(as_array("at", y), wanted) if hasattr(y, "aval") else (
+        lax.full((), y, wanted))  # fmt: skip
 
 
 def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool) -> Any:
@@ -242,7 +248,7 @@ def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:
         starts[pick.axis], sizes[pick.axis] = operands[pick.source], 1
     y = lax.reshape(y, tuple(sizes)) if getattr(y, "shape", ()) != tuple(sizes) else y
     if tuple(sizes) == x.shape:
-        return lax.broadcast_in_dim(y, x.shape, range(x.ndim)) if not hasattr(y, "aval") else y
+        return strong(as_array("at", y))
     if any(hasattr(s, "aval") for s in starts):
         starts = [s if hasattr(s, "aval") else np.int32(s) for s in starts]
     return lax.dynamic_update_slice_p.bind(x, y, *starts)

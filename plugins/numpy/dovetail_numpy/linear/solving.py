@@ -13,7 +13,7 @@ from ..creation.arrays import as_array
 from ..creation.matrices import eye
 from ..fusion import fused
 from ..operands import Array, ArrayLike
-from ..operations import number, reshape as to_shape, select
+from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import broadcast, convert, promote
 from .checks import adjoint, matrices, square
 from .decompositions import svd
@@ -70,7 +70,7 @@ def pinv(
     (x,) = matrices("pinv", a)
     rows, columns = x.shape[-2:]
     if not x.size:
-        return lax.full((*x.shape[:-2], columns, rows), number(x, 0))
+        return filled(x, (*x.shape[:-2], columns, rows), 0)
     u, s, vh = svd(x, full_matrices=False, hermitian=hermitian)
     given = rtol if rtol is not None else rcond
     if given is None:
@@ -107,7 +107,7 @@ def lstsq(
     solution, residuals, rank, s = _lstsq(x, lax.expand_dims(y, (1,)) if vector else y,
                                           rcond=float(limit))  # fmt: skip
     if numpy_resid and (rows <= columns or int(rank) < columns):
-        residuals = lax.full((0,), number(residuals, 0))
+        residuals = filled(residuals, (0,), 0)
     return (lax.squeeze(solution, (1,)) if vector else solution), residuals, rank, s
 
 

@@ -12,7 +12,7 @@ from dovetail_core import Tracer
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, integer
-from ..operations import number, reshape as to_shape, select
+from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import INT32, convert, promote
 from .joining import concatenate
 from .shapes import moveaxis, ravel, swapaxes
@@ -157,7 +157,7 @@ def _repeat_each(a: Any, count: int, axis: int) -> Any:
 def _repeat_by(a: Any, counts: Any, axis: int, total: int) -> Any:
     size = a.shape[axis]
     if not size or not total:
-        return lax.full((*a.shape[:axis], total, *a.shape[axis + 1 :]), number(a, 0))
+        return filled(a, (*a.shape[:axis], total, *a.shape[axis + 1 :]), 0)
     counts = lax.broadcast_in_dim(lax.reshape(convert(counts, INT32), (counts.size,)), (size,), (0,))
     ends = lax.cumsum(counts, axis=0)
     # Element j of the result comes from the first place whose running count is above j.
@@ -239,8 +239,8 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     if raw.size and (raw.min() < -size or raw.max() > size):
         raise IndexError(f"insert: index {raw} is out of bounds for axis {axis} of size {size}")
     where = np.where(raw < 0, raw + size, raw).astype(int)
-    v = moveaxis(v, 0, axis) if raw.ndim == 0 and v.ndim > 0 and axis else v
     v = to_shape(v, (1,) * max(0, a.ndim - v.ndim) + v.shape)
+    v = moveaxis(v, 0, axis) if raw.ndim == 0 else v
     count = v.shape[axis] if where.size == 1 else where.size
     flat = np.repeat(where.ravel(), count) if where.size == 1 else where.ravel()
     shape = (*a.shape[:axis], count, *a.shape[axis + 1 :])

@@ -24,8 +24,7 @@ FLOAT32 = np.dtype(np.float32)
 def _types(aval: ShapedArray, dtype: Any) -> tuple[Any, Any]:
     if dtype is not None:
         result = dtypes.as_dtype(dtype)
-        compute = result if is_inexact(result) else inexact_dtype(aval.dtype)
-        return computation_type(compute), result
+        return computation_type(result), result
     result = inexact_dtype(aval.dtype)
     return computation_type(result), result
 
@@ -123,7 +122,7 @@ def _spread(
     mean = None if mean is None else as_array(name, mean)
     compute, result = _types(own, dtype)
     if not is_inexact(result):
-        compute = inexact_dtype(own.dtype)
+        compute = result = inexact_dtype(own.dtype)
     static = ddof.__class__ in (int, float)
     return _var(a, where, mean, None if static else as_array(name, ddof),
                 ddof=ddof if static else 0, axes=reduced_axes(name, axis, a.ndim), compute=compute,

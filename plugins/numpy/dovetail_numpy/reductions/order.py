@@ -12,7 +12,7 @@ from dovetail_core import is_inexact
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, Axis, no_out
-from ..operations import number, reshape as to_shape, select, transpose as permute
+from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
 from .engine import operand_array, reduced_axes, strong
 
@@ -63,7 +63,7 @@ def _run(a: Any, q: Any, axes: Any, method: str, keepdims: bool, skip_nan: bool)
     if skip_nan:
         kept = lax.reduce_sum(lax.convert_element_type(lax.bitwise_not(missing), a.dtype), (last,))
     else:
-        kept = lax.full(lead, number(a, size))
+        kept = filled(a, lead, size)
     out = _picked(ordered, q, kept, lead, method)
     nothing = lax.eq(kept, number(kept, 0)) if skip_nan else lax.reduce_or(missing, (last,))
     nothing = lax.broadcast_in_dim(nothing, out.shape, range(q.ndim, out.ndim))

@@ -10,7 +10,7 @@ import numpy as np
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, axis_index, integer
-from ..operations import number, reshape as to_shape, select
+from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import INT32, convert, default_int, promote
 from .finding import known
 
@@ -118,7 +118,7 @@ def _values(rows: Any, at: Any, rank: Any, total: Any, count: int, fill_value: A
     from ..indexing.taking import take_along
 
     if not rows.shape[0] or not count:
-        return lax.full((count, rows.shape[1]), number(rows, 0 if fill_value is None else fill_value))
+        return filled(rows, (count, rows.shape[1]), 0 if fill_value is None else fill_value)
     values = take_along(rows, at, 0)
     if fill_value is None:
         return values

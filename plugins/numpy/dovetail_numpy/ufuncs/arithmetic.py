@@ -13,7 +13,7 @@ from ..fusion import fused
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select
 from ..promotion import INT32, broadcast, convert, promote
-from .choosers import INEXACT, INTEGERS, NUMBERS, REALS, always, by_kind, for_kinds
+from .choosers import INEXACT, INTEGERS, NUMBERS, always, by_kind, for_kinds
 from .plans import Binary, Op, binary_function
 
 
@@ -36,14 +36,20 @@ def _floor_divide_float(x: Any, y: Any) -> Any:
     mod = _remainder(x, y)
     exact = lax.div(lax.sub(x, mod), y)
     rounded = lax.round(exact, lax.RoundingMethod.TO_NEAREST_EVEN)
-    infinite = lax.eq(lax.abs(x), number(x, float("inf")))
+    return select(lax.eq(y, number(y, 0)), lax.div(x, y), rounded)
+
+
+def _rem(x: Any, y: Any) -> Any:
+    """The remainder with the sign of ``x``; of integers by zero it is 0."""
+    if dtype_of(y).kind not in "iu":
+        return lax.rem(x, y)
     by_zero = lax.eq(y, number(y, 0))
-    return select(lax.bitwise_or(infinite, by_zero), lax.div(x, y), rounded)
+    return select(by_zero, number(x, 0), lax.rem(x, select(by_zero, number(y, 1), y)))
 
 
 def _remainder(x: Any, y: Any) -> Any:
     """The remainder with the sign of ``y``."""
-    rem = lax.rem(x, y)
+    rem = _rem(x, y)
     zero = number(x, 0)
     differs = lax.ne(lax.lt(rem, zero), lax.lt(y, zero))
     return select(lax.bitwise_and(differs, lax.ne(rem, zero)), lax.add(rem, y), rem)
@@ -60,11 +66,11 @@ FLOOR_DIVIDE = Binary("floor_divide", by_kind(
     bool=_with_bool_as_int(_floor_divide_signed), signed=_signed_div, unsigned=lax.div_p,
     floating=_float_div))  # fmt: skip
 REMAINDER = Binary("remainder", by_kind(
-    bool=_with_bool_as_int(_remainder), signed=_mod, unsigned=lax.rem_p, floating=_mod))  # fmt: skip
+    bool=_with_bool_as_int(_remainder), signed=_mod, unsigned=fused()(_rem), floating=_mod))  # fmt: skip
 MAXIMUM = Binary("maximum", always(lax.max_p))
 MINIMUM = Binary("minimum", always(lax.min_p))
-_FMOD = Binary("fmod", by_kind(bool=_with_bool_as_int(lax.rem),
-                               **for_kinds(REALS[1:], lax.rem_p)))  # fmt: skip
+_FMOD = Binary("fmod", by_kind(bool=_with_bool_as_int(_rem), floating=lax.rem_p,
+                               **for_kinds(INTEGERS, fused()(_rem))))  # fmt: skip
 
 divide = binary_function(DIVIDE, "True division ``x1 / x2``; integers are divided as floats.")
 true_divide = divide
@@ -82,21 +88,11 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Any, Any]:
 
 
 def _raise_integers(x: Any, y: Any) -> Any:
-    """Integers to integer powers by repeated squaring; 0 for negative exponents."""
+    """Integers to integer powers by repeated squaring, one step per bit of the exponent."""
     one, zero = lax.full_like(y, 1), lax.full_like(y, 0)
     base, acc = x, lax.full_like(x, 1)
-    acc = select(lax.lt(y, zero), lax.full_like(x, 0), acc)
-    for _ in range(6):  # exponents of 64 and more overflow for every base but -1, 0 and 1
-        acc = select(lax.eq(lax.bitwise_and(y, one), one), lax.mul(acc, base), acc)
-        base = lax.mul(base, base)
-        y = lax.shift_right_logical(y, one)
-    return _raise_rest(acc, base, y, zero)
-
-
-def _raise_rest(acc: Any, base: Any, y: Any, zero: Any) -> Any:
-    one = lax.full_like(y, 1)
-    for _ in range(max(0, dtype_of(y).itemsize * 8 - 6)):
-        acc = select(lax.eq(lax.bitwise_and(y, one), one), lax.mul(acc, base), acc)
+    for _ in range(dtype_of(y).itemsize * 8):
+        acc = select(lax.ne(lax.bitwise_and(y, one), zero), lax.mul(acc, base), acc)
         base = lax.mul(base, base)
         y = lax.shift_right_logical(y, one)
     return acc

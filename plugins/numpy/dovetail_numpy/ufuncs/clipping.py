@@ -146,7 +146,7 @@ def piecewise(
 
     def value(f: Any) -> Any:
         out = f(x, *args, **kw) if callable(f) else f
-        return convert(operand("piecewise", out), x.dtype)
+        return convert(as_array("piecewise", out), x.dtype)
 
     out = broadcast(as_array("piecewise", value(rest)), x.shape)
     # The last condition that is true decides, as in NumPy.

@@ -167,7 +167,8 @@ class Unary:
     def _scalar(self, v: Any) -> Any:
         aval: Any = typeof(v)
         dtype = inexact_dtype(aval.dtype) if self.inexact else aval.dtype
-        op, x = self.choose(self.name, dtype), python_scalar(v, dtype, aval.weak_type)
+        op = self.choose(self.name, dtype)
+        x = python_scalar(v, dtype, True) if aval.weak_type else dtype.type(v)
         return op(x) if is_bind(op) else op(as_array(self.name, x))
 
     def plan(self, aval: ShapedArray) -> Op:

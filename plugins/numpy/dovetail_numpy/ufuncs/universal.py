@@ -8,6 +8,7 @@ import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..operands import ArrayLike
+from ..operations import truth
 from ..reductions import basic, cumulative
 from .arithmetic import ADD, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
 from .comparisons import AND, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, OR, XOR
@@ -86,7 +87,7 @@ logical_or = _BinaryUfunc(
 logical_xor = _BinaryUfunc(
     LOGICAL_XOR, "Whether exactly one of two elements is not zero.", False,
     reduce=lambda a, axis=0, keepdims=False: _bits_reduction("xor")(
-        lax.ne(as_array("logical_xor", a), 0), axis, keepdims),
+        truth(as_array("logical_xor", a)), axis, keepdims),
 )  # fmt: skip
 logaddexp = _BinaryUfunc(
     LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import dovetail_lax as lax
 import ml_dtypes
+
+import dovetail_lax as lax
 from dovetail_ad import jvp_rules
 
 from ..draws.gamma import random_gamma_p

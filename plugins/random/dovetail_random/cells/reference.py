@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from dovetail_backends import reference_rules
 
 from ..threefry import PARITY, ROTATIONS, U32, threefry2x32_p

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ShapedArray
 

@@ -6,9 +6,10 @@ from functools import cache
 from math import pi, sqrt
 from typing import Any
 
-import dovetail_lax as lax
 import ml_dtypes
 import numpy as np
+
+import dovetail_lax as lax
 from dovetail_jit import fused
 
 from ..arguments import (
@@ -19,7 +20,6 @@ from ..arguments import (
     float_dtype,
     no_sharding,
     number,
-    param_dtype,
     parameter,
     shape_of,
 )
@@ -73,9 +73,7 @@ def _simple(name: str, what: str, draw: Any) -> Any:
     def run(key: Any, *, shape: Shape, dtype: Any) -> Any:
         return draw(open_key(key), shape, dtype)
 
-    def function(
-        key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-    ) -> Any:
+    def function(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
         no_sharding(name, out_sharding)
         found = float_dtype(name, dtype)
         return run(check_key(name, key), shape=shape_of(name, shape), dtype=found)
@@ -173,7 +171,7 @@ def gumbel_of(keys: KeyArray, shape: Shape, dtype: Any, mode: str = "low") -> An
         return lax.neg(lax.log(lax.neg(lax.log(positive(keys, shape, dtype)))))
     info: Any = ml_dtypes.finfo(dtype)
     coarse, fine = _two(positive(keys, (2, *shape), dtype))
-    finer = lax.add(coarse, lax.mul(fine, dtype.type(2.0 ** -info.nmant)))
+    finer = lax.add(coarse, lax.mul(fine, dtype.type(2.0**-info.nmant)))
     u = lax.select(lax.ge(coarse, dtype.type(0.5)), coarse, finer)
     return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
-from dovetail_batching import vmap
 from dovetail_jit import fused
 
 from ..arguments import (
@@ -21,7 +21,6 @@ from ..arguments import (
     no_sharding,
     parameter,
 )
-from ..implementations import Lanes
 from ..keys import KeyArray, open_key
 from .uniform import split_keys, unit
 
@@ -66,9 +65,7 @@ def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
     small = lax.bitwise_or(lax.ne(lam, lam), lax.lt(lam, F32.type(LARGE)))
     limit = min(int(np.iinfo(dtype).max), int(np.iinfo(np.int32).max))
     few = _by_products(keys, lax.select(small, lam, lax.full_like(lam, 0)), shape, dtype, limit)
-    many = _by_rejection(
-        keys, lax.select(small, lax.full_like(lam, 1e5), lam), shape, dtype, limit
-    )
+    many = _by_rejection(keys, lax.select(small, lax.full_like(lam, 1e5), lam), shape, dtype, limit)
     counts = lax.select(small, few, many)
     return lax.select(lax.eq(lam, F32.type(0)), lax.full_like(counts, 0), counts)
 
@@ -119,14 +116,16 @@ def _by_rejection(keys: KeyArray, lam: Any, shape: Shape, dtype: Any, limit: int
 
 
 def _until_accepted(
-    keys: KeyArray, propose: Callable[[Any, Any], tuple[Any, Any]], shape: Shape, dtype: Any, limit: int
+    keys: KeyArray,
+    propose: Callable[[Any, Any], tuple[Any, Any]],
+    shape: Shape,
+    dtype: Any,
+    limit: int,
 ) -> Any:
     """The first accepted proposal of each element: each takes u in [-1/2, 1/2) and v in [0, 1)."""
 
     def more(state: Any) -> Any:
-        missing = lax.reduce_or_p.bind(
-            lax.bitwise_not(state[2]), axes=tuple(range(len(shape)))
-        )
+        missing = lax.reduce_or_p.bind(lax.bitwise_not(state[2]), axes=tuple(range(len(shape))))
         return lax.bitwise_and(missing, lax.lt(state[0], I32.type(limit)))
 
     def step(state: Any) -> Any:
@@ -166,15 +165,22 @@ def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
 
 
 def binomial_of(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
-    """Binomial variates of a key that was opened, one key made of it for each element."""
-    filled = [_filled(x, shape, dtype) for x in (n, p)]
-    size = int(np.prod(shape))
-    lanes = keys.impl.split(keys.lanes, (size,))
-
-    def one(n: Any, p: Any, *lanes: Any) -> Any:
-        return _one_binomial(KeyArray(keys.impl, lanes), n, p)
-
-    return lax.reshape(vmap(one)(*(lax.reshape(x, (size,)) for x in filled), *lanes), shape)
+    """Binomial variates of a key that was opened: of successes or failures the rarer is drawn."""
+    n, p = lax.floor(_filled(n, shape, dtype)), _filled(p, shape, dtype)
+    of = dtype.type
+    rare = lax.lt(p, of(0.5))
+    q = lax.select(rare, p, lax.sub(of(1), p))
+    good = lax.bitwise_and(lax.ge(q, of(0)), lax.bitwise_and(lax.ge(n, of(0)), lax.is_finite(n)))
+    # With other parameters the loops below would not end.
+    trials = lax.select(good, n, lax.full_like(n, 0))
+    q = lax.select(good, q, lax.full_like(q, 0.5))
+    small = lax.le(lax.mul(trials, q), of(LARGE))
+    few = _by_waiting(keys, lax.select(small, trials, lax.full_like(n, 0)), q, shape, dtype)
+    many_n = lax.select(small, lax.full_like(n, 1e4), trials)
+    many = _btrs(keys, many_n, lax.select(small, lax.full_like(q, 0.5), q), shape, dtype)
+    drawn = lax.select(small, few, many)
+    drawn = lax.select(rare, drawn, lax.sub(n, drawn))
+    return lax.select(good, drawn, lax.full_like(drawn, np.nan))
 
 
 def _filled(x: Any, shape: Shape, dtype: Any) -> Any:
@@ -182,44 +188,27 @@ def _filled(x: Any, shape: Shape, dtype: Any) -> Any:
     return x if hasattr(x, "aval") and x.shape == shape else lax.full(shape, x, dtype)
 
 
-def _one_binomial(keys: KeyArray, n: Any, p: Any) -> Any:
-    """One variate: the rarer of success and failure is drawn."""
-    of = p.dtype.type
-    rare = lax.lt(p, of(0.5))
-    q = lax.select(rare, p, lax.sub(of(1), p))
-    n = lax.floor(n)
-    small = lax.bitwise_or(
-        lax.bitwise_or(lax.ne(q, q), lax.bitwise_not(lax.is_finite(n))), lax.le(lax.mul(n, q), of(LARGE))
-    )
-    few = _by_waiting(keys, lax.select(small, n, lax.full_like(n, 0)), q)
-    many_n = lax.select(small, lax.full_like(n, 1e4), n)
-    many = _btrs(keys, many_n, lax.select(small, lax.full_like(q, 0.5), q))
-    drawn = lax.select(small, few, many)
-    drawn = lax.select(rare, drawn, lax.sub(n, drawn))
-    bad = lax.bitwise_not(
-        lax.bitwise_and(lax.bitwise_and(lax.ge(q, of(0)), lax.le(q, of(0.5))), lax.ge(n, of(0)))
-    )
-    return lax.select(bad, lax.full_like(drawn, np.nan), drawn)
-
-
-def _by_waiting(keys: KeyArray, n: Any, p: Any) -> Any:
+def _by_waiting(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
     """How many geometric waiting times fit into ``n`` trials."""
-    of = p.dtype.type
     log_q = lax.log1p(lax.neg(p))
+
+    def more(state: Any) -> Any:
+        return lax.reduce_or_p.bind(lax.le(state[1], n), axes=tuple(range(len(shape))))
 
     def step(state: Any) -> Any:
         count, waited, lanes = state
         draw, again = split_keys(KeyArray(keys.impl, lanes), 2)
-        wait = lax.ceil(lax.div(lax.log(unit(draw, (), p.dtype)), log_q))
-        return lax.add(count, of(1)), lax.add(waited, wait), again.lanes
+        count = lax.select(lax.le(waited, n), lax.add(count, dtype.type(1)), count)
+        wait = lax.ceil(lax.div(lax.log(unit(draw, shape, dtype)), log_q))
+        return count, lax.add(waited, wait), again.lanes
 
-    start: tuple[Any, Any, Lanes] = (of(0), of(0), keys.lanes)
-    return lax.sub(lax.while_loop(lambda s: lax.le(s[1], n), step, start)[0], of(1))
+    start = (lax.full(shape, 0, dtype), lax.full(shape, 0, dtype), keys.lanes)
+    return lax.sub(lax.while_loop(more, step, start)[0], dtype.type(1))
 
 
-def _btrs(keys: KeyArray, n: Any, p: Any) -> Any:
+def _btrs(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
     """Hörmann (1993), "The generation of binomial random variates", algorithm BTRS."""
-    of = p.dtype.type
+    of = dtype.type
     spread = lax.sqrt(lax.mul(lax.mul(n, p), lax.sub(of(1), p)))
     b = lax.add(of(1.15), lax.mul(of(2.53), spread))
     a = lax.add(lax.add(of(-0.0873), lax.mul(of(0.0248), b)), lax.mul(of(0.01), p))
@@ -240,20 +229,16 @@ def _btrs(keys: KeyArray, n: Any, p: Any) -> Any:
         exact = lax.le(bound, _log_ratio(n, r, m, k))
         return k, lax.bitwise_or(quick, lax.bitwise_and(inside, exact))
 
-    return _until_accepted(keys, propose, (), p.dtype, int(np.iinfo(np.int32).max))
+    return _until_accepted(keys, propose, shape, dtype, int(np.iinfo(np.int32).max))
 
 
 def _log_ratio(n: Any, r: Any, m: Any, k: Any) -> Any:
     """The logarithm of the probability of ``k`` over that of the mode ``m``."""
     of = n.dtype.type
     past_m, past_k = (lax.add(lax.sub(n, x), of(1)) for x in (m, k))
-    first = lax.mul(
-        lax.add(m, of(0.5)), lax.log(lax.div(lax.add(m, of(1)), lax.mul(r, past_m)))
-    )
+    first = lax.mul(lax.add(m, of(0.5)), lax.log(lax.div(lax.add(m, of(1)), lax.mul(r, past_m))))
     second = lax.mul(lax.add(n, of(1)), lax.log(lax.div(past_m, past_k)))
-    third = lax.mul(
-        lax.add(k, of(0.5)), lax.log(lax.div(lax.mul(r, past_k), lax.add(k, of(1))))
-    )
+    third = lax.mul(lax.add(k, of(0.5)), lax.log(lax.div(lax.mul(r, past_k), lax.add(k, of(1)))))
     tails = lax.add(_stirling_tail(m), _stirling_tail(lax.sub(n, m)))
     tails = lax.sub(lax.sub(tails, _stirling_tail(k)), _stirling_tail(lax.sub(n, k)))
     return lax.add(lax.add(lax.add(first, second), third), tails)

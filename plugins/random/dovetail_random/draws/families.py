@@ -19,9 +19,9 @@ from ..arguments import (
     parameter,
     shape_of,
 )
+from ..keys import open_key
 from .continuous import _drawn, _maxwell, exponential_of, normal_of
 from .gamma import gamma_of
-from ..keys import open_key
 from .uniform import split_keys, unit
 
 
@@ -117,9 +117,7 @@ def _wald(key: Any, mean: Any, *, shape: Shape, dtype: Any) -> Any:
     mean = parameter(mean, dtype, shape)
     z = normal_of(of_normal, shape, dtype)
     y, mean_2 = lax.square(z), lax.square(mean)
-    inner = lax.add(
-        lax.mul(lax.mul(dtype.type(4), mean), y), lax.mul(mean_2, lax.square(y))
-    )
+    inner = lax.add(lax.mul(lax.mul(dtype.type(4), mean), y), lax.mul(mean_2, lax.square(y)))
     half = dtype.type(0.5)
     w = lax.sub(
         lax.add(mean, lax.mul(lax.mul(half, mean_2), y)),
@@ -129,9 +127,7 @@ def _wald(key: Any, mean: Any, *, shape: Shape, dtype: Any) -> Any:
     return lax.select(lax.le(u, lax.div(mean, lax.add(mean, w))), w, lax.div(mean_2, w))
 
 
-def double_sided_maxwell(
-    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
-) -> Any:
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Maxwell numbers of a random sign, times ``scale`` and plus ``loc``.
 
     Other arguments and errors are those of :func:`pareto`.
@@ -273,7 +269,5 @@ def _ball(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
     length = exponential_of(of_length, shape[:-1], dtype)
     axis = len(shape) - 1
     powers = lax.pow(lax.abs(points), dtype.type(p))
-    norm = lax.pow(
-        lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length), dtype.type(1 / p)
-    )
+    norm = lax.pow(lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length), dtype.type(1 / p))
     return lax.div(points, lax.broadcast_in_dim(norm, shape, tuple(range(axis))))

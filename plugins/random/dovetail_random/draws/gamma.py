@@ -11,9 +11,9 @@ from dovetail_core import Primitive, ShapedArray
 from dovetail_jit import fused
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
-from .continuous import exponential_of, normal_of
 from ..implementations import Implementation, Lanes
 from ..keys import KeyArray, open_key
+from .continuous import exponential_of, normal_of
 from .uniform import split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")
@@ -240,9 +240,7 @@ def chisquare_of(keys: KeyArray, df: Any, shape: Shape, dtype: Any) -> Any:
     return lax.mul(lax.exp(log_g), dtype.type(2))
 
 
-def t(
-    key: Any, df: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+def t(key: Any, df: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Numbers drawn from Student's t distribution of ``df`` degrees of freedom.
 
     Arguments and errors are those of :func:`gamma`.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import ceil, log, prod
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -20,8 +21,8 @@ from ..arguments import (
     no_sharding,
     shape_of,
 )
-from .continuous import gumbel_of
 from ..keys import KeyArray, open_key
+from .continuous import gumbel_of
 from .uniform import check_mode, integers, random_bits, split_keys, unit
 
 U32_MAX = (1 << 32) - 1
@@ -46,13 +47,17 @@ def permutation(
     if not np.ndim(x):
         return _permuted_range(key, size=_count("permutation", x))
     x = dnp.asarray(x)
-    return _permutation(key, x, axis=_axis("permutation", axis, x.ndim), independent=bool(independent))
+    return _permutation(
+        key, x, axis=_axis("permutation", axis, x.ndim), independent=bool(independent)
+    )
 
 
 def _count(name: str, x: Any) -> int:
     kind = "i" if isinstance(x, int) else getattr(getattr(x, "dtype", None), "kind", "?")
     if kind not in "iu":
-        raise TypeError(f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}")
+        raise TypeError(
+            f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}"
+        )
     return int(x)
 
 
@@ -160,7 +165,9 @@ def _choice(
         if a is None:
             order = lax.slice_in_dim(shuffled(keys, lax.iota(int, n), 0), 0, draws)
         else:  # what permutation(a) begins with
-            found = lax.slice_in_dim(_permutation(keys, a, axis=axis, independent=False), 0, draws, axis=axis)
+            found = lax.slice_in_dim(
+                _permutation(keys, a, axis=axis, independent=False), 0, draws, axis=axis
+            )
             return lax.reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
         order = lax.reshape(order, shape)
     elif p is None:
@@ -231,7 +238,13 @@ def categorical(
             "categories without replacement. Draw fewer, or with replace=True."
         )
     return _categorical(
-        key, logits, axis=axis, prefix=prefix, batch=wanted[leading:], replace=bool(replace), mode=mode
+        key,
+        logits,
+        axis=axis,
+        prefix=prefix,
+        batch=wanted[leading:],
+        replace=bool(replace),
+        mode=mode,
     )
 
 

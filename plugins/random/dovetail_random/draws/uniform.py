@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import dovetail_lax as lax
 import ml_dtypes
 import numpy as np
+
+import dovetail_lax as lax
 from dovetail_core import enable_x64
 from dovetail_jit import fused
 from dovetail_lax import dtypes
@@ -28,7 +29,6 @@ from ..arguments import (
 )
 from ..implementations import UINTS
 from ..keys import KeyArray, open_key
-
 
 I32 = np.dtype(np.int32)
 

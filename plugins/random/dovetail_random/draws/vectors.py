@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-import numpy as np
 from dovetail_jit import fused
 
 from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
-from .continuous import normal_of
 from ..keys import open_key
+from .continuous import normal_of
 
 
 def multivariate_normal(
@@ -68,9 +69,7 @@ def _vector_size(mean: Shape, cov: Shape) -> int:
 
 
 @fused(static=("shape", "dtype", "method"))
-def _multivariate(
-    key: Any, mean: Any, cov: Any, *, shape: Shape, dtype: Any, method: str
-) -> Any:
+def _multivariate(key: Any, mean: Any, cov: Any, *, shape: Shape, dtype: Any, method: str) -> Any:
     mean, cov = (lax.convert_element_type(x, dtype) for x in (mean, cov))
     draws = normal_of(open_key(key), shape, dtype)
     return dnp.add(dnp.einsum("...ij,...j->...i", _root(cov, method), draws), mean)

@@ -1,12 +1,10 @@
-"""Running a checkpointed call: its program, behind a barrier that keeps compilers from undoing "
-"it."""
+"""Running a checkpointed call: its program, behind a barrier that keeps compilers off it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import reference_rules, stablehlo_rules
-from dovetail_backends.reference import evaluate
+from dovetail_backends import evaluate, reference_rules, stablehlo_rules
 from dovetail_core import ClosedJaxpr
 
 from ..primitive import remat_p

@@ -11,6 +11,7 @@ from . import (
     gather as gather,
     identity as identity,
     joining as joining,
+    linalg as linalg,
     reductions as reductions,
     rng as rng,
     scatter as scatter,

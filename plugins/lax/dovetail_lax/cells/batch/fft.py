@@ -13,7 +13,12 @@ from ...primitives.fft import fft_p
 
 @batch_rules.register(fft_p)
 def _fft(
-    axis: Any, args: Sequence[Any], dims: Sequence[Any], *, fft_lengths: tuple[int, ...], **params: Any
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    fft_lengths: tuple[int, ...],
+    **params: Any,
 ) -> tuple[Any, int]:
     x, dim = args[0], dims[0]
     if dim >= len(x.shape) - len(fft_lengths):

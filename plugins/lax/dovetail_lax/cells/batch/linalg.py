@@ -44,13 +44,12 @@ def _triangular_solve(
 ) -> tuple[Any, int]:
     (a, b), (dim_a, dim_b) = args, dims
     if dim_a is None and dim_b is not None and axis.size:
-        # One matrix for all: the mapped axis becomes part of the right-hand sides' own.
+        # One matrix for all: the mapped axis becomes part of the axis of right-hand sides.
         place = len(b.shape) - (1 if left_side else 2)
         b = moved(b, dim_b, place)
         shape: tuple[int, ...] = b.shape
-        joint = (*shape[: place - left_side], -1, *shape[place - left_side + 2 :])
-        sizes = shape[place - left_side] * shape[place - left_side + 1]
-        wide = reshaped(b, tuple([sizes if d == -1 else d for d in joint]))
+        count = shape[place - 1] * shape[place]
+        wide = reshaped(b, (*shape[: place - 1], count, *shape[place + 1 :]))
         out = triangular_solve_p.bind(a, wide, left_side=left_side, **params)
         return reshaped(out, shape), place
     operands = [first(a, dim_a, axis.size), first(b, dim_b, axis.size)]

@@ -9,6 +9,7 @@ from . import (
     cumulative as cumulative,
     dot as dot,
     exponential as exponential,
+    factorizations as factorizations,
     fft as fft,
     gather as gather,
     identity as identity,
@@ -21,6 +22,7 @@ from . import (
     slicing as slicing,
     sorting as sorting,
     special as special,
+    spectral as spectral,
     trigonometric as trigonometric,
     windows as windows,
 )

@@ -14,7 +14,7 @@ from ...moves import along
 from ...primitives.creation import iota_p
 from ...primitives.gather import gather_p
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
-from ...primitives.shape import reshape_p
+from ...primitives.shape import broadcast_in_dim_p, reshape_p
 from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
 
 _INDEX = np.dtype(np.int32)
@@ -46,6 +46,15 @@ def taken(x: Any, places: Any, axis: int) -> Any:
         mode=GatherScatterMode.PROMISE_IN_BOUNDS,
         fill_value=None,
     )
+
+
+def taken_rows(x: Any, rows: Any) -> Any:
+    """The rows of each matrix in the order that ``rows`` gives."""
+    shape: tuple[int, ...] = x.shape
+    places = broadcast_in_dim_p.bind(
+        rows, shape=shape, broadcast_dimensions=tuple(range(len(shape) - 1))
+    )
+    return taken(x, places, len(shape) - 2)
 
 
 def _largest(primitive: Primitive, axis_name: str) -> None:

@@ -10,6 +10,7 @@ from . import (
     fft as fft,
     gather as gather,
     joining as joining,
+    linalg as linalg,
     reductions as reductions,
     rng as rng,
     scatter as scatter,

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import reference_rules
-from dovetail_backends.reference import evaluate
+from dovetail_backends import evaluate, reference_rules
 from dovetail_core import ClosedJaxpr
 
 from ...primitives.control_flow import cond_p, scan_p, while_p

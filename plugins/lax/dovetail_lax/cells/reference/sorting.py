@@ -37,7 +37,7 @@ def _top_k(x: Array, *, k: int, axis: int) -> list[Array]:
 
 
 def _ranks(x: Array) -> Array:
-    """Integers in the order of ``x``; of floats, with all bits told apart, by sign and magnitude."""
+    """Integers in the order of ``x``; of floats, which tell all bits apart."""
     if kind_of(x.dtype) != "floating":
         return computing(x)
     bits = computing(x).astype(np.float64).view(np.int64)

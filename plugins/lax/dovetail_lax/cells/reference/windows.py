@@ -34,8 +34,8 @@ def laid_out(x: Array, padding: Pads, dilation: Axes, value: Any) -> Array:
     sizes = [(n - 1) * d + 1 if n else 0 for n, d in zip(x.shape, dilation)]
     wide = [n + max(lo, 0) + max(hi, 0) for n, (lo, hi) in zip(sizes, padding)]
     out = np.full(wide, value, x.dtype)
-    inner = [slice(max(lo, 0), max(lo, 0) + n, d) for n, (lo, _), d in zip(sizes, padding, dilation)]
-    out[tuple(inner)] = x
+    starts = [max(lo, 0) for lo, _ in padding]
+    out[tuple([slice(i, i + n, d) for i, n, d in zip(starts, sizes, dilation)])] = x
     cut = [slice(max(-lo, 0), n - max(-hi, 0)) for n, (lo, hi) in zip(wide, padding)]
     return out[tuple(cut)]
 

@@ -9,6 +9,7 @@ from . import (
     conversion as conversion,
     cumulative as cumulative,
     dot as dot,
+    factorizations as factorizations,
     fft as fft,
     gather as gather,
     identity as identity,

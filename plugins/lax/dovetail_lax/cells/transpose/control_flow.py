@@ -77,8 +77,7 @@ def _scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> lis
     program: ClosedJaxpr = params["program"]
     nc, nk = params["num_consts"], params["num_carry"]
     # Partial evaluation leaves only unknowns in the carry. One that starts with a known value
-    # starts
-    # with a tangent that is zero, so its cotangent goes nowhere.
+    # starts with a tangent that is zero, so its cotangent goes nowhere.
     given = [is_linear(x) for x in args]
     linear = (*given[:nc], *[True] * nk, *given[nc + nk :])
     given_ys = tuple(ct is not None for ct in cotangents[nk:])
@@ -139,8 +138,7 @@ def _make_transposed_body(
 def _while_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> NoReturn:
     raise MissingRule(
         f"while_loop{describe_source(current_source())} cannot be differentiated in reverse mode: "
-        "the "
-        "number of its iterations, and so of the values to keep, is not known when it is compiled. "
+        "the number of its iterations, and so of the values to keep, is not known when it is compiled. "
         "Use scan, or fori_loop with bounds that are known while tracing; or forward mode (jvp, "
         "jacfwd)."
     )

@@ -73,8 +73,7 @@ def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
     if tree.node_data() is None or tree.node_data()[0] is not tuple or len(children) != 2:
         raise TypeError(
             f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}. Return "
-            "None in "
-            "place of y if there is nothing to stack."
+            "None in place of y if there is nothing to stack."
         )
     return children[0], children[1]
 

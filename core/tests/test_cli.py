@@ -1,0 +1,447 @@
+"""The command line: every command's output and exit status, errors, plugins' own commands."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from dovetail_core import primitive
+from dovetail_core.cli import main
+from dovetail_core.cli.render import count, fields, style, table
+
+MANIFEST = """
+from dovetail_core import Manifest
+
+MANIFEST = Manifest(
+    "acme",
+    names={"cost": "acme.api:cost"},
+    rows=("acme.rows",),
+    tables={"acme.cost": "acme.tables:cost_rules"},
+    contributes={"acme.cost": ("acme.cells",)},
+    laws={"acme.cost": "acme.laws:cost_law"},
+    backends={"good": "acme.backends:GOOD", "poor": "acme.backends:POOR", "bad": "acme.no:X"},
+    commands={"greet": "acme.command:GREET"},
+    hooks="acme.hooks",
+)
+"""
+MODULES = {
+    "rows": """
+from dovetail_core import Primitive
+
+one_p, two_p, three_p = (Primitive(f"acme.{n}") for n in ("one", "two", "three"))
+two_p.def_decomposition(lambda x: one_p.bind(x))
+""",
+    "tables": '''
+from typing import Any, Protocol
+
+from dovetail_core import RuleTable
+
+
+class CostRule(Protocol):
+    """How much an operation costs.
+
+    ``rule(*types, **params)`` returns
+    a number.
+    """
+
+    def __call__(self, *types: Any, **params: Any) -> int: ...
+
+
+cost_rules = RuleTable(
+    "acme.cost", signature=CostRule, derive=lambda p: p.decomposition, law="cost"
+)
+''',
+    "cells": """
+from acme.rows import one_p
+from acme.tables import cost_rules
+
+
+@cost_rules.register(one_p)
+def _one_cost(x, *, n, **params):
+    return 1
+""",
+    "backends": """
+class Backend:
+    def __init__(self, missing):
+        self.missing = missing
+
+    def diagnose(self):
+        return self.missing
+
+
+GOOD, POOR = Backend(""), Backend("libpoor.so is not installed: pip install poor")
+""",
+    "command": """
+class Greet:
+    help = "say hello"
+
+    def configure(self, parser):
+        parser.add_argument("name")
+
+    def run(self, args):
+        print(f"hello {args.name}")
+        return 3
+
+
+GREET = Greet()
+""",
+    "hooks": """
+from dovetail_core import hookimpl
+
+
+@hookimpl
+def dovetail_environment():
+    return {"acme licence": "valid"}
+""",
+}
+
+
+@pytest.fixture
+def acme(site):
+    """A plugin with three rows, a column with one cell, three backends, a command, hooks."""
+    primitive._named.clear()  # rows of other tests
+    site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"}, "2.5")
+    for name, source in {"plugin": MANIFEST, **MODULES}.items():
+        site.module(f"acme.{name}", source)
+    return site
+
+
+@pytest.fixture
+def dovetail(capsys, monkeypatch):
+    """Run a command line; its exit status, output and error output."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*argv):
+        try:
+            status = main(argv)
+        except SystemExit as e:
+            status = e.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+# --- plugins ------------------------------------------------------------------------------------
+
+
+def test_plugins(acme, dovetail):
+    acme.plugin("sad", "requires=('gone',)", version="0.1")
+    status, out, err = dovetail("plugins")
+    lines = out.splitlines()
+    assert status == 1 and err == ""
+    assert lines[0].split() == [
+        "plugin",
+        "version",
+        "distribution",
+        "state",
+        "loaded",
+        "in",
+        "contributes",
+    ]
+    assert lines[1].startswith("acme    2.5      acme-dist     active     ")
+    assert lines[1].endswith(
+        "1 name, 1 module of rows, 1 column, 3 backends, 1 command, cells in 1 column, hooks"
+    )
+    assert lines[2].split()[:5] == ["sad", "0.1", "sad-dist", "set", "aside"]
+    assert out.endswith("Not active\n  sad  needs plugin 'gone', which is not installed\n")
+
+
+def test_plugins_that_are_disabled_are_no_problem(acme, dovetail, monkeypatch):
+    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "acme")
+    status, out, _ = dovetail("plugins")
+    assert status == 0 and "acme    2.5      acme-dist     disabled  -          -" in out
+
+
+def test_one_plugin_in_full(acme, dovetail):
+    status, out, _ = dovetail("plugins", "acme")
+    assert status == 0
+    for line in (
+        "  from        acme-dist 2.5 (acme.plugin:MANIFEST)",
+        "  kernel API  1 to 1",
+        "  columns     acme.cost",
+        "  backends    good, poor, bad",
+        "  hooks in    acme.hooks",
+    ):
+        assert line in out.splitlines()
+
+
+def test_no_plugins(site, dovetail):
+    status, out, _ = dovetail("plugins")
+    assert status == 0 and "No plugins are installed" in out and "pip install dovetail" in out
+
+
+def test_an_unknown_plugin(acme, dovetail):
+    status, out, err = dovetail("plugins", "nope")
+    assert (status, out) == (2, "")
+    assert err == "dovetail: error: no plugin is called 'nope'; installed: acme\n"
+
+
+# --- matrix -------------------------------------------------------------------------------------
+
+
+def test_matrix(acme, dovetail):
+    status, out, _ = dovetail("matrix")
+    assert status == 0
+    assert (
+        out
+        == """\
+                        acme
+row         defined in  cost  dce  eval
+acme.one    acme        ●     ·    ✗
+acme.three  acme        ✗     ·    ✗
+acme.two    acme        ○     ·    ○
+
+● declared: 1   ○ derived (form, decomposition): 2   · none, none needed: 3   ✗ hole: 3
+3 rows, 3 columns
+"""
+    )
+
+
+def test_matrix_of_some_rows_and_columns(acme, dovetail):
+    status, out, _ = dovetail("matrix", "--column", "cost", "--row", "*.t*")
+    assert status == 0 and out.splitlines()[-1] == "2 rows, 1 column"
+    assert "acme.one" not in out and "dce" not in out
+
+
+def test_holes(acme, dovetail):
+    status, out, _ = dovetail("matrix", "--column", "cost", "--holes")
+    assert status == 1 and "acme.three" in out and "acme.one" not in out
+    assert out.splitlines()[-1] == "1 row with a hole, 1 column"
+    status, out, _ = dovetail("matrix", "--column", "dce", "--holes")
+    assert (status, out) == (0, "0 rows with a hole, 1 column\n")
+
+
+def test_overrides_are_marked(acme, dovetail):
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_cells',)}")
+    acme.module(
+        "beta_cells",
+        "from acme.rows import one_p\nfrom acme.tables import cost_rules\n"
+        "cost_rules.set(one_p, lambda *types: 2, override=True)\n",
+    )
+    assert "acme.one    acme        ◆" in dovetail("matrix", "--column", "cost")[1]
+    status, out, _ = dovetail("explain", "acme.one", "cost")
+    assert status == 0 and out.startswith("acme.one x acme.cost: declared, overriding another\n")
+    assert "registered at  beta_cells:3, of module beta_cells" in out
+    assert "in place of    acme.cells:6, of acme-dist 2.5 (plugin 'acme')" in out
+
+
+def test_marks_without_unicode(acme, dovetail, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw := io.BytesIO(), encoding="ascii"))
+    assert main(["matrix"]) == 0
+    sys.stdout.flush()
+    text = raw.getvalue().decode()
+    assert "acme.one    acme        D     .    -" in text and "D declared: 1" in text
+
+
+# --- explain ------------------------------------------------------------------------------------
+
+
+def test_explain_a_declared_cell(acme, dovetail):
+    status, out, _ = dovetail("explain", "acme.one", "acme.cost")
+    assert status == 0
+    assert (
+        out
+        == """\
+acme.one x acme.cost: declared
+  registered at  acme.cells:6, of acme-dist 2.5 (plugin 'acme')
+  rule           _one_cost(x, n, **params)
+  row            acme.one, defined in acme.rows of acme-dist 2.5 (plugin 'acme'); one result
+  column         acme.cost, defined in acme.tables of acme-dist 2.5 (plugin 'acme')
+  a rule is      a CostRule: How much an operation costs.
+                 ``rule(*types, **params)`` returns a number.
+  law            cost (acme.laws:cost_law)
+"""
+    )
+
+
+def test_explain_a_derived_cell(acme, dovetail):
+    status, out, _ = dovetail("explain", "acme.two", "cost")
+    assert status == 0 and out.startswith("acme.two x acme.cost: derived\n")
+    assert "follows from  the row's decomposition, acme.rows:5" in out
+    assert "to better it  @dovetail_core.registry().table('acme.cost').register(two_p)" in out
+
+
+def test_explain_a_hole(acme, dovetail):
+    status, out, _ = dovetail("explain", "acme.three", "cost")
+    assert status == 1 and out.startswith("acme.three x acme.cost: a hole\n")
+    assert "because     it has no decomposition" in out
+    assert "to fill it  @dovetail_core.registry().table('acme.cost').register(three_p)" in out
+    assert "def three_rule(...):  # see CostRule" in out
+    assert "contributes={'acme.cost': ('your.module',)}" in out
+    assert "or say what it is made of, for every column: @three_p.def_decomposition" in out
+
+
+def test_explain_where_no_cell_is_needed(acme, dovetail):
+    status, out, _ = dovetail("explain", "acme.one", "dce")
+    assert status == 0 and "x dce: no cell, and none is needed\n" in out
+    assert "then          kept whole where a result is used, else dropped" in out
+
+
+def test_explain_control_flow(site, dovetail):
+    status, out, _ = dovetail("explain", "toy.scan", "eval")
+    assert status == 0 and "a list of results, sub-programs (a form)" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "message"),
+    [
+        ("acme.won", "cost", "no row is called 'acme.won'; did you mean acme.two, acme.one?"),
+        ("three", "cost", "did you mean acme.three?"),
+        ("zzzzzz", "cost", "no row is called 'zzzzzz'; see dovetail matrix"),
+        ("acme.one", "price", "no column is called 'price'; there are acme.cost, dce, eval"),
+    ],
+)
+def test_explain_with_wrong_names(acme, dovetail, row, column, message):
+    status, out, err = dovetail("explain", row, column)
+    assert (status, out) == (2, "") and message in err
+
+
+def test_a_column_that_may_be_two(acme, dovetail):
+    acme.plugin("beta", "tables={'beta.cost': 'acme.tables:cost_rules'}")
+    status, _, err = dovetail("explain", "acme.one", "cost")
+    assert status == 2 and "column 'cost' may be acme.cost or beta.cost" in err
+
+
+# --- doctor -------------------------------------------------------------------------------------
+
+
+def test_doctor(acme, dovetail):
+    status, out, err = dovetail("doctor")
+    assert (status, err) == (0, "")
+    for line in (
+        "Versions",
+        "Plugins",
+        "Backends",
+        "Matrix",
+        "From plugins",
+        "  active  acme",
+        "  good  works",
+        "  poor  not available: libpoor.so is not installed: pip install poor",
+        "  bad   not available: ModuleNotFoundError: No module named 'acme.no'",
+        "  acme.cost  1 declared, 1 hole, 1 derived",
+        "  acme licence  valid",
+        "All is well.",
+    ):
+        assert line in out.splitlines(), line
+    assert "jaxlib" in out and "(from 0.10.2, below 0.13)" in out and "(kernel API 1)" in out
+
+
+def test_doctor_names_every_problem_and_goes_on(acme, dovetail, monkeypatch):
+    acme.plugin("sad", "requires=('gone',)")
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_cells',)}")
+    acme.module(
+        "beta_cells",
+        "from acme.rows import one_p\nfrom acme.tables import cost_rules\n"
+        "cost_rules.set(one_p, lambda *types: 2)\n",
+    )
+    acme.module("acme.hooks", "import not_there\n")
+    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "other")
+    with pytest.warns(RuntimeWarning, match="the hooks of plugin 'acme'"):
+        status, out, _ = dovetail("doctor")
+    assert status == 1
+    flat = " ".join(out.split())
+    assert "problem sad of sad-dist 1.0: needs plugin 'gone', which is not installed" in flat
+    assert "problem acme.cost table 'acme.cost' already has a rule for 'acme.one'" in flat
+    assert "DOVETAIL_DISABLE_PLUGINS other" in flat
+    assert out.endswith("2 problems.\n")
+
+
+def test_doctor_names_cells_that_were_set_aside(acme, dovetail):
+    acme.module("acme.cells", "raise KeyError('x')\n")
+    status, out, err = dovetail("doctor")
+    assert status == 1 and err == ""
+    assert "problem acme.cost cells set aside: acme.cells of plugin 'acme' (KeyError: 'x')" in (
+        " ".join(out.split())
+    )
+
+
+def test_doctor_where_plugins_clash(acme, dovetail):
+    acme.plugin("beta", "tables={'acme.cost': 'm:x'}")
+    status, out, err = dovetail("doctor")
+    assert status == 1 and err == ""
+    assert "RegistryError: tables entry 'acme.cost' is claimed by plugin 'acme'" in " ".join(
+        out.split()
+    )
+
+
+# --- the command line itself --------------------------------------------------------------------
+
+
+def test_commands_of_plugins(acme, dovetail):
+    assert dovetail("greet", "you") == (3, "hello you\n", "")
+    status, out, _ = dovetail("--help")
+    assert status == 0
+    for name in ("plugins", "matrix", "explain", "doctor", "greet"):
+        assert f"\n    {name} " in out
+    assert "say hello" in out
+
+
+def test_a_command_that_does_not_work_does_not_hide_the_others(acme, dovetail):
+    acme.plugin("beta", "commands={'broken': 'acme.no:COMMAND'}")
+    status, out, _ = dovetail("--help")
+    assert status == 0 and "broken" in out and "greet" in out
+    status, _, err = dovetail("broken")
+    assert status == 2
+    assert "the command 'broken' (acme.no:COMMAND) cannot be loaded: ModuleNotFoundError" in err
+
+
+def test_usage_errors(acme, dovetail):
+    status, _, err = dovetail()
+    assert status == 2 and "the following arguments are required: COMMAND" in err
+    status, _, err = dovetail("nonsense")
+    assert status == 2 and "invalid choice: 'nonsense'" in err
+
+
+def test_warnings_about_plugins_are_lines(acme, dovetail):
+    acme.plugin("sad", "requires=('gone',)")
+    _, _, err = dovetail("matrix")
+    assert err == (
+        "dovetail: warning: plugin 'sad' of sad-dist 1.0 is set aside: needs plugin 'gone', which "
+        "is not installed. The rest works without it.\n"
+    )
+
+
+def test_clashes_are_errors_of_every_other_command(acme, dovetail):
+    acme.plugin("beta", "tables={'acme.cost': 'm:x'}")
+    status, out, err = dovetail("matrix")
+    assert (status, out) == (2, "") and err.startswith("dovetail: error: tables entry 'acme.cost'")
+
+
+def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads():
+    code = f"{sys.executable} -m dovetail_core.cli matrix | head -n 1"
+    env = {**os.environ, "DOVETAIL_PLUGINS": "none"}
+    done = subprocess.run(code, shell=True, capture_output=True, text=True, env=env)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+# --- rendering ----------------------------------------------------------------------------------
+
+
+def test_tables_are_aligned():
+    assert table(["a", "bb"], [["1", "2"], ["333", "4"]]) == "a    bb\n1    2\n333  4"
+
+
+def test_fields_are_wrapped_under_each_other(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    found = fields([("name", "word " * 20), ("x", "two\n  lines")])
+    assert max(map(len, found.splitlines())) <= 60
+    assert found.splitlines()[1].startswith("        word word")
+    assert found.splitlines()[-2:] == ["  x     two", "          lines"]
+
+
+def test_colour_is_for_terminals(monkeypatch):
+    assert style("x", "red") == "x"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert style("x", "red") == "\x1b[31mx\x1b[0m" and style("", "red") == ""
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert style("x", "red") == "x"
+
+
+def test_plurals():
+    assert (count(1, "row"), count(2, "row"), count(0, "row")) == ("1 row", "2 rows", "0 rows")

@@ -1,0 +1,14 @@
+"""Manifest of the plugin ``interval``: one column, its cells for the rows of ``lax``, one row."""
+
+from dovetail_core.manifest import Manifest
+
+MANIFEST = Manifest(
+    "interval",
+    requires=("lax",),
+    names={"interval": "acme_interval:interval"},
+    rows=("acme_interval.gudermannian",),
+    tables={"interval.bounds": "acme_interval.bounds:bounds_rules"},
+    contributes={"interval.bounds": ("acme_interval.cells",)},
+    samples=("acme_interval.samples",),
+    laws={"interval.bounds": "acme_interval.laws:bounds_law"},
+)

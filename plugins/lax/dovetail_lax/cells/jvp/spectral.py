@@ -1,0 +1,149 @@
+"""Derivatives of eigenvalues, singular values and their vectors.
+
+They follow from differentiating the defining equations; see M. Giles, "An extended collection of
+matrix derivative results" (2008), and M. Seeger et al., "Auto-differentiating linear algebra"
+(2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_ad import jvp_rules
+
+from ...matrices import (
+    adjoint,
+    diagonal,
+    hermitian,
+    matmul,
+    on_columns,
+    on_diagonal,
+    on_rows,
+)
+from ...primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from ...primitives.comparison import eq_p
+from ...primitives.complex import real_p
+from ...primitives.conversion import convert_element_type_p
+from ...primitives.factorizations import lu_p
+from ...primitives.selection import select_n_p
+from ...primitives.spectral import eig_p, eigh_p, svd_p
+from ...scalars import scalar
+from .factorizations import Many, Pair, solve
+from .sorting import taken_rows
+
+
+@jvp_rules.register(eigh_p)
+def _eigh(primals: Sequence[Any], tangents: Sequence[Any], *, lower: bool) -> Many:
+    # From A V = V W: with D = Vᴴ dA V, dw is the diagonal of D, and Vᴴ dV is D / (w_j - w_i) off
+    # the diagonal and zero on it.
+    v, w = eigh_p.bind(primals[0], lower=lower)
+    change = hermitian(tangents[0], lower)
+    d = matmul(adjoint(v), matmul(change, v))
+    gaps = sub_p.bind(on_columns(w, v.shape), on_rows(w, v.shape))
+    weights = _reciprocal_off_diagonal(gaps, v.dtype)
+    dw = diagonal(d)
+    dw = real_p.bind(dw) if v.dtype.kind == "c" else dw
+    return [v, w], [matmul(v, mul_p.bind(weights, d)), dw]
+
+
+def _reciprocal_off_diagonal(gaps: Any, dtype: Any) -> Any:
+    """``1 / gaps`` off the diagonal, zero on it."""
+    same, one = on_diagonal(gaps), scalar(1.0, gaps.dtype)
+    found = div_p.bind(one, select_n_p.bind(same, gaps, one))
+    found = select_n_p.bind(same, found, scalar(0.0, gaps.dtype))
+    if gaps.dtype == dtype:
+        return found
+    return convert_element_type_p.bind(found, new_dtype=dtype, weak_type=False)
+
+
+@jvp_rules.register(eig_p)
+def _eig(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Many:
+    # From A V = V W: dw is the diagonal of V⁻¹ dA V.
+    if params["compute_left_eigenvectors"] or params["compute_right_eigenvectors"]:
+        raise NotImplementedError(
+            "lax.linalg.eig has derivatives of eigenvalues only: eigenvectors are determined up to "
+            "a factor. Ask for no eigenvectors, or use eigh for Hermitian matrices."
+        )
+    found = eig_p.bind(primals[0], **params)
+    w, v = eig_p.bind(
+        primals[0], compute_left_eigenvectors=False, compute_right_eigenvectors=True
+    )
+    change = convert_element_type_p.bind(tangents[0], new_dtype=w.dtype, weak_type=False)
+    return found, [diagonal(_solved(v, matmul(change, v)))]
+
+
+def _solved(a: Any, b: Any) -> Any:
+    """``a⁻¹ b`` by LU."""
+    factors, _, permutation = lu_p.bind(a)
+    x = solve(factors, taken_rows(b, permutation), left=True, low=True, unit=True)
+    return solve(factors, x, left=True, low=False)
+
+
+@jvp_rules.register(svd_p)
+def _svd(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    full_matrices: bool,
+    compute_uv: bool,
+    algorithm: Any,
+) -> Many:
+    # From A = U S Vᴴ: with D = Uᴴ dA V, ds is the real diagonal of D; off the diagonal
+    # Uᴴ dU = (D S + S Dᴴ) / (s_j² - s_i²) and Vᴴ dV = (S D + Dᴴ S) / (s_j² - s_i²).
+    x, dx = primals[0], tangents[0]
+    m, n = x.shape[-2:]
+    if compute_uv and full_matrices and m != n:
+        raise NotImplementedError(
+            "lax.linalg.svd with full_matrices=True of matrices that are not square has no "
+            "derivative: the additional columns of U or V are not determined. Use "
+            "full_matrices=False."
+        )
+    s, u, vh = svd_p.bind(x, full_matrices=False, compute_uv=True, algorithm=algorithm)
+    d = matmul(matmul(adjoint(u), dx), adjoint(vh))
+    ds = diagonal(d)
+    ds = real_p.bind(ds) if d.dtype.kind == "c" else ds
+    if not compute_uv:
+        answer = svd_p.bind(x, full_matrices=full_matrices, compute_uv=False, algorithm=algorithm)
+        return answer, [ds]
+    du, dv = _singular_vectors(s, u, vh, d, dx)
+    return [s, u, vh], [ds, du, adjoint(dv)]
+
+
+def _singular_vectors(s: Any, u: Any, vh: Any, d: Any, dx: Any) -> Pair:
+    dtype, shape = d.dtype, d.shape
+    across, down = on_columns(s, shape), on_rows(s, shape)
+    gaps = mul_p.bind(sub_p.bind(across, down), add_p.bind(across, down))
+    weights = _reciprocal_off_diagonal(gaps, dtype)
+    columns, rows = _typed(across, dtype), _typed(down, dtype)
+    ds, sd = mul_p.bind(d, columns), mul_p.bind(d, rows)
+    turn_u = mul_p.bind(weights, add_p.bind(ds, adjoint(ds)))
+    turn_v = mul_p.bind(weights, add_p.bind(sd, adjoint(sd)))
+    if dtype.kind == "c":  # U and V share a phase per column; all of the change is given to U
+        zero_s = eq_p.bind(across, scalar(0.0, across.dtype))
+        safe = _typed(select_n_p.bind(zero_s, across, scalar(1.0, across.dtype)), dtype)
+        phase = div_p.bind(mul_p.bind(sub_p.bind(d, adjoint(d)), scalar(0.5, dtype)), safe)
+        only = select_n_p.bind(on_diagonal(phase), scalar(0, dtype), phase)
+        turn_u = add_p.bind(turn_u, only)
+    v = adjoint(vh)
+    du, dv = matmul(u, turn_u), matmul(v, turn_v)
+    m, k, n = u.shape[-2], s.shape[-1], v.shape[-2]
+    if m > k:
+        du = add_p.bind(du, _outside(u, matmul(dx, v), s))
+    if n > k:
+        dv = add_p.bind(dv, _outside(v, matmul(adjoint(dx), u), s))
+    return du, dv
+
+
+def _outside(basis: Any, change: Any, s: Any) -> Any:
+    """The part of a change that leaves the space of ``basis``, per singular value."""
+    inside = matmul(basis, matmul(adjoint(basis), change))
+    return div_p.bind(sub_p.bind(change, inside), _typed(on_columns(s, basis.shape), basis.dtype))
+
+
+def _typed(x: Any, dtype: Any) -> Any:
+    if x.dtype == dtype:
+        return x
+    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
+
+

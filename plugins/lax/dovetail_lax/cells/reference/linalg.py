@@ -1,0 +1,187 @@
+"""Linear algebra with SciPy, matrix by matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+
+from dovetail_backends import reference_rules
+
+from ...primitives.factorizations import (
+    cholesky_p,
+    householder_product_p,
+    lu_p,
+    lu_pivots_to_permutation_p,
+    qr_p,
+    triangular_solve_p,
+)
+from ...primitives.spectral import eig_p, eigh_p, svd_p
+from .kinds import Array
+
+
+def per_matrix(
+    f: Callable[..., Sequence[Any]], outs: Sequence[tuple[Sequence[int], Any]], *args: Array
+) -> list[Array]:
+    """``f`` on each element of the batch; NaN where it fails.
+
+    Args:
+        outs: shape and dtype of each result of one element.
+        args: pairs of an array and how many of its last axes are no batch axes.
+    """
+    arrays = args[0::2]
+    ranks: Any = args[1::2]
+    batch = arrays[0].shape[: arrays[0].ndim - ranks[0]]
+    results = [np.zeros((*batch, *shape), dtype) for shape, dtype in outs]
+    for at in np.ndindex(batch):
+        try:
+            found = f(*[x[at] for x in arrays])
+        except (np.linalg.LinAlgError, ValueError):
+            found = [np.full(shape, np.nan) for shape, _ in outs]
+        for out, value in zip(results, found):
+            out[at] = value
+    return results
+
+
+@reference_rules.register(cholesky_p)
+def _cholesky(x: Array) -> Array:
+    def one(a: Array) -> list[Array]:
+        return [sl.cholesky(a, lower=True)]
+
+    return np.tril(per_matrix(one, [(x.shape[-2:], x.dtype)], x, 2)[0])  # type: ignore[arg-type]
+
+
+@reference_rules.register(triangular_solve_p)
+def _triangular_solve(
+    a: Array,
+    b: Array,
+    *,
+    left_side: bool,
+    lower: bool,
+    transpose_a: bool,
+    conjugate_a: bool,
+    unit_diagonal: bool,
+) -> Array:
+    def one(a: Array, b: Array) -> list[Array]:
+        a = np.tril(a) if lower else np.triu(a)
+        if unit_diagonal:
+            np.fill_diagonal(a, 1)
+        a = a.conj() if conjugate_a else a
+        a = a.T if transpose_a else a
+        if 0 in (*a.shape, *b.shape):
+            return [b]
+        return [np.linalg.solve(a, b) if left_side else np.linalg.solve(a.T, b.T).T]
+
+    return per_matrix(one, [(b.shape[-2:], b.dtype)], a, 2, b, 2)[0]  # type: ignore[arg-type]
+
+
+@reference_rules.register(lu_p)
+def _lu(x: Array) -> list[Array]:
+    m, n = x.shape[-2:]
+    k = min(m, n)
+
+    def one(a: Array) -> list[Array]:
+        if not a.size:
+            return [a, np.arange(k), np.arange(m)]
+        getrf: Any = sl.get_lapack_funcs("getrf", [a])
+        factors, pivots = getrf(a)[:2]
+        return [factors, pivots, _swapped(pivots, m)]
+
+    return per_matrix(one, [((m, n), x.dtype), ((k,), np.int32), ((m,), np.int32)], x, 2)  # type: ignore[arg-type]
+
+
+def _swapped(pivots: Array, size: int) -> Array:
+    rows = np.arange(size)
+    for i, j in enumerate(pivots):
+        rows[[i, j]] = rows[[j, i]]
+    return rows
+
+
+@reference_rules.register(lu_pivots_to_permutation_p)
+def _permutation(pivots: Array, *, permutation_size: int) -> Array:
+    def one(p: Array) -> list[Array]:
+        return [_swapped(p, permutation_size)]
+
+    return per_matrix(one, [((permutation_size,), pivots.dtype)], pivots, 1)[0]  # type: ignore[arg-type]
+
+
+@reference_rules.register(qr_p)
+def _qr(x: Array, *, pivoting: bool, full_matrices: bool) -> list[Array]:
+    m, n = x.shape[-2:]
+    k = m if full_matrices else min(m, n)
+    outs: list[Any] = [((m, k), x.dtype), ((k, n), x.dtype)]
+    if pivoting:
+        outs.append(((n,), np.int32))
+
+    def one(a: Array) -> Sequence[Any]:
+        if not a.size:
+            return [np.eye(m, k), np.zeros((k, n)), np.arange(n)]
+        return sl.qr(a, mode="full" if full_matrices else "economic", pivoting=pivoting)
+
+    return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(householder_product_p)
+def _householder_product(a: Array, taus: Array) -> Array:
+    def one(v: Array, tau: Array) -> list[Array]:
+        m, n = v.shape
+        product = np.eye(m, dtype=v.dtype)
+        for i, t in enumerate(tau):  # reflections 1 - tau w wᴴ with w = (0, .., 0, 1, v below)
+            w = np.concatenate([np.zeros(i), [1], v[i + 1 :, i]])
+            product = product @ (np.eye(m) - t * np.outer(w, w.conj()))
+        return [product[:, :n]]
+
+    return per_matrix(one, [(a.shape[-2:], a.dtype)], a, 2, taus, 1)[0]  # type: ignore[arg-type]
+
+
+@reference_rules.register(eigh_p)
+def _eigh(x: Array, *, lower: bool) -> list[Array]:
+    n = x.shape[-1]
+
+    def one(a: Array) -> list[Array]:
+        if not a.size:
+            return [a, np.zeros(0)]
+        w, v = sl.eigh(a, lower=lower, driver="evd")
+        return [v, w]
+
+    return per_matrix(one, [((n, n), x.dtype), ((n,), x.real.dtype)], x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(eig_p)
+def _eig(
+    x: Array, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool
+) -> list[Array]:
+    n = x.shape[-1]
+    dtype = np.result_type(x.dtype, np.complex64)
+    outs: list[Any] = [((n,), dtype)]
+    outs += [((n, n), dtype)] * (compute_left_eigenvectors + compute_right_eigenvectors)
+
+    def one(a: Array) -> Sequence[Any]:
+        if not a.size:
+            return [np.zeros(s) for s, _ in outs]
+        found = sl.eig(a, left=compute_left_eigenvectors, right=compute_right_eigenvectors)
+        return found if isinstance(found, tuple) else [found]
+
+    return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(svd_p)
+def _svd(
+    x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any
+) -> list[Array]:
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    left, right = (m, n) if full_matrices else (k, k)
+    outs: list[Any] = [((k,), x.real.dtype)]
+    if compute_uv:
+        outs += [((m, left), x.dtype), ((right, n), x.dtype)]
+
+    def one(a: Array) -> Sequence[Any]:
+        if not a.size:
+            return [np.zeros(k), np.eye(m, left), np.eye(right, n)]
+        found = sl.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+        return [found[1], found[0], found[2]] if compute_uv else [found]
+
+    return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]

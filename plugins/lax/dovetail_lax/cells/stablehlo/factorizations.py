@@ -1,0 +1,180 @@
+"""Lowering of factorizations: LAPACK on the CPU, elsewhere StableHLO's operations if any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import stablehlo_rules
+from dovetail_core import ShapedArray, stage_closed
+
+from ...primitives.complex import real_part
+from ...primitives.factorizations import (
+    cholesky_p,
+    householder_product_p,
+    lu_p,
+    lu_pivots_to_permutation_p,
+    qr_p,
+    triangular_solve_p,
+)
+from .kinds import compare, select
+from .lapack import INDEX, call, checked, letter
+
+
+def triangle(b: Any, x: Any, lower: bool, diagonal: int = 0) -> Any:
+    """The part of matrices on and below (or above) a diagonal."""
+    n = len(x.aval.shape)
+    places = ShapedArray(x.aval.shape, INDEX)
+    rows, columns = (
+        b.op("stablehlo.iota", [], places, f"iota_dimension = {i} : i64") for i in (n - 2, n - 1)
+    )
+    if diagonal:
+        rows = b.op("stablehlo.add", [rows, b.constant(diagonal, places)], places)
+    keep = compare(b, "GE" if lower else "LE", rows, columns)
+    return select(b, keep, x, b.constant(0, x.aval))
+
+
+def batch_of(x: Any) -> tuple[int, ...]:
+    """The batch shape of matrices."""
+    return x.aval.shape[:-2]
+
+
+def info_of(x: Any) -> ShapedArray:
+    """The type of a routine's report, one number per matrix."""
+    return ShapedArray(batch_of(x), INDEX)
+
+
+@stablehlo_rules.register(cholesky_p)
+def _cholesky(b: Any, x: Any) -> Any:
+    out = b.out
+    if out.size == 0:
+        return x
+    if b.platform != "cpu":
+        return triangle(b, b.op("stablehlo.cholesky", [x], out, "lower = true"), True)
+    factor, info = call(b, "potrf", [x], [out, info_of(x)], f"uplo = {letter('L')}", {0: 0})
+    return triangle(b, checked(b, info, [factor])[0], True)
+
+
+@stablehlo_rules.register(triangular_solve_p)
+def _triangular_solve(
+    b: Any,
+    a: Any,
+    rhs: Any,
+    *,
+    left_side: bool,
+    lower: bool,
+    transpose_a: bool,
+    conjugate_a: bool,
+    unit_diagonal: bool,
+) -> Any:
+    out = b.out
+    if out.size == 0:
+        return rhs
+    conjugate = conjugate_a and a.aval.dtype.kind == "c"
+    if conjugate and not transpose_a:  # no routine conjugates without transposing
+        a, conjugate = _conjugated(b, a), False
+    if b.platform != "cpu":
+        kind = "NO_TRANSPOSE" if not transpose_a else "ADJOINT" if conjugate else "TRANSPOSE"
+        given = {"left_side": left_side, "lower": lower, "unit_diagonal": unit_diagonal}
+        flags = ", ".join(f"{k} = {'true' if v else 'false'}" for k, v in given.items())
+        attrs = f"{flags}, transpose_a = #stablehlo<transpose {kind}>"
+        return b.op("stablehlo.triangular_solve", [a, rhs], out, attrs)
+    options = ", ".join(
+        f"{k} = {letter(v)}"
+        for k, v in (
+            ("diag", "U" if unit_diagonal else "N"),
+            ("side", "L" if left_side else "R"),
+            ("trans_x", "N" if not transpose_a else "C" if conjugate else "T"),
+            ("uplo", "L" if lower else "U"),
+        )
+    )
+    return call(b, "trsm", [a, rhs], [out], options, {1: 0})[0]
+
+
+def _conjugated(b: Any, x: Any) -> Any:
+    part = ShapedArray(x.aval.shape, real_part(x.aval.dtype))
+    real, imag = (b.op(f"stablehlo.{p}", [x], part) for p in ("real", "imag"))
+    return b.op("stablehlo.complex", [real, b.op("stablehlo.negate", [imag], part)], x.aval)
+
+
+@stablehlo_rules.register(lu_p)
+def _lu(b: Any, x: Any) -> list[Any]:
+    out, pivots, permutation = b.outs
+    rows = permutation.shape[-1]
+    if out.size == 0:
+        swaps = b.constant(np.broadcast_to(np.arange(pivots.shape[-1]), pivots.shape), pivots)
+        return [x, swaps, _permutation(b, swaps, rows)]
+    factors, found, info = call(b, "getrf", [x], [out, pivots, info_of(x)], "", {0: 0})
+    swaps = b.op("stablehlo.subtract", [found, b.constant(1, pivots)], pivots)  # counted from 1
+    # A positive info tells of a singular U, which is still a factor; a negative one of bad input.
+    zero = b.constant(0, info.aval)
+    bad = select(b, compare(b, "LT", info, zero), b.constant(1, info.aval), zero)
+    return [checked(b, bad, [factors])[0], swaps, _permutation(b, swaps, rows)]
+
+
+def _permutation(b: Any, pivots: Any, rows: int) -> Any:
+    def body(p: Any) -> list[Any]:
+        return [lu_pivots_to_permutation_p.bind(p, permutation_size=rows)]
+
+    return b.inline(stage_closed(body, [pivots.aval]), [pivots])[0]
+
+
+@stablehlo_rules.register(qr_p)
+def _qr(b: Any, x: Any, *, pivoting: bool, full_matrices: bool) -> list[Any]:
+    q_type, r_type = b.outs[:2]
+    batch, (m, n), dtype = batch_of(x), x.aval.shape[-2:], x.aval.dtype
+    k = min(m, n)
+    order = ShapedArray((*batch, n), INDEX)
+    if x.aval.size == 0:
+        eye = np.broadcast_to(np.eye(*q_type.shape[-2:]), q_type.shape)
+        places = [b.constant(np.broadcast_to(np.arange(n), order.shape), order)]
+        return [b.constant(eye, q_type), b.constant(0, r_type), *(places if pivoting else [])]
+    taus = ShapedArray((*batch, k), dtype)
+    places: list[Any] = []
+    if pivoting:
+        operands = [x, b.constant(0, order)]
+        a, found, tau = call(b, "geqp3", operands, [x.aval, order, taus], "", {0: 0, 1: 1})
+        places = [b.op("stablehlo.subtract", [found, b.constant(1, order)], order)]
+    else:
+        a, tau = call(b, "geqrf", [x], [x.aval, taus], "", {0: 0})
+    columns = q_type.shape[-1]
+    reflections = _columns(b, a, columns)
+    q = _product(b, reflections, tau)
+    r = triangle(b, _rows(b, a, r_type.shape[-2]), False)
+    return [q, r, *places]
+
+
+def _columns(b: Any, a: Any, count: int) -> Any:
+    """The first columns; columns of zeros are added where there are fewer."""
+    return _resized(b, a, len(a.aval.shape) - 1, count)
+
+
+def _rows(b: Any, a: Any, count: int) -> Any:
+    return _resized(b, a, len(a.aval.shape) - 2, count)
+
+
+def _resized(b: Any, a: Any, axis: int, count: int) -> Any:
+    shape = a.aval.shape
+    if shape[axis] == count:
+        return a
+    none = [0] * len(shape)
+    high = [*none[:axis], count - shape[axis], *none[axis + 1 :]]
+    out = ShapedArray((*shape[:axis], count, *shape[axis + 1 :]), a.aval.dtype)
+    attrs = ", ".join(
+        f"{k} = array<i64: {', '.join(map(str, v))}>"
+        for k, v in (("edge_padding_low", none), ("edge_padding_high", high),
+                     ("interior_padding", none))
+    )  # fmt: skip
+    zero = b.constant(0, ShapedArray((), a.aval.dtype))
+    return b.op("stablehlo.pad", [a, zero], out, attrs)
+
+
+def _product(b: Any, a: Any, taus: Any) -> Any:
+    routine = "ungqr" if a.aval.dtype.kind == "c" else "orgqr"
+    return call(b, routine, [a, taus], [a.aval], "", {0: 0})[0]
+
+
+@stablehlo_rules.register(householder_product_p)
+def _householder_product(b: Any, a: Any, taus: Any) -> Any:
+    return a if a.aval.size == 0 else _product(b, a, taus)

@@ -1,0 +1,87 @@
+"""Calling LAPACK from lowered programs: column-major layouts, aliases, and NaN where it failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import ShapedArray
+from dovetail_core.xla import lapack
+
+from .kinds import compare, select
+
+INDEX = np.dtype(np.int32)
+
+
+def letter(char: str) -> str:
+    """An option of a routine."""
+    return f"{ord(char)} : ui8"
+
+
+def call(
+    b: Any,
+    routine: str,
+    operands: Sequence[Any],
+    outs: Sequence[ShapedArray],
+    options: str = "",
+    aliases: Mapping[int, int] | None = None,
+) -> list[Any]:
+    """Call a routine (``"getrf"``) of the operands' type; matrices are passed by columns.
+
+    Args:
+        operands: the first one holds matrices.
+        options: attributes, as ``"uplo = 76 : ui8"``.
+        aliases: operands (by position) whose memory results (by position) take.
+
+    Raises:
+        NotImplementedError: the program is for another platform than the CPU.
+    """
+    if b.platform != "cpu":
+        raise NotImplementedError(
+            f"{routine} is LAPACK's, which runs on the CPU; this program is compiled for "
+            f"{b.platform}. Move the matrix to a CPU device (device_put), or register a lowering "
+            "in the table 'backends.stablehlo' that has one for that platform."
+        )
+    target = lapack.target_name(routine, operands[0].aval.dtype)
+    batch = len(operands[0].aval.shape) - 2
+    attrs = (
+        f'call_target_name = "{target}", api_version = 4 : i32, backend_config = {{{options}}}, '
+        f"operand_layouts = [{', '.join(_layout(x.aval, batch) for x in operands)}], "
+        f"result_layouts = [{', '.join(_layout(o, batch) for o in outs)}]"
+    )
+    if aliases:
+        attrs += f", output_operand_aliases = [{_aliases(aliases, len(outs) > 1)}]"
+    return b.op("stablehlo.custom_call", list(operands), list(outs), attrs)
+
+
+def _layout(aval: ShapedArray, batch: int) -> str:
+    """Axes from the fastest varying on: rows of matrices, then all axes from the last to the first.
+
+    What has fewer than two axes beside the batch axes is no matrix.
+    """
+    n = len(aval.shape)
+    order = list(range(n - 1, -1, -1))
+    if n - batch == 2:
+        order[:2] = [n - 2, n - 1]
+    return f"dense<{order if n else ''}> : tensor<{n}xindex>"
+
+
+def _aliases(aliases: Mapping[int, int], several: bool) -> str:
+    return ", ".join(
+        "#stablehlo.output_operand_alias<output_tuple_indices = "
+        f"[{out if several else ''}], operand_index = {operand}, operand_tuple_indices = []>"
+        for operand, out in aliases.items()
+    )
+
+
+def checked(b: Any, info: Any, values: Sequence[Any]) -> list[Any]:
+    """The values, or NaN for each batch element for which ``info`` is not zero."""
+    fine = compare(b, "EQ", info, b.constant(0, info.aval))
+    batch = tuple(range(len(info.aval.shape)))
+    found: list[Any] = []
+    for x in values:
+        nan = b.constant(complex(np.nan, np.nan) if x.aval.dtype.kind == "c" else np.nan, x.aval)
+        found.append(select(b, b.broadcast(fine, x.aval.shape, batch), x, nan))
+    return found

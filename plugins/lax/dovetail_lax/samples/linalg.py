@@ -1,0 +1,111 @@
+"""Samples of linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dovetail_core.testing import Sample
+
+from ..primitives.factorizations import (
+    cholesky_p,
+    householder_product_p,
+    lu_p,
+    lu_pivots_to_permutation_p,
+    qr_p,
+    triangular_solve_p,
+)
+from ..primitives.spectral import eig_p, eigh_p, svd_p
+from .kinds import numbers
+
+EMPTY = frozenset({"empty"})
+FAILING = frozenset({"extreme", "nonsmooth"})
+# Complex eigenvectors and singular vectors are determined up to phases, and eigenvalues of general
+# matrices have no order: differences see both.
+PHASES = frozenset({"nonsmooth"})
+DTYPES = ("float32", "complex64")
+
+
+def _matrices(name: str, shape: tuple[int, ...], dtype: str = "float32") -> Any:
+    """Matrices far from singular: the diagonal stands out, each entry of it by another amount."""
+    x = numbers(name, (-1, 1), shape, dtype)
+    diagonal = np.zeros(shape[-2:])
+    np.fill_diagonal(diagonal, 3 + 4 * np.arange(min(shape[-2:])))
+    return (x + diagonal).astype(dtype)
+
+
+def _positive(shape: tuple[int, ...], dtype: str) -> Any:
+    x = _matrices("positive", shape, dtype)
+    return (x @ x.conj().swapaxes(-1, -2)).astype(dtype)
+
+
+def _solves() -> Iterator[Sample]:
+    for i in range(32):
+        flags = [bool(i >> bit & 1) for bit in range(5)]
+        names = ("left_side", "lower", "transpose_a", "conjugate_a", "unit_diagonal")
+        params: dict[str, Any] = dict(zip(names, flags))
+        dtype = DTYPES[flags[3]]
+        a = _matrices("a", (3, 3), dtype)
+        b = numbers("b", (-1, 1), (3, 2) if flags[0] else (2, 3), dtype)
+        yield Sample(triangular_solve_p, (a, b), params)
+    params = {**params, "unit_diagonal": False}
+    a, b = _matrices("a", (2, 3, 3)), numbers("b", (-1, 1), (2, 3, 1))
+    yield Sample(triangular_solve_p, (a, b), params)
+    yield Sample(triangular_solve_p, (a[:, :0, :0], b[:, :0]), params, EMPTY)
+
+
+def _factorizations() -> Iterator[Sample]:
+    for dtype in DTYPES:
+        yield Sample(cholesky_p, (_positive((3, 3), dtype),))
+        yield Sample(cholesky_p, (_positive((2, 2, 2), dtype),))
+    yield Sample(cholesky_p, (-np.eye(2, dtype="float32"),), tags=FAILING)
+    yield Sample(cholesky_p, (np.zeros((0, 0), np.float32),), tags=EMPTY)
+    for dtype in DTYPES:
+        for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 3)):
+            yield Sample(lu_p, (_matrices("lu", shape, dtype)[..., ::-1, :].copy(),))
+        for shape in ((3, 3), (4, 2), (2, 4), (2, 3, 2)):
+            for full in (True, False):
+                if full and shape[-2] > shape[-1]:
+                    continue  # not differentiable
+                params: dict[str, Any] = {"pivoting": False, "full_matrices": full}
+                yield Sample(qr_p, (_matrices("qr", shape, dtype),), params)
+        pivoted = {"pivoting": True, "full_matrices": False}
+        yield Sample(qr_p, (_matrices("qr", (4, 3), dtype),), pivoted)
+    yield Sample(lu_p, (np.zeros((2, 2), np.float32),), tags=FAILING, name="singular")
+    yield Sample(lu_p, (np.zeros((3, 0), np.float32),), tags=EMPTY)
+    yield Sample(qr_p, (np.zeros((3, 0), np.float32),),
+                 {"pivoting": False, "full_matrices": False}, EMPTY)  # fmt: skip
+    pivots = np.array([[2, 2, 2], [0, 1, 3]], np.int32)
+    yield Sample(lu_pivots_to_permutation_p, (pivots,), {"permutation_size": 5})
+    yield Sample(lu_pivots_to_permutation_p, (pivots[:, :0],), {"permutation_size": 2}, EMPTY)
+
+
+def _spectra() -> Iterator[Sample]:
+    for dtype in DTYPES:
+        phases = PHASES if dtype == "complex64" else frozenset()
+        for lower in (True, False):
+            x = _matrices("eigh", (3, 3), dtype)
+            yield Sample(eigh_p, (x + x.conj().T,), {"lower": lower}, phases)
+        x = _matrices("eigh", (2, 3, 3), dtype)
+        yield Sample(eigh_p, (x,), {"lower": True}, phases)
+        vectors = {"compute_left_eigenvectors": False, "compute_right_eigenvectors": False}
+        yield Sample(eig_p, (_matrices("eig", (2, 3, 3), dtype),), vectors, PHASES)
+        for shape, full in (((3, 3), True), ((4, 2), False), ((2, 4), False), ((2, 3, 2), False)):
+            for both in (True, False):
+                params = {"full_matrices": full, "compute_uv": both, "algorithm": None}
+                tags = phases if both else frozenset()
+                yield Sample(svd_p, (_matrices("svd", shape, dtype),), params, tags)
+    yield Sample(eigh_p, (np.zeros((0, 0), np.float32),), {"lower": True}, EMPTY)
+    params = {"full_matrices": False, "compute_uv": True, "algorithm": None}
+    yield Sample(svd_p, (np.zeros((0, 3), np.float32),), params, EMPTY)
+
+
+def samples() -> Iterator[Sample]:
+    """Samples of these rows."""
+    yield from _solves()
+    yield from _factorizations()
+    yield from _spectra()
+    a = numbers("reflections", (-1, 1), (4, 2))
+    yield Sample(householder_product_p, (a, np.array([0.5, 1.5], np.float32)), tags=FAILING)
