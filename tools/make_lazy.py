@@ -9,6 +9,7 @@ file with plain re-exports is converted). This writes the table that finds them 
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def convert(path: Path) -> str:
     tree = ast.parse(source)
     doc = ast.get_docstring(tree, clean=False) or ""
     imports = list(_imports(tree))
-    names = [(a.asname or a.name, node.module or "") for node in imports for a in node.names]
+    names = [_target(node, a) for node in imports for a in node.names]
     public = _public(tree)
     for name, module in names:
         file = path.parent / f"{name}.py"
@@ -51,15 +52,37 @@ def convert(path: Path) -> str:
     lines += ["}", "__all__ = ["]
     lines += [f'    "{n}",' for n in sorted(public if public is not None else dict(names))]
     lines += ["]", "", "__getattr__ = _lazy_exports(__name__, _WHERE)", ""]
-    return "\n".join(lines)
+    return formatted(path, "\n".join(lines))
+
+
+def formatted(path: Path, text: str) -> str:
+    """The text as ruff sorts and formats it."""
+    for command in (["check", "--select", "I", "--fix", "--quiet"], ["format"]):
+        full = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
+        text = subprocess.run(full, input=text, capture_output=True, text=True, check=True).stdout
+    return text
+
+
+def _target(node: ast.ImportFrom, alias: ast.alias) -> tuple[str, str]:
+    public = alias.asname or alias.name
+    module = ("" if node.level else "=") + (node.module or "")
+    return public, f"{module}:{alias.name}" if alias.name != public else module
 
 
 def _imports(tree: ast.Module) -> list[ast.ImportFrom]:
     found: list[ast.ImportFrom] = []
     for node in tree.body:
         body = node.body if isinstance(node, ast.If) else [node]
-        found += [n for n in body if isinstance(n, ast.ImportFrom) and n.level == 1]
+        found += [n for n in body if isinstance(n, ast.ImportFrom) and _exports(n)]
     return found
+
+
+def _exports(node: ast.ImportFrom) -> bool:
+    if node.level:
+        return True
+    return node.module not in ("__future__", "typing", "dovetail_core.lazy") and not any(
+        (a.asname or a.name).startswith("_") for a in node.names
+    )
 
 
 def _public(tree: ast.Module) -> list[str] | None:

@@ -11,14 +11,18 @@ def lazy_exports(package: str, where: Mapping[str, str]) -> Callable[[str], Any]
     """A module ``__getattr__`` (PEP 562) for a package.
 
     Args:
-        where: the sub-module that defines each public name; ``""`` where the name is one itself.
+        where: the sub-module that defines each public name, with ``:attribute`` where it has
+            another name there; ``""`` where the name is a sub-module itself; ``"=module:attribute"``
+            where it comes from another package.
     """
 
     def get(name: str) -> Any:
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module = import_module(f"{package}.{where[name] or name}")
-        value = getattr(module, name) if where[name] else module
+        target, _, attribute = where[name].partition(":")
+        absolute = target.startswith("=")
+        module = import_module(target[1:] if absolute else f"{package}.{target or name}")
+        value = getattr(module, attribute or name) if target else module
         vars(import_module(package))[name] = value
         return value
 

@@ -33,7 +33,8 @@ class Manifest:
         types: modules that register abstract values and Python value types when imported.
         providers: what the kernel asks plugins for, by role: ``algebra``, ``evaluator``,
             ``array_methods``; at most one installed plugin provides each.
-        backends: backends by platform name: ``{"cpu": "dovetail_backends.cpu:BACKEND"}``.
+        backends: backends by platform name: ``{"cpu": "dovetail_backends.cpu:BACKEND"}``. Their
+            ``problem()`` says why one cannot be used here, or ``""``.
         passes: IR passes by name.
         options: configuration options by name.
         commands: sub-commands of the command line ``dovetail`` by name.

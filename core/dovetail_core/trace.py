@@ -133,8 +133,10 @@ class Tracer(Generic[T]):
 
     def __hash__(self) -> int:
         raise TypeError(
-            f"{self!r} is not hashable: a traced value has no fixed value to hash. If it is an "
-            "argument that selects what is computed, make it static (static_argnums)."
+            f"{self!r} is not hashable: a traced value has no fixed value to hash"
+            f"{describe(current_source())}. It cannot be a static argument or a key: where it "
+            "selects what is computed, make the argument that it comes from static, too "
+            "(static_argnums); else pass it as an ordinary argument."
         )
 
     def __bool__(self) -> bool:

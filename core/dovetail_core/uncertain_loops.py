@@ -20,6 +20,7 @@ from .lift import lift_call, lift_function
 from .primitive import Primitive
 from .structure import CONTROL, Form, Region, SetCarrier
 from .types import AbstractValue, ShapedArray
+from .xla.config import trace_context
 
 V = TypeVar("V")
 _COUNT = ShapedArray((), np.int32)
@@ -84,8 +85,15 @@ class UncertainLoop(Generic[V]):
         wanted = None
         if region is self.body:
             wanted = [s for r in region.results for s in self._slots(self.variable[r])]
-        name = region.program.jaxpr.name
-        return lift_function(self.carrier, f, avals, structures, wanted, name)[0]
+        carrier, program = self.carrier, region.program
+        context = (self.condition.program, tuple(structures), trace_context())
+        key = (UncertainLoop, type(carrier), carrier.key, region is self.body, context)
+        found = program.cache.get(key)
+        if found is None:
+            name = program.jaxpr.name
+            made, _ = lift_function(carrier, f, avals, structures, wanted, name)
+            found = program.cache[key] = made
+        return found
 
     def _split(
         self, operands: Iterable[int], values: Sequence[V]

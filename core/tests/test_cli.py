@@ -69,7 +69,7 @@ class Backend:
     def __init__(self, missing):
         self.missing = missing
 
-    def diagnose(self):
+    def problem(self):
         return self.missing
 
 

@@ -246,15 +246,6 @@ def test_a_module_that_fails_is_set_aside_with_all_its_cells(acme):
     assert one not in table.rules and one not in table.origins and table.get(one) is None
 
 
-def test_a_module_that_fails_is_an_error_in_strict_mode(acme, monkeypatch):
-    acme.module("acme.cells", "raise RuntimeError('broken')\n")
-    monkeypatch.setenv("DOVETAIL_STRICT", "1")
-    table = registry().table("acme.cost")
-    for _ in range(2):
-        with pytest.raises(PluginError, match=r"acme\.cells fails to import: RuntimeError: broken"):
-            table.fill()
-
-
 def test_another_thread_waits_for_a_table_that_is_being_filled(acme):
     acme.module("acme.cells", "import time\ntime.sleep(0.2)\n" + CELLS)
     table = registry().table("acme.cost")

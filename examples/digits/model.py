@@ -66,8 +66,9 @@ def adam(p: Params, gradient: Params, state: Any, rate: Any) -> tuple[Params, An
 
 def epoch(p: Params, state: Any, key: Any, images: Any, labels: Any, rate: Any) -> Any:
     """One pass over shuffled batches, as a scan; returns parameters, state and the mean loss."""
-    shuffle, *keys = random.split(key, 1 + images.shape[0] // 64)
-    order = random.permutation(shuffle, images.shape[0])[: len(keys) * 64].reshape(-1, 64)
+    steps = images.shape[0] // 64
+    shuffle, move = random.split(key)
+    order = random.permutation(shuffle, images.shape[0])[: steps * 64].reshape(steps, 64)
 
     def step(carry: Any, batch: Any) -> Any:
         p, state = carry
@@ -75,5 +76,5 @@ def epoch(p: Params, state: Any, key: Any, images: Any, labels: Any, rate: Any) 
         value, gradient = dovetail.value_and_grad(loss)(p, shifted(key, images[rows]), labels[rows])
         return adam(p, gradient, state, rate), value
 
-    (p, state), losses = lax.scan(step, (p, state), (order, dnp.stack(keys)))
+    (p, state), losses = lax.scan(step, (p, state), (order, random.split(move, steps)))
     return p, state, dnp.mean(losses)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dovetail_backends.devices import devices as devices
     from dovetail_jit import disable_jit as disable_jit
     from . import dlpack as dlpack
+    from . import dtypes as dtypes
     from dovetail_core.context import enable_x64 as enable_x64
     from dovetail_jit import ensure_compile_time_eval as ensure_compile_time_eval
     from . import errors as errors
@@ -48,11 +49,13 @@ if TYPE_CHECKING:
     from dovetail_core.source import named_scope as named_scope
     from . import nn as nn
     from . import numpy as numpy
+    from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
     from dovetail_backends.devices import process_count as process_count
     from dovetail_backends.devices import process_index as process_index
     from dovetail_backends.devices import process_indices as process_indices
     from . import random as random
     from dovetail_remat import remat as remat
+    from . import test_util as test_util
     from dovetail_random.options import threefry_partitionable as threefry_partitionable
     from . import tree as tree
     from . import tree_util as tree_util
@@ -84,6 +87,7 @@ _WHERE = {
     "devices": ("backends", "dovetail_backends.devices:devices"),
     "disable_jit": ("jit", "dovetail_jit:disable_jit"),
     "dlpack": ("backends", "dovetail.dlpack"),
+    "dtypes": ("lax", "dovetail.dtypes"),
     "enable_x64": ("kernel", "dovetail_core.context:enable_x64"),
     "ensure_compile_time_eval": ("jit", "dovetail_jit:ensure_compile_time_eval"),
     "errors": ("kernel", "dovetail.errors"),
@@ -105,11 +109,13 @@ _WHERE = {
     "named_scope": ("kernel", "dovetail_core.source:named_scope"),
     "nn": ("nn", "dovetail.nn"),
     "numpy": ("numpy", "dovetail.numpy"),
+    "numpy_dtype_promotion": ("lax", "dovetail_lax.dtypes:numpy_dtype_promotion"),
     "process_count": ("backends", "dovetail_backends.devices:process_count"),
     "process_index": ("backends", "dovetail_backends.devices:process_index"),
     "process_indices": ("backends", "dovetail_backends.devices:process_indices"),
     "random": ("random", "dovetail.random"),
     "remat": ("remat", "dovetail_remat:remat"),
+    "test_util": ("ad", "dovetail.test_util"),
     "threefry_partitionable": ("random", "dovetail_random.options:threefry_partitionable"),
     "tree": ("kernel", "dovetail.tree"),
     "tree_util": ("kernel", "dovetail.tree_util"),
@@ -139,6 +145,7 @@ __all__ = [
     "devices",
     "disable_jit",
     "dlpack",
+    "dtypes",
     "enable_x64",
     "ensure_compile_time_eval",
     "errors",
@@ -160,11 +167,13 @@ __all__ = [
     "named_scope",
     "nn",
     "numpy",
+    "numpy_dtype_promotion",
     "process_count",
     "process_index",
     "process_indices",
     "random",
     "remat",
+    "test_util",
     "threefry_partitionable",
     "tree",
     "tree_util",

@@ -101,10 +101,10 @@ def _backends() -> Iterator[Line]:
 
 
 def _diagnosis(name: str) -> str:
-    """What a backend says is missing: its ``diagnose()`` returns that, or "" where it works."""
+    """What a backend says is missing: its ``problem()`` returns that, or "" where it works."""
     try:
-        diagnose: Any = getattr(registry().backend(name), "diagnose", None)
-        missing = diagnose() if diagnose is not None else ""
+        problem: Any = getattr(registry().backend(name), "problem", "")
+        missing = problem() if callable(problem) else problem
     except Exception as e:  # a backend's module may fail in any way
         missing = f"{type(e).__name__}: {e}"
     return f"not available: {missing}" if missing else "works"

@@ -47,7 +47,10 @@ def test_every_declared_name_is_provided():
 
 
 def test_every_provided_name_is_declared():
-    provided = {n for n in vars(_bindings) if not n.startswith(("_", "@"))} - {"load", "annotations"}
+    provided = {n for n in vars(_bindings) if not n.startswith(("_", "@"))} - {
+        "load",
+        "annotations",
+    }
     assert provided - _declared() == set()
 
 

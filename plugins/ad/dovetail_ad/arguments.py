@@ -46,6 +46,23 @@ def flat_function(
     return flat, out_tree
 
 
+def input_types(tree: Any, leaves: Sequence[Any], what: str) -> tuple[Any, ...]:
+    """Types of arguments; raises TypeError, with its path, for one that is not an array."""
+    try:
+        return tuple([typeof(x) for x in leaves])
+    except TypeError:
+        for path, x in tree_flatten_with_path(tree)[0]:
+            try:
+                typeof(x)
+            except TypeError as e:
+                raise TypeError(f"{what}: the input{_at(path)}: {e}") from None
+        raise
+
+
+def _at(path: Any) -> str:
+    return f" at {keystr(path)}" if path else ""
+
+
 def check_output(x: Any, f: Any) -> None:
     """Raise unless a function's result is made of arrays."""
     try:
@@ -64,13 +81,17 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
             f"{'; '.join(tree_differences(primals, tangents))}. Give one tangent per primal."
         )
     paths = [p for p, _ in tree_flatten_with_path(primals)[0]]
-    for path, p, t in zip(paths, tree_flatten(primals)[0], tree_flatten(tangents)[0]):
-        want: Any = typeof(p).tangent_type()
-        got: Any = typeof(t) if not _is_float0(t) else want.update(dtype=float0)
+    avals = input_types(primals, tree_flatten(primals)[0], f"{what}: primals")
+    given = tree_flatten(tangents)[0]
+    dense = [0.0 if _is_float0(t) else t for t in given]
+    types = input_types(tree_unflatten(tree_structure(tangents), dense), dense, f"{what}: tangents")
+    for path, p, t, got in zip(paths, avals, given, types):
+        want: Any = p.tangent_type()
+        got = want.update(dtype=float0) if _is_float0(t) else got
         if want.shape != got.shape or want.dtype != got.dtype:
             raise TypeError(
                 f"{what}: the tangent at {keystr(path) or 'the argument'} has type "
-                f"{got.str_short()}, but its primal of type {typeof(p).str_short()} takes tangents "
+                f"{got.str_short()}, but its primal of type {p.str_short()} takes tangents "
                 f"of type {want.str_short()}. Convert it, for example with .astype()."
             )
 
@@ -117,23 +138,32 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
 
 def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:
     """Raise TypeError for inputs that ``grad`` and its like do not differentiate."""
-    for path, x in tree_flatten_with_path(tree)[0]:
-        dtype = typeof(x).dtype  # type: ignore[attr-defined]
-        where = f"the input{' at ' if path else ''}{keystr(path)} has dtype {dtype.name}"
+    real_only = what in ("jacfwd", "jacrev")
+    for i, aval in enumerate(input_types(tree, tree_flatten(tree)[0], what)):
+        dtype = aval.dtype
         if holomorphic:
-            if dtype.kind != "c":
-                raise TypeError(f"{what} with holomorphic=True takes complex inputs, but {where}.")
-        elif not is_inexact(dtype) and not allow_int:
-            raise TypeError(
-                f"{what} takes floating-point or complex inputs, but {where}. Convert it with "
-                ".astype(float), choose other arguments with argnums, or pass allow_int=True for "
-                "float0 gradients."
-            )
-        elif dtype.kind == "c" and what in ("jacfwd", "jacrev"):
-            raise TypeError(
-                f"{what} takes real inputs, but {where}. For a holomorphic function pass "
-                "holomorphic=True; otherwise use vjp or jvp."
-            )
+            fits = dtype.kind == "c"
+        else:
+            fits = (allow_int or is_inexact(dtype)) and not (real_only and dtype.kind == "c")
+        if not fits:
+            path = tree_flatten_with_path(tree)[0][i][0]
+            where = f"the input{_at(path)} has dtype {dtype.name}"
+            raise TypeError(_refusal(what, where, dtype.kind == "c", holomorphic))
+
+
+def _refusal(what: str, where: str, is_complex: bool, holomorphic: bool) -> str:
+    if holomorphic:
+        return f"{what} with holomorphic=True takes complex inputs, but {where}."
+    if is_complex:
+        return (
+            f"{what} takes real inputs, but {where}. For a holomorphic function pass "
+            "holomorphic=True; otherwise use vjp or jvp."
+        )
+    return (
+        f"{what} takes floating-point or complex inputs, but {where}. Convert it with "
+        ".astype(float), choose other arguments with argnums, or pass allow_int=True for "
+        "float0 gradients."
+    )
 
 
 def as_primal(x: Any) -> Any:

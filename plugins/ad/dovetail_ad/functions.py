@@ -21,6 +21,7 @@ from .arguments import (
     check_tangents,
     flat_function,
     function_name,
+    input_types,
     live_tangent,
     user_tangent,
 )
@@ -137,11 +138,11 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """
     check_callable(fun, "linearize")
     leaves, in_tree = tree_flatten(primals)
+    in_avals = input_types(primals, leaves, f"linearize of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {})
     outs, linear = linearize_flat(flat, leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = tuple(typeof(x) for x in outs)
-    in_avals = tuple(typeof(x) for x in leaves)
     f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)
     return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
 
@@ -190,11 +191,11 @@ def vjp(
     """
     check_callable(fun, "vjp")
     leaves, in_tree = tree_flatten(primals)
+    in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {})
     outs, linear = linearize_flat(flat, leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = [typeof(x) for x in outs]
-    in_avals = tuple(typeof(x) for x in leaves)
     tree, aux = out_tree[0], None
     if has_aux:
         value, aux = value

@@ -5,10 +5,9 @@ Names are imported when they are first used, so that reading the manifest costs 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dovetail_core import hide_frames as _hide_frames
+from dovetail_core.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
     from .array import (
@@ -19,9 +18,17 @@ if TYPE_CHECKING:
         give_away as give_away,
         value_of as value_of,
     )
-    from .dlpack import from_dlpack as from_dlpack
-    from .pjrt.backend import PjrtBackend as PjrtBackend, backend_of as backend_of
-    from .pjrt.module import LoweredModule as LoweredModule, lower_module as lower_module
+    from .dlpack import (
+        from_dlpack as from_dlpack,
+    )
+    from .pjrt.backend import (
+        PjrtBackend as PjrtBackend,
+        backend_of as backend_of,
+    )
+    from .pjrt.module import (
+        LoweredModule as LoweredModule,
+        lower_module as lower_module,
+    )
     from .placement import (
         asarray_on as asarray_on,
         block_until_ready as block_until_ready,
@@ -32,7 +39,9 @@ if TYPE_CHECKING:
         live_arrays as live_arrays,
         put_host as put_host,
     )
-    from .reference import evaluate as evaluate
+    from .reference import (
+        evaluate as evaluate,
+    )
     from .selection import (
         Backend as Backend,
         backend as backend,
@@ -45,27 +54,64 @@ if TYPE_CHECKING:
         stablehlo_rules as stablehlo_rules,
     )
 
-_hide_frames(__file__.rpartition("/")[0])
-
-_MODULES = {
-    "array": "Array Shard check_usable deleted_error give_away value_of",
-    "dlpack": "from_dlpack",
-    "pjrt.backend": "PjrtBackend backend_of",
-    "pjrt.module": "LoweredModule lower_module",
-    "placement": (
-        "asarray_on block_until_ready copy_to_host_async device_get device_put device_put_p "
-        "live_arrays put_host"
-    ),
-    "reference": "evaluate",
-    "selection": "Backend backend target_device",
-    "tables": "ReferenceRule StablehloRule reference_rules stablehlo_rules",
+# Written by tools/make_lazy.py from the imports above.
+_WHERE = {
+    "Array": "array",
+    "Backend": "selection",
+    "LoweredModule": "pjrt.module",
+    "PjrtBackend": "pjrt.backend",
+    "ReferenceRule": "tables",
+    "Shard": "array",
+    "StablehloRule": "tables",
+    "asarray_on": "placement",
+    "backend": "selection",
+    "backend_of": "pjrt.backend",
+    "block_until_ready": "placement",
+    "check_usable": "array",
+    "copy_to_host_async": "placement",
+    "deleted_error": "array",
+    "device_get": "placement",
+    "device_put": "placement",
+    "device_put_p": "placement",
+    "evaluate": "reference",
+    "from_dlpack": "dlpack",
+    "give_away": "array",
+    "live_arrays": "placement",
+    "lower_module": "pjrt.module",
+    "put_host": "placement",
+    "reference_rules": "tables",
+    "stablehlo_rules": "tables",
+    "target_device": "selection",
+    "value_of": "array",
 }
-_WHERE = {name: module for module, names in _MODULES.items() for name in names.split()}
+__all__ = [
+    "Array",
+    "Backend",
+    "LoweredModule",
+    "PjrtBackend",
+    "ReferenceRule",
+    "Shard",
+    "StablehloRule",
+    "asarray_on",
+    "backend",
+    "backend_of",
+    "block_until_ready",
+    "check_usable",
+    "copy_to_host_async",
+    "deleted_error",
+    "device_get",
+    "device_put",
+    "device_put_p",
+    "evaluate",
+    "from_dlpack",
+    "give_away",
+    "live_arrays",
+    "lower_module",
+    "put_host",
+    "reference_rules",
+    "stablehlo_rules",
+    "target_device",
+    "value_of",
+]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = _lazy_exports(__name__, _WHERE)

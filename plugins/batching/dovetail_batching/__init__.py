@@ -1,7 +1,34 @@
 """Batching: ``vmap``, and collectives over mapped axes."""
 
-from .api import vmap as vmap
-from .tables import BatchRule as BatchRule, batch_rules as batch_rules
-from .trace import Axis as Axis, carrier_of as carrier_of
+from __future__ import annotations
 
-__all__ = ["vmap"]
+from typing import TYPE_CHECKING
+
+from dovetail_core.lazy import lazy_exports as _lazy_exports
+
+if TYPE_CHECKING:
+    from .api import (
+        vmap as vmap,
+    )
+    from .tables import (
+        BatchRule as BatchRule,
+        batch_rules as batch_rules,
+    )
+    from .trace import (
+        Axis as Axis,
+        carrier_of as carrier_of,
+    )
+
+# Written by tools/make_lazy.py from the imports above.
+_WHERE = {
+    "Axis": "trace",
+    "BatchRule": "tables",
+    "batch_rules": "tables",
+    "carrier_of": "trace",
+    "vmap": "api",
+}
+__all__ = [
+    "vmap",
+]
+
+__getattr__ = _lazy_exports(__name__, _WHERE)

@@ -63,6 +63,8 @@ def vmap(
             a, k = tree_unflatten(in_tree, xs)
             found, tree = tree_flatten(fun(*a, **k))
             out_tree[:] = [tree]
+            for y in found:
+                _check_result(name, y, tree)
             return found
 
         axis = Axis(size, axis_name, spmd_axis_name)
@@ -76,8 +78,13 @@ def vmap(
     return mapped
 
 
-def _is_none(x: Any) -> bool:
-    return x is None
+def _check_result(name: str, y: Any, tree: Any) -> None:
+    try:
+        typeof(y)
+    except TypeError as e:
+        raise TypeError(
+            f"vmap of {name}: it returned a value that is not an array ({tree}): {e}"
+        ) from None
 
 
 def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
@@ -139,7 +146,11 @@ def _input_dims(
         if d is None:
             out.append(None)
             continue
-        ndim = typeof(x).ndim  # type: ignore[attr-defined]
+        try:
+            ndim = typeof(x).ndim  # type: ignore[attr-defined]
+        except TypeError as e:
+            where = _leaf_names(args, kwargs)[i]
+            raise TypeError(f"vmap of {name}: {where}: {e}") from None
         if not -ndim <= d < ndim:
             where = _leaf_names(args, kwargs)[i]
             raise ValueError(

@@ -16,6 +16,7 @@ from dovetail_core.tree_util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import clear_cache, make_call
 
 from .eager import fallback
@@ -63,6 +64,15 @@ class Settings:
         self.device = device
         self.options = dict(compiler_options or {})
 
+    @property
+    def key(self) -> Any:
+        """All but the function: wrappers of one function with equal settings share their calls."""
+        return (
+            self.static_nums, self.static_names, self.donate_nums, self.donate_names,
+            self.keep_unused, self.inline, self.backend, self.device,
+            tuple(sorted(self.options.items())),
+        )  # fmt: skip
+
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """Split and flatten the arguments of a call.
 
@@ -86,8 +96,8 @@ class Settings:
                 raise ValueError(
                     f"jit of {self.name}: static {label} of type {type(value).__name__} is not "
                     "hashable. Static arguments select a compiled program, so they must be "
-                    "hashable: "
-                    "pass a tuple instead of a list or dict, or do not make it static."
+                    "hashable: pass a tuple instead of a list or dict, a Python number instead of "
+                    "an array or a traced value, or do not make it static."
                 ) from None
 
     def avals(self, arguments: Arguments, args: Any, kwargs: Any) -> list[Any]:
@@ -128,6 +138,24 @@ class Settings:
             if k not in self.static_names:
                 flags += [k in self.donate_names] * len(tree_flatten(v)[0])
         return tuple(flags)
+
+    def check_donated(self, operands: Sequence[Any], donated: Sequence[bool], consts: int) -> None:
+        """Refuse a call that gives away an array and uses it a second time.
+
+        Raises:
+            ValueError: names both places among the operands.
+        """
+        first: dict[int, int] = {}
+        for i, x in enumerate(operands):
+            if x.__class__ is ArrayImpl:
+                j = first.setdefault(id(x), i)
+                if j != i and (donated[i] or donated[j]):
+                    other = f"leaf {j - consts} of them" if j >= consts else "closed over"
+                    raise ValueError(
+                        f"jit of {self.name}: leaf {i - consts} of the arguments, an array of type "
+                        f"{typeof(x).str_short()}, is also {other}, and donated. Donate a copy of "
+                        "it (x.copy()), or do not donate it."
+                    )
 
     def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
         """Device of a call, and whether its results are committed to it."""
@@ -217,7 +245,8 @@ def jit(
         static_argnums, static_argnames: arguments that are compile-time constants; they must be
             hashable. Positions imply names and names positions where the signature tells.
         donate_argnums, donate_argnames: arguments whose buffers results may reuse; the arrays are
-            deleted by the call.
+            deleted by the call. Using one later raises RuntimeError (from a call that stays in
+            C++ jaxlib before 0.12 raises its own ValueError, "Buffer has been deleted or donated").
         keep_unused: keep arguments in the compiled program that ``fun`` does not use.
         device, backend: where to run, in place of where the arguments are.
         inline: inside another traced function, put the operations in place of a call.
@@ -264,7 +293,7 @@ def _wrap(settings: Settings) -> Any:
         miss,
         static_argnums=settings.static_nums,
         static_argnames=tuple(settings.static_names),
-        key=("jit", id(settings)),
+        key=("jit", settings.key),
         registry=default_registry,
         shard_arg_fallback=fallback,
     )
@@ -297,6 +326,8 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return tree_unflatten(program.out_tree, outs), None, False
     if settings.backend == "reference":
         return _on_reference(program, operands), None, False
+    if donated:
+        settings.check_donated(operands, donated, len(program.consts))
     device, committed = settings.place(leaves)
     ex = executable_for(
         program.call, settings.name, device, donated=donated, keep_unused=settings.keep_unused,

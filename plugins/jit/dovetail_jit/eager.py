@@ -46,8 +46,8 @@ def reject_tracers(leaves: Any, name: str) -> None:
         if isinstance(x, Tracer):
             check_alive(x)
             raise UnexpectedTracerError(
-                f"{name} is evaluated at once, but an operand {x!r} is being traced: the "
-                "operation ran outside of the trace (in another thread, or under ensure_compile_time_eval)."
+                f"{name} is evaluated at once, but an operand {x!r} is being traced: the operation "
+                "ran outside of the trace (in another thread, or under ensure_compile_time_eval)."
             )
 
 
@@ -154,29 +154,37 @@ def fused(
     program that is being traced.
 
     Args:
-        static: names of keyword arguments that are not arrays; they must be hashable.
+        static: names of arguments that are not arrays; they must be hashable.
         unless: says of some arguments that the function must see their values (or refuse them), so
             that such calls are made as they are.
     """
 
     def decorate(f: F) -> F:
         names = frozenset(static)
+        nums = _positions(f, names)
 
         def miss(*args: Any, **kwargs: Any) -> Any:
             if get_trace() is not EVAL or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
-            arguments = take_apart(f, args, kwargs, (), names)
+            arguments = take_apart(f, args, kwargs, nums, names)
             if any(isinstance(x, Tracer) for x in arguments.leaves):
                 return f(*args, **kwargs), None, True
             return _run_fused(f, arguments)
 
         call = make_call(
-            f.__name__, f, miss, static_argnames=static, key=("fused", f.__name__),
-            registry=default_registry, shard_arg_fallback=fallback,
+            f.__name__, f, miss, static_argnums=nums, static_argnames=static,
+            key=("fused", f.__name__), registry=default_registry, shard_arg_fallback=fallback,
         )  # fmt: skip
         return update_wrapper(call, f)  # type: ignore[return-value]
 
     return decorate
+
+
+def _positions(f: Callable[..., Any], names: frozenset[str]) -> tuple[int, ...]:
+    if not names:
+        return ()
+    code = f.__code__
+    return tuple(i for i, n in enumerate(code.co_varnames[: code.co_argcount]) if n in names)
 
 
 def _run_fused(f: Callable[..., Any], arguments: Arguments) -> Any:

@@ -52,7 +52,9 @@ class Executable:
             self._handlers[committed] = handlers
         out = execution.run(self.loaded, [*self.constants, *kept], handlers)
         for x, d in zip(kept, self.module.donated):
-            if d:  # the runtime has taken its memory; now C++ sends its use to Python, which says so
+            if (
+                d
+            ):  # the runtime has taken its memory; now C++ sends its use to Python, which says so
                 give_away(x)
         return out
 
@@ -112,16 +114,30 @@ def executable_for(
     profile: str = "default",
 ) -> Executable:
     """Lower and compile a program for a device; remembered with the program."""
-    key = (
-        "executable", device, tuple(donated), keep_unused, tuple(sorted((options or {}).items())),
-        profile, generation.value,
-    )  # fmt: skip
+    key = executable_key(device, donated, keep_unused, options, profile)
     found = program.cache.get(key)
     if found is None:
         module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
         found = compile_module(module, program.in_avals, device, options, profile)
         program.cache[key] = found
     return found
+
+
+def executable_key(
+    device: Any,
+    donated: Sequence[bool],
+    keep_unused: bool,
+    options: Mapping[str, Any] | None,
+    profile: str = "default",
+    lowered_at: int | None = None,
+) -> tuple[Any, ...]:
+    """Under what a program remembers its executable (see :func:`executable_for`).
+
+    ``lowered_at`` is the generation of the rules that lowered it, now by default.
+    """
+    at = generation.value if lowered_at is None else lowered_at
+    named = tuple(sorted((options or {}).items()))
+    return "executable", device, tuple(donated), keep_unused, named, profile, at
 
 
 def lower(

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
-from dovetail_core import ClosedJaxpr, ShapedArray, Tracer, register_type, typeof
+from dovetail_core import ClosedJaxpr, ShapedArray, Tracer, generation, register_type, typeof
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
 
-from .executables import Executable, compile_module, lower
+from .executables import Executable, compile_module, executable_key, lower
 from .tracing import Program
 
 
@@ -106,6 +106,7 @@ class Lowered:
 
     def __init__(self, traced: Traced, module: LoweredModule, device: Any, committed: bool) -> None:
         self._traced = traced
+        self._generation = generation.value
         self._module = module
         self._device = device
         self._committed = committed
@@ -139,12 +140,29 @@ class Lowered:
         return self.compile().cost_analysis()
 
     def compile(self, compiler_options: Mapping[str, Any] | None = None) -> Compiled:
-        """Compile for the device that the call would run on."""
+        """Compile for the device that the call would run on; the call then finds it compiled.
+
+        Raises:
+            ValueError: the program was lowered for a platform that the device is not of.
+        """
         traced = self._traced
-        options = {**traced._settings.options, **(compiler_options or {})}  # pyright: ignore[reportPrivateUsage]
-        avals = traced._program.call.in_avals  # pyright: ignore[reportPrivateUsage]
-        executable = compile_module(self._module, avals, self._device, options)
-        return Compiled(self, executable)
+        program, settings = traced._program.call, traced._settings  # pyright: ignore[reportPrivateUsage]
+        options = {**settings.options, **(compiler_options or {})}
+        platform = backend_of(self._device).platform
+        if self._module.platform != platform:
+            raise ValueError(
+                f"{traced.fun_name} was lowered for {self._module.platform!r}, and {self._device} "
+                f"is of platform {platform!r}. Lower it without lowering_platforms to run it there."
+            )
+        key = executable_key(
+            self._device, traced._donated, settings.keep_unused, options,  # pyright: ignore[reportPrivateUsage]
+            lowered_at=self._generation,
+        )  # fmt: skip
+        found = program.cache.get(key)
+        if found is None:
+            found = compile_module(self._module, program.in_avals, self._device, options)
+            program.cache[key] = found
+        return Compiled(self, found)
 
 
 class Compiled:

@@ -50,6 +50,22 @@ def test_compiled_functions_refuse_other_types() -> None:
         compiled(X)
 
 
+def test_a_call_finds_what_was_compiled_ahead_of_time() -> None:
+    g = jit(lambda x: lax.sin(lax.exp(x)))
+    executable = g.lower(X).compile()._executable
+    g(X)
+    assert g.lower(X).compile()._executable is executable
+    other = g.lower(X).compile({"xla_backend_optimization_level": 1})._executable
+    assert other is not executable
+
+
+def test_lowering_for_a_platform_that_is_not_here() -> None:
+    lowered = jit(lambda x: lax.sin(x)).trace(X).lower(lowering_platforms=("cuda",))
+    assert "stablehlo.sine" in lowered.as_text()
+    with pytest.raises(ValueError, match=r"lowered for 'cuda', and .* is of platform 'cpu'"):
+        lowered.compile()
+
+
 def test_unknown_compiler_options_are_named() -> None:
     with pytest.raises(ValueError, match="no_such_option"):
         jit(f, compiler_options={"no_such_option": True})(X, y=X)

@@ -30,8 +30,8 @@ def array(name: str, x: Any) -> Any:
 def _refuse(name: str, x: Any) -> NoReturn:
     shown = repr(x)
     raise TypeError(
-        f"{name} takes an array or a number, got {shown[:60]} of type {type(x).__name__}. Convert it "
-        "with dovetail.numpy.asarray."
+        f"{name} takes an array or a number, got {shown[:60]} of type {type(x).__name__}. "
+        "Convert it with dovetail.numpy.asarray."
     )
 
 

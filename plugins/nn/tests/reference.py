@@ -2,8 +2,8 @@
 
     python plugins/nn/tests/reference.py jax plugins/nn/tests/reference.json
 
-A case is an expression in the functions of ``<library>.nn``, in its ``numpy``, ``grad``, ``vmap`` and
-``key``. What is kept is the dtype, whether that is weak, and the values.
+A case is an expression in the functions of ``<library>.nn``, in its ``numpy``, ``grad``, ``vmap``
+and ``key``. What is kept is the dtype, whether that is weak, and the values.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 ELEMENTWISE = (
-    "celu elu gelu hard_sigmoid hard_silu hard_tanh leaky_relu log1mexp log_sigmoid mish relu relu6 "
-    "selu soft_sign softplus sparse_plus sparse_sigmoid squareplus tanh"
+    "celu elu gelu hard_sigmoid hard_silu hard_tanh leaky_relu log1mexp log_sigmoid mish relu "
+    "relu6 selu soft_sign softplus sparse_plus sparse_sigmoid squareplus tanh"
 ).split()
 FLOATS_ONLY = ["sigmoid", "silu"]
 KINKS = "array([-numpy.inf,-3.,-1.,-0.5,-0.,0.,0.5,1.,3.,6.,numpy.inf,numpy.nan])"
 MATRIX = "array([[1.,2.,3.],[-1.,0.,5.]])"
+WEIGHTS = "array([1.,2.,3.,4.,5.,6.]).reshape(2,3)[:,:1]"
 MASK = "array([[True,False,True],[False,False,True]])"
 
 
@@ -59,7 +60,7 @@ def softmaxes() -> Iterator[str]:
         yield f"{f}({MATRIX},axis=1,where={MASK})"
         yield f"{f}(array([1,2,5]))"
         yield f"{f}(array([1.,2.,5.],'bfloat16'))"
-        yield f"grad(lambda x: ({f}(x,axis=1)*array([1.,2.,3.,4.,5.,6.]).reshape(2,3)[:,:1]).sum())({MATRIX})"
+        yield f"grad(lambda x: ({f}(x,axis=1)*{WEIGHTS}).sum())({MATRIX})"
         yield f"grad(lambda x: {f}(x,axis=1,where={MASK})[0].sum())({MATRIX})"
     for f in ("softmax", "log_softmax", "logsumexp"):
         yield f"{f}(array([-numpy.inf,1.,2.]))"

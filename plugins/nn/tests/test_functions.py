@@ -143,7 +143,7 @@ def test_logsumexp_with_factors() -> None:
     b = np.array([1.0, -2.0, 0.5, 0.0], np.float32)
     for keepdims in (False, True):
         found = nn.logsumexp(X, axis=1, b=b, return_sign=True, keepdims=keepdims)
-        wanted = special.logsumexp(X, axis=1, b=b, return_sign=True, keepdims=keepdims)
+        wanted: Any = special.logsumexp(X, axis=1, b=b, return_sign=True, keepdims=keepdims)
         for x, y in zip(found, wanted):
             assert x.shape == y.shape
             np.testing.assert_allclose(x, y, rtol=2e-6, atol=1e-6)
@@ -174,6 +174,10 @@ def test_one_hot() -> None:
     assert nn.one_hot([0, 1], 2, dtype=bool).dtype == bool
 
 
+def lse_of(logits: Any) -> Any:
+    return special.logsumexp(logits, -1)
+
+
 def test_attention() -> None:
     """Each head is softmax(q k^T / sqrt(h)) v, heads of keys serving groups of queries."""
     r = np.random.default_rng(1)
@@ -185,9 +189,7 @@ def test_attention() -> None:
         logits = q[:, :, n] @ k[:, :, n // 2].swapaxes(1, 2) / np.sqrt(5)
         wanted = special.softmax(logits, -1) @ v[:, :, n // 2]
         np.testing.assert_allclose(found[:, :, n], wanted, rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(
-            lse[:, :, n], special.logsumexp(logits, -1), rtol=1e-5, atol=1e-5
-        )
+        np.testing.assert_allclose(lse[:, :, n], lse_of(logits), rtol=1e-5, atol=1e-5)
     one = nn.dot_product_attention(q[0], k[0], v[0])
     np.testing.assert_allclose(one, found[0], rtol=1e-5, atol=1e-5)
 
@@ -199,7 +201,12 @@ def test_causal_attention_sees_no_later_key() -> None:
     later = k.copy()
     later[:, 3:] += 1
     tril = np.tril(np.ones((5, 5), bool))
-    for options in ({"is_causal": True}, {"mask": tril}, {"local_window_size": (4, 0)}):
+    masks: list[dict[str, Any]] = [
+        {"is_causal": True},
+        {"mask": tril},
+        {"local_window_size": (4, 0)},
+    ]
+    for options in masks:
         a, b = (nn.dot_product_attention(q, x, v, **options) for x in (k, later))
         np.testing.assert_allclose(a[:, :3], b[:, :3], rtol=1e-6)
         assert not np.allclose(a[:, 4], b[:, 4])

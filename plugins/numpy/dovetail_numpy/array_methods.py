@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
-
 from dovetail_core import Tracer, install_methods
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -14,6 +13,7 @@ from .contraction.products import dot
 from .conversion import astype, view
 from .creation.arrays import array
 from .creation.matrices import diagonal
+from .fusion import of_one_array, of_two_arrays
 from .indexing import taking
 from .indexing.at import At
 from .manipulation import rearranging, shapes
@@ -163,6 +163,10 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "T": lambda x: shapes.transpose(x), "mT": shapes.matrix_transpose, "real": _real,
     "imag": _imag, "at": At, "flat": _flatten, "itemsize": _itemsize, "nbytes": _nbytes,
 }  # fmt: skip
+_DIRECT_PAIRS = [
+    f"__{r}{n}__" for r in ("", "r") for n in ("add", "sub", "mul", "truediv", "matmul")
+] + ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
+"""Operators that runtime arrays have as C++ callables, which a repeated call never leaves."""
 _TRACER_ONLY = {"item": _item}
 
 
@@ -187,6 +191,8 @@ def install() -> None:
     common = methods()
     install_methods(Tracer, {**common, **_TRACER_ONLY})
     own = {"__setitem__"}  # the array type has its own, which names the array
-    install_methods(ArrayImpl, {n: m for n, m in common.items() if n not in own})
+    direct = {n: of_two_arrays(common[n]) for n in _DIRECT_PAIRS}
+    direct |= {n: of_one_array()(common[n]) for n in ("__neg__", "__abs__", "__invert__")}
+    install_methods(ArrayImpl, {n: m for n, m in {**common, **direct}.items() if n not in own})
 
 

@@ -38,6 +38,7 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     """
     (x,) = promote(name, a, inexact=True)
     x = as_array(name, x)
+    x = lax.convert_element_type(x, np.float32) if x.dtype.itemsize < 4 else x
     how = _checked_norm(name, norm)
     if axes is None:
         count = x.ndim if s is None else len(s)

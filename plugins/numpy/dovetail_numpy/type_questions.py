@@ -35,7 +35,8 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    return x.dtype if hasattr(x, "dtype") and not isinstance(x, (np.dtype, np.generic)) else x
+    found = getattr(x, "dtype", None)
+    return found if isinstance(found, np.dtype) and not isinstance(x, np.dtype) else x
 
 
 _KINDS: dict[str, tuple[str, ...]] = {

@@ -7,53 +7,67 @@ from typing import TYPE_CHECKING
 from dovetail_core.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
+    from .draws.binomial import (
+        binomial as binomial,
+        multinomial as multinomial,
+    )
+    from .draws.coins import (
+        bernoulli as bernoulli,
+    )
     from .draws.continuous import (
         cauchy as cauchy,
         exponential as exponential,
         gumbel as gumbel,
         laplace as laplace,
         logistic as logistic,
-        lognormal as lognormal,
         maxwell as maxwell,
-        normal as normal,
-        truncated_normal as truncated_normal,
-    )
-    from .draws.counting import (
-        binomial as binomial,
-        multinomial as multinomial,
-        poisson as poisson,
     )
     from .draws.families import (
-        ball as ball,
-        double_sided_maxwell as double_sided_maxwell,
-        generalized_normal as generalized_normal,
         geometric as geometric,
         pareto as pareto,
-        rademacher as rademacher,
         rayleigh as rayleigh,
         triangular as triangular,
         wald as wald,
         weibull_min as weibull_min,
     )
     from .draws.gamma import (
+        gamma as gamma,
+        loggamma as loggamma,
+        random_gamma_p as random_gamma_p,
+    )
+    from .draws.integers import (
+        randint as randint,
+    )
+    from .draws.normal import (
+        lognormal as lognormal,
+        normal as normal,
+        truncated_normal as truncated_normal,
+    )
+    from .draws.permutations import (
+        permutation as permutation,
+    )
+    from .draws.poisson import (
+        poisson as poisson,
+    )
+    from .draws.ratios import (
         beta as beta,
         chisquare as chisquare,
         dirichlet as dirichlet,
         f as f,
-        gamma as gamma,
-        loggamma as loggamma,
-        random_gamma_p as random_gamma_p,
         t as t,
     )
     from .draws.selection import (
         categorical as categorical,
         choice as choice,
-        permutation as permutation,
+    )
+    from .draws.signed import (
+        ball as ball,
+        double_sided_maxwell as double_sided_maxwell,
+        generalized_normal as generalized_normal,
+        rademacher as rademacher,
     )
     from .draws.uniform import (
-        bernoulli as bernoulli,
         bits as bits,
-        randint as randint,
         uniform as uniform,
     )
     from .draws.vectors import (
@@ -90,24 +104,24 @@ _WHERE = {
     "Implementation": "implementations",
     "KeyArray": "keys",
     "PRNGKey": "making",
-    "ball": "draws.families",
-    "bernoulli": "draws.uniform",
-    "beta": "draws.gamma",
-    "binomial": "draws.counting",
+    "ball": "draws.signed",
+    "bernoulli": "draws.coins",
+    "beta": "draws.ratios",
+    "binomial": "draws.binomial",
     "bits": "draws.uniform",
     "categorical": "draws.selection",
     "cauchy": "draws.continuous",
-    "chisquare": "draws.gamma",
+    "chisquare": "draws.ratios",
     "choice": "draws.selection",
     "clone": "making",
     "define_prng_impl": "implementations",
-    "dirichlet": "draws.gamma",
-    "double_sided_maxwell": "draws.families",
+    "dirichlet": "draws.ratios",
+    "double_sided_maxwell": "draws.signed",
     "exponential": "draws.continuous",
-    "f": "draws.gamma",
+    "f": "draws.ratios",
     "fold_in": "making",
     "gamma": "draws.gamma",
-    "generalized_normal": "draws.families",
+    "generalized_normal": "draws.signed",
     "geometric": "draws.families",
     "gumbel": "draws.continuous",
     "implementation": "implementations",
@@ -118,26 +132,26 @@ _WHERE = {
     "laplace": "draws.continuous",
     "loggamma": "draws.gamma",
     "logistic": "draws.continuous",
-    "lognormal": "draws.continuous",
+    "lognormal": "draws.normal",
     "maxwell": "draws.continuous",
-    "multinomial": "draws.counting",
+    "multinomial": "draws.binomial",
     "multivariate_normal": "draws.vectors",
-    "normal": "draws.continuous",
+    "normal": "draws.normal",
     "orthogonal": "draws.vectors",
     "pareto": "draws.families",
-    "permutation": "draws.selection",
-    "poisson": "draws.counting",
-    "rademacher": "draws.families",
-    "randint": "draws.uniform",
+    "permutation": "draws.permutations",
+    "poisson": "draws.poisson",
+    "rademacher": "draws.signed",
+    "randint": "draws.integers",
     "random_gamma_p": "draws.gamma",
     "rayleigh": "draws.families",
-    "register_prng_impl": "implementations",
+    "register_prng_impl": "implementations:register",
     "split": "making",
-    "t": "draws.gamma",
+    "t": "draws.ratios",
     "threefry2x32_p": "threefry",
     "threefry_2x32": "threefry",
     "triangular": "draws.families",
-    "truncated_normal": "draws.continuous",
+    "truncated_normal": "draws.normal",
     "uniform": "draws.uniform",
     "wald": "draws.families",
     "weibull_min": "draws.families",

@@ -116,8 +116,8 @@ def implementation(spec: Any = None) -> Implementation:
         return spec.impl
     if not isinstance(spec, str):
         raise TypeError(
-            f"a random bit generator is given by its name or by the dtype of its keys, got {spec!r} "
-            f"of type {type(spec).__name__}"
+            "a random bit generator is given by its name or by the dtype of its keys, got "
+            f"{spec!r} of type {type(spec).__name__}"
         )
     found = _known.get(spec)
     if found is None:

@@ -23,7 +23,8 @@ def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> KeyArray:
 
     Args:
         seed: a scalar integer; 64 bits of it count if 64-bit types are enabled, else 32.
-        impl: the generator: ``"threefry2x32"``, ``"rbg"`` or ``"unsafe_rbg"``; None for the default.
+        impl: the generator: ``"threefry2x32"``, ``"rbg"`` or ``"unsafe_rbg"``; by default that
+            of the option ``default_prng_impl``.
         dtype: the dtype of keys of the generator, in place of ``impl``.
 
     Raises:
@@ -49,7 +50,8 @@ def _implementation(name: str, impl: Any, dtype: Any) -> Implementation:
         raise ValueError(f"{name}: give impl or dtype, not both")
     if not isinstance(dtype, KeyType):
         raise ValueError(
-            f"{name}: dtype must be a dtype of keys, such as dovetail.random.key_dtype(), got {dtype!r}"
+            f"{name}: dtype must be a dtype of keys, such as dovetail.random.key_dtype(), got "
+            f"{dtype!r}"
         )
     return dtype.impl
 

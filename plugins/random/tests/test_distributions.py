@@ -33,7 +33,9 @@ CONTINUOUS: dict[str, tuple[Draw, Any]] = {
     "lognormal": (lambda k, s: random.lognormal(k, 0.5, s), stats.lognorm(0.5)),
     "rayleigh": (lambda k, s: random.rayleigh(k, 2.0, s), stats.rayleigh(scale=2)),
     "pareto": (lambda k, s: random.pareto(k, 3.0, s), stats.pareto(3)),
-    "weibull_min": (lambda k, s: random.weibull_min(k, 2.0, 1.5, s), stats.weibull_min(1.5, scale=2)),
+    "weibull_min": (
+        lambda k, s: random.weibull_min(k, 2.0, 1.5, s), stats.weibull_min(1.5, scale=2)
+    ),
     "triangular": (lambda k, s: random.triangular(k, 0.0, 0.3, 1.0, s), stats.triang(0.3)),
     "wald": (lambda k, s: random.wald(k, 1.5, s), stats.invgauss(1.5)),
     "gamma": (lambda k, s: random.gamma(k, 2.5, s), stats.gamma(2.5)),
@@ -50,7 +52,9 @@ CONTINUOUS: dict[str, tuple[Draw, Any]] = {
     "dirichlet": (
         lambda k, s: random.dirichlet(k, dnp.asarray([1.0, 2.0, 3.0]), s)[:, 1], stats.beta(2, 4)
     ),
-    "ball": (lambda k, s: dnp.linalg.norm(random.ball(k, 3, shape=s), axis=-1) ** 3, stats.uniform()),
+    "ball": (
+        lambda k, s: dnp.linalg.norm(random.ball(k, 3, shape=s), axis=-1) ** 3, stats.uniform()
+    ),
 }  # fmt: skip
 
 DISCRETE: dict[str, tuple[Draw, Any]] = {
@@ -170,7 +174,7 @@ def test_ranges() -> None:
 
 def test_complex_normal() -> None:
     """Real and imaginary parts have variance 1/2 each and are independent."""
-    z = np.asarray(random.normal(KEY, (N,), "complex64"))
+    z: Any = np.asarray(random.normal(KEY, (N,), "complex64"))
     np.testing.assert_allclose(
         [z.real.var(), z.imag.var(), (z.real * z.imag).mean()], [0.5, 0.5, 0], atol=0.02
     )

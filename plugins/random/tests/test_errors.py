@@ -12,7 +12,7 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_jit import jit
 
-key = random.key(0)
+key: Any = random.key(0)
 keys = random.split(key)
 Call = Callable[[], Any]
 

@@ -15,7 +15,7 @@ import dovetail_lax as lax
 from dovetail_core import Primitive
 
 from ..bounds import Bounds
-from .kinds import Args, Params, cell, constant
+from .kinds import Args, Params, cell, constant, dtype_of
 
 
 def _parts(x: Bounds) -> tuple[Bounds, Bounds]:
@@ -30,6 +30,8 @@ def _bilinear(row: Primitive) -> None:
     @cell(row)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
         x, y = args
+        if dtype_of(x[0]).kind == "b":  # whether any two are both true
+            return row.bind(x[0], y[0], **params), row.bind(x[1], y[1], **params)
 
         def total(*pairs: tuple[Any, Any]) -> Any:
             return reduce(lax.add_p.bind, [row.bind(a, b, **params) for a, b in pairs])

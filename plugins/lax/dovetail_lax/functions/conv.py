@@ -7,9 +7,11 @@ from typing import Any
 
 from ..dtypes import as_dtype
 from ..moves import reversed_along, transposed
+from ..primitives._elementwise import place
 from ..primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
 from ..primitives.window_shapes import check_lengths, dilated, pads_of
-from ._args import binary, check
+from ._args import Array, ArrayLike, binary, check
+from ._shapes import refuse_sharding
 from .conv_numbers import (
     ConvGeneralDilatedDimensionNumbers,
     conv_dimension_numbers,
@@ -21,8 +23,8 @@ Padding = str | Sequence[tuple[int, int]]
 
 
 def conv_general_dilated(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: Padding,
     lhs_dilation: Sequence[int] | None = None,
@@ -33,7 +35,7 @@ def conv_general_dilated(
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Convolution (cross-correlation) of ``lhs`` with the kernel ``rhs``, of one dtype.
 
     Args:
@@ -50,6 +52,8 @@ def conv_general_dilated(
         TypeError: dtypes or ranks differ, or dimension numbers are wrong.
         ValueError: sizes, groups, strides or dilations do not fit.
     """
+    if out_sharding is not None:
+        refuse_sharding("conv_general_dilated", out_sharding)
     a, b = check("conv_general_dilated", lhs), check("conv_general_dilated", rhs)
     dn = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
     strides = _ints(window_strides)
@@ -89,8 +93,9 @@ def _named(
 ) -> list[tuple[int, int]]:
     if any(d != 1 for d in lhs_dilation) and padding.upper() != "VALID":
         raise ValueError(
-            f"padding {padding!r} is not defined where lhs_dilation is not one: give (low, high) "
-            "per spatial axis, or use conv_transpose"
+            f"lax.conv_general_dilated got padding {padding!r} with lhs_dilation {lhs_dilation}"
+            f"{place()}: what that means is not defined. Give (low, high) per spatial axis, or use "
+            "lax.conv_transpose."
         )
     sizes = [lhs[i] for i in dn.lhs_spec[2:]]
     n = len(sizes)
@@ -102,13 +107,13 @@ def _named(
 
 
 def conv(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: str,
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
-) -> Any:
+) -> Array:
     """Convolution with axes in the default order (see :func:`conv_general_dilated`)."""
     return conv_general_dilated(
         lhs,
@@ -121,15 +126,15 @@ def conv(
 
 
 def conv_with_general_padding(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     window_strides: Sequence[int],
     padding: Padding,
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
-) -> Any:
+) -> Array:
     """Dilated convolution with axes in the default order (see :func:`conv_general_dilated`)."""
     return conv_general_dilated(
         lhs,
@@ -144,8 +149,8 @@ def conv_with_general_padding(
 
 
 def conv_transpose(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     strides: Sequence[int],
     padding: Padding,
     rhs_dilation: Sequence[int] | None = None,
@@ -154,7 +159,7 @@ def conv_transpose(
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
     use_consistent_padding: bool = False,
-) -> Any:
+) -> Array:
     """Transposed convolution: ``strides`` spread the operand out instead of thinning the result.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from ..primitives._elementwise import place
 from ..primitives.conv import ConvDimensionNumbers
 from ..primitives.window_shapes import dilated, pads_of, window_counts
 
@@ -31,15 +32,15 @@ def conv_dimension_numbers(
         return dimension_numbers
     if n != len(rhs_shape):
         raise TypeError(
-            f"a convolution's operand and kernel must have one number of axes, got shapes "
-            f"{tuple(lhs_shape)} and {tuple(rhs_shape)}"
+            f"a convolution's operand and kernel have shapes {tuple(lhs_shape)} and "
+            f"{tuple(rhs_shape)}{place()}: they must have one number of axes."
         )
     if dimension_numbers is None:
         return ConvDimensionNumbers(*(tuple(range(n)),) * 3)
     if not isinstance(dimension_numbers, (tuple, list)) or len(dimension_numbers) != 3:
         raise TypeError(
-            "a convolution's dimension_numbers are three strings such as ('NHWC', 'HWIO', "
-            f"'NHWC'), a ConvDimensionNumbers or None; got {dimension_numbers!r}"
+            f"a convolution got dimension_numbers {dimension_numbers!r}{place()}: they are three "
+            "strings such as ('NHWC', 'HWIO', 'NHWC'), a ConvDimensionNumbers or None."
         )
     specs = tuple(dimension_numbers)
     found = _known.get((specs, n))
@@ -54,15 +55,15 @@ def _check_specs(specs: tuple[Any, ...], n: int) -> None:
         wrong = not isinstance(spec, str) or len(spec) != n or len(set(spec)) != n
         if wrong or any(c not in spec for c in letters):
             raise TypeError(
-                f"dimension_numbers[{i}] of a convolution of arrays with {n} axes must be a string "
-                f"that names each axis by another letter, among them {letters[0]!r} and "
-                f"{letters[1]!r}; got {spec!r}"
+                f"a convolution of arrays with {n} axes got dimension_numbers[{i}] {spec!r}"
+                f"{place()}: it is a string that names each axis by another letter, among them "
+                f"{letters[0]!r} and {letters[1]!r}."
             )
     spatial = [{c for c in s if c not in letters} for s, letters in zip(specs, ("NC", "OI", "NC"))]
     if not spatial[0] == spatial[1] == spatial[2]:
         raise TypeError(
-            f"dimension_numbers {specs} of a convolution must name the same spatial axes in all "
-            "three strings"
+            f"a convolution got dimension_numbers {specs}{place()}: all three strings must name "
+            "the same spatial axes."
         )
 
 
@@ -160,8 +161,8 @@ def transpose_pads(window: int, stride: int, padding: str) -> tuple[int, int]:
     """
     if padding not in ("SAME", "VALID"):
         raise ValueError(
-            f"conv_transpose got padding {padding!r}: it is 'SAME', 'VALID' or a sequence of "
-            "(low, high) pairs"
+            f"lax.conv_transpose got padding {padding!r}{place()}: it is 'SAME', 'VALID' or a "
+            "sequence of (low, high) pairs."
         )
     total = window + stride - 2
     if padding == "VALID":

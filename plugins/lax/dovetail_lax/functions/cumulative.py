@@ -8,12 +8,13 @@ from typing import Any
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 
 from ..moves import reversed_along
+from ..primitives._elementwise import place
 from ..primitives.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from ..primitives.trees import scan
-from ._args import check, unary_with
+from ._args import Array, ArrayLike, check, unary_with
 
 
-def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Sums of all elements up to each (from each on if ``reverse``) along ``axis``.
 
     Raises:
@@ -23,22 +24,22 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     return unary_with(cumsum_p, operand, {"axis": axis, "reverse": reverse})
 
 
-def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumprod(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Products of all elements up to each along ``axis`` (see :func:`cumsum`)."""
     return unary_with(cumprod_p, operand, {"axis": axis, "reverse": reverse})
 
 
-def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cummax(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Maxima of all elements up to each along ``axis`` (see :func:`cumsum`)."""
     return unary_with(cummax_p, operand, {"axis": axis, "reverse": reverse})
 
 
-def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Minima of all elements up to each along ``axis`` (see :func:`cumsum`)."""
     return unary_with(cummin_p, operand, {"axis": axis, "reverse": reverse})
 
 
-def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Logarithms of the sums of exponentials of all elements up to each (see :func:`cumsum`).
 
     Raises:
@@ -64,7 +65,7 @@ def associative_scan(
         ValueError: there is no array, lengths differ, or the axis is out of bounds.
     """
     if not callable(fn):
-        raise TypeError(f"associative_scan takes a function, got {fn!r}")
+        raise TypeError(f"lax.associative_scan takes a function, got {fn!r}{place()}.")
     arrays, tree = tree_flatten(elems)
     axis = _checked_axis(arrays, axis)
     if reverse:
@@ -74,8 +75,8 @@ def associative_scan(
         found, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
         if found_tree != tree:
             raise TypeError(
-                f"the function of associative_scan must return the structure of elems, {tree}, "
-                f"but it returns {found_tree}"
+                f"the function of lax.associative_scan{place()} must return the structure of "
+                f"elems, {tree}; it returns {found_tree}."
             )
         return found
 
@@ -89,15 +90,17 @@ def _checked_axis(arrays: Sequence[Any], axis: int) -> int:
     """The axis, counted from the front."""
     types = [check("associative_scan", x) for x in arrays]
     if not types:
-        raise ValueError("associative_scan needs at least one array in elems")
+        raise ValueError(f"lax.associative_scan takes at least one array, got none{place()}.")
     n = len(types[0].shape)
     if not -n <= axis < n:
-        raise ValueError(f"associative_scan got axis {axis} for an array {types[0].str_short()}")
+        raise ValueError(
+            f"lax.associative_scan got axis {axis} for an array {types[0].str_short()}{place()}."
+        )
     axis %= n
     for t in types:
         if len(t.shape) <= axis or t.shape[axis] != types[0].shape[axis]:
             raise ValueError(
-                f"associative_scan needs arrays of one length along axis {axis}, got "
-                f"{', '.join(t.str_short() for t in types)}"
+                f"lax.associative_scan takes arrays of one length along axis {axis}, got "
+                f"{', '.join(t.str_short() for t in types)}{place()}."
             )
     return axis

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ..dtypes import as_dtype
+from ..primitives._elementwise import place
 from ..primitives.dot import DotAlgorithm, DotDimensionNumbers, Precision, dot_general_p
-from ._args import binary, check
+from ._args import Array, ArrayLike, binary, check
+from ._shapes import refuse_sharding
 
 PrecisionLike: TypeAlias = (
     str | Precision | DotAlgorithm | tuple[str, str] | tuple[Precision, Precision] | None
@@ -19,14 +21,14 @@ _plain: dict[Any, dict[str, Any]] = {}
 
 
 def dot_general(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     dimension_numbers: DotDimensionNumbers,
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
     *,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Contract axes of two arrays: the sum of products over them.
 
     The result's axes are the batch axes, those left of ``lhs``, and those left of ``rhs``.
@@ -42,6 +44,8 @@ def dot_general(
     Raises:
         TypeError: axes do not fit the operands or each other; names the types and axes.
     """
+    if out_sharding is not None:
+        refuse_sharding("dot_general", out_sharding)
     if precision is None and preferred_element_type is None:
         try:
             params = _plain[dimension_numbers]
@@ -59,8 +63,8 @@ def _params(dimension_numbers: Any, precision: Any, preferred: Any) -> dict[str,
         dims = ((_axes(cl), _axes(cr)), (_axes(bl), _axes(br)))
     except (TypeError, ValueError):
         raise TypeError(
-            "dot_general takes dimension_numbers ((lhs_contracting, rhs_contracting), (lhs_batch, "
-            f"rhs_batch)), each a sequence of axes; got {dimension_numbers!r}"
+            f"lax.dot_general got dimension_numbers {dimension_numbers!r}{place()}: they are "
+            "((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)), each a sequence of axes."
         ) from None
     return {
         "dimension_numbers": dims,
@@ -88,8 +92,8 @@ def canonical_precision(precision: Any) -> Any:
     except ValueError:
         pass
     raise ValueError(
-        f"unknown precision {precision!r}: it is None, a Precision or its name ('default', 'high', "
-        "'highest'), a pair of those for the two operands, or a DotAlgorithm"
+        f"got precision {precision!r}{place()}: it is None, a Precision or its name ('default', "
+        "'high', 'highest'), a pair of those for the two operands, or a DotAlgorithm."
     )
 
 
@@ -98,14 +102,14 @@ _VECTOR: DotDimensionNumbers = (((0,), (0,)), ((), ()))
 
 
 def dot(
-    lhs: Any,
-    rhs: Any,
+    lhs: ArrayLike,
+    rhs: ArrayLike,
     *,
     dimension_numbers: DotDimensionNumbers | None = None,
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
     out_sharding: Any = None,
-) -> Any:
+) -> Array:
     """Products of vectors and matrices: the last axis of ``lhs`` with the first of ``rhs``.
 
     With ``dimension_numbers`` it is :func:`dot_general`.
@@ -119,15 +123,17 @@ def dot(
         n = len(a.shape)
         if n not in (1, 2) or len(b.shape) not in (1, 2) or a.shape[-1] != b.shape[0]:
             raise ValueError(
-                f"dot of {a.str_short()} and {b.str_short()}: without dimension_numbers it takes "
-                "vectors and matrices of which the last axis of the first has the size of the "
-                "first axis of the second"
+                f"lax.dot got {a.str_short()} and {b.str_short()}{place()}: without "
+                "dimension_numbers it takes vectors and matrices of which the last axis of the "
+                "first has the size of the first axis of the second."
             )
         dimension_numbers = _MATRIX if n == 2 else _VECTOR
-    return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
+    return dot_general(
+        lhs, rhs, dimension_numbers, precision, preferred_element_type, out_sharding=out_sharding
+    )
 
 
-def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
+def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
     """Products of matrices in the last two axes; all axes before are batch axes.
 
     Raises:
@@ -137,8 +143,8 @@ def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
     n = len(a.shape)
     if n < 2 or len(b.shape) != n:
         raise ValueError(
-            f"batch_matmul takes two arrays of one number of axes, at least two; got "
-            f"{a.str_short()} and {b.str_short()}"
+            f"lax.batch_matmul got {a.str_short()} and {b.str_short()}{place()}: it takes arrays "
+            "of one number of axes, at least two."
         )
     batch = tuple(range(n - 2))
     return dot_general(lhs, rhs, (((n - 1,), (n - 2,)), (batch, batch)), precision)

@@ -10,13 +10,14 @@ import numpy as np
 from dovetail_core import canonical_dtype
 
 from ..dtypes import kind_of
+from ..primitives._elementwise import place
 from ..primitives.complex import complex_of
 from ..primitives.conversion import convert_element_type_p
 from ..primitives.fft import FftType, fft_p
-from ._args import check
+from ._args import Array, ArrayLike, check
 
 
-def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
+def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform of the last ``len(fft_lengths)`` axes (at most three).
 
     Args:
@@ -35,7 +36,8 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
         return x
     if kind == FftType.RFFT and aval.dtype.kind == "c":
         raise ValueError(
-            f"RFFT transforms real arrays, not {aval.str_short()}: use FFT, or the real part"
+            f"lax.fft (RFFT) does not accept {aval.str_short()}{place()}: it takes real arrays. Use "
+            "FFT, or transform the real part."
         )
     dtype = aval.dtype
     if kind_of(dtype) in ("bool", "signed", "unsigned"):
@@ -53,6 +55,6 @@ def _fft_type(fft_type: Any) -> FftType:
     if isinstance(fft_type, str) and fft_type.upper() in FftType.__members__:
         return FftType[fft_type.upper()]
     raise TypeError(
-        f"unknown fft_type {fft_type!r}: it is one of {', '.join(FftType.__members__)} "
-        "(a FftType or its name)"
+        f"lax.fft got fft_type={fft_type!r}{place()}: it is one of "
+        f"{', '.join(FftType.__members__)} (a FftType or its name)."
     )

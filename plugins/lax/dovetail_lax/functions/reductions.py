@@ -12,6 +12,7 @@ from dovetail_core.tree_util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
 from ..monoids import IDENTITIES
+from ..primitives._elementwise import place
 from ..primitives.reductions import (
     argmax_p,
     argmin_p,
@@ -25,25 +26,28 @@ from ..primitives.reductions import (
     reduce_xor_p,
 )
 from ..scalars import PYTHON_SCALARS
-from ._args import check, unary_with
+from ._args import Array, ArrayLike, check, unary_with
+from ._shapes import refuse_sharding
 
 
-def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
+def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """The sum over ``axes`` (each at least 0), which disappear; the type stays.
 
     Raises:
         TypeError: ``operand`` is boolean.
         ValueError: an axis is out of bounds or repeated.
     """
+    if out_sharding is not None:
+        refuse_sharding("reduce_sum", out_sharding)
     return unary_with(reduce_sum_p, operand, {"axes": tuple(axes)})
 
 
-def reduce_prod(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_prod(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """The product over ``axes``, which disappear (see :func:`reduce_sum`)."""
     return unary_with(reduce_prod_p, operand, {"axes": tuple(axes)})
 
 
-def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_max(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """The maximum over ``axes``, which disappear; NaN if there is one among the elements.
 
     Over an empty axis it is minus infinity or the type's least value. Complex numbers are compared
@@ -52,27 +56,27 @@ def reduce_max(operand: Any, axes: Sequence[int]) -> Any:
     return unary_with(reduce_max_p, operand, {"axes": tuple(axes)})
 
 
-def reduce_min(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_min(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """The minimum over ``axes``, which disappear (see :func:`reduce_max`)."""
     return unary_with(reduce_min_p, operand, {"axes": tuple(axes)})
 
 
-def reduce_and(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_and(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Logical (of booleans) or bitwise (of integers) "and" over ``axes``, which disappear."""
     return unary_with(reduce_and_p, operand, {"axes": tuple(axes)})
 
 
-def reduce_or(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_or(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Logical (of booleans) or bitwise (of integers) "or" over ``axes``, which disappear."""
     return unary_with(reduce_or_p, operand, {"axes": tuple(axes)})
 
 
-def reduce_xor(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_xor(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Exclusive "or" over ``axes``, which disappear, of booleans or of integers' bits."""
     return unary_with(reduce_xor_p, operand, {"axes": tuple(axes)})
 
 
-def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
+def argmax(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
     """Where along ``axis`` the maximum is: its first place, or that of the first NaN.
 
     Raises:
@@ -83,7 +87,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     return unary_with(argmax_p, operand, params)
 
 
-def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
+def argmin(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
     """Where along ``axis`` the minimum is (see :func:`argmax`)."""
     params = {"axes": (axis,), "index_dtype": as_dtype(index_dtype)}
     return unary_with(argmin_p, operand, params)
@@ -108,6 +112,8 @@ def reduce(
         TypeError: initial values do not fit the operands, or the computation returns other types.
         ValueError: shapes differ, or a dimension is out of bounds or repeated.
     """
+    if out_sharding is not None:
+        refuse_sharding("reduce", out_sharding)
     arrays, tree = tree_flatten(operands)
     inits = initial_values("reduce", arrays, tree, init_values)
     dims = tuple(dimensions)
@@ -127,8 +133,8 @@ def initial_values(name: str, arrays: list[Any], tree: Any, init_values: Any) ->
     inits, init_tree = tree_flatten(init_values)
     if not arrays or tree != init_tree:
         raise ValueError(
-            f"{name} needs operands and initial values of one structure: operands are {tree}, "
-            f"initial values {init_tree}"
+            f"lax.{name} takes operands and initial values of one structure, got {tree} and "
+            f"{init_tree}{place()}."
         )
     types = [check(name, x) for x in arrays]
     return [
@@ -148,8 +154,8 @@ def staged(
         found, found_tree = tree_flatten(computation(a, b))
         if found_tree != tree:
             raise TypeError(
-                f"the computation of {name} must return the structure of one of its arguments, "
-                f"{tree}, but it returns {found_tree}"
+                f"the computation of lax.{name}{place()} must return the structure of one of its "
+                f"arguments, {tree}; it returns {found_tree}."
             )
         return found
 

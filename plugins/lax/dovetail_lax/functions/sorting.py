@@ -5,8 +5,9 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
+from ..primitives._elementwise import place
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
-from ._args import check, unary_with
+from ._args import Array, ArrayLike, check, unary_with
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -26,10 +27,10 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     several = isinstance(operand, (list, tuple))
     args: tuple[Any, ...] = tuple(operand) if several else (operand,)  # type: ignore[arg-type]
     if not args:
-        raise TypeError("sort needs at least one operand")
+        raise TypeError(f"lax.sort takes at least one array, got none{place()}.")
     types = [check("sort", x) for x in args]
     if not several and num_keys != 1:
-        raise ValueError(f"sort got num_keys={num_keys} for one operand: it must be 1")
+        raise ValueError(f"lax.sort got num_keys={num_keys} for one operand{place()}: it is 1.")
     out = sort_p.bind(
         *args,
         dimension=_axis("sort", "dimension", dimension, types[0].shape),
@@ -40,14 +41,14 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def sort_key_val(
-    keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
-) -> tuple[Any, Any]:
+    keys: ArrayLike, values: ArrayLike, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
     """Sort ``keys``, and ``values`` of the same shape along with them (see :func:`sort`)."""
     k, v = sort((keys, values), dimension=dimension, is_stable=is_stable, num_keys=1)
     return k, v
 
 
-def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
     """The ``k`` largest elements along ``axis`` in descending order, and their places (int32).
 
     The first of equal elements comes first; NaN is larger than all numbers.
@@ -61,13 +62,13 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
 
 
 def approx_max_k(
-    operand: Any,
+    operand: ArrayLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The ``k`` largest elements along an axis and their places, with a recall of at least that.
 
     Platforms without a fast inexact way return the exact answer.
@@ -83,13 +84,13 @@ def approx_max_k(
 
 
 def approx_min_k(
-    operand: Any,
+    operand: ArrayLike,
     k: int,
     reduction_dimension: int = -1,
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """The ``k`` smallest elements along an axis and their places (see :func:`approx_max_k`)."""
     return _approx(False, operand, k, reduction_dimension, recall_target,
                    reduction_input_size_override, aggregate_to_topk)  # fmt: skip
@@ -101,7 +102,9 @@ def _approx(
     name = "approx_max_k" if largest else "approx_min_k"
     shape = check(name, operand).shape
     if not 0 < recall <= 1:
-        raise ValueError(f"{name} got recall_target={recall}: it must be in (0, 1]")
+        raise ValueError(
+            f"lax.{name} got recall_target={recall}{place()}: it must be more than 0 and at most 1."
+        )
     params = {
         "k": index(k),
         "reduction_dimension": _axis(name, "reduction_dimension", axis, shape),
@@ -118,5 +121,10 @@ def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
     """The axis, counted from the front."""
     n = len(shape)
     if not -n <= axis < n:
-        raise ValueError(f"{name} got {argument} {axis} for an operand of shape {shape}")
+        raise ValueError(
+            f"lax.{name} got {argument} {axis} for an operand of shape {shape}{place()}: its axes "
+            f"are those from {-n} to {n - 1}."
+            if n
+            else f"lax.{name} got a scalar{place()}: it works along an axis."
+        )
     return axis % n

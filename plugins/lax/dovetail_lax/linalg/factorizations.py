@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..functions._args import check
+from ..functions._args import Array, ArrayLike, check
 from ..matrices import adjoint, lower as lower_part, matmul, transposed_matrix, upper
 from ..moves import reshaped
 from ..primitives.arithmetic import add_p, div_p, mul_p
@@ -20,7 +20,7 @@ from ..primitives.factorizations import (
 from ..scalars import scalar
 
 
-def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular ``L`` with ``L Lᴴ = x`` for Hermitian positive definite matrices.
 
     Args:
@@ -43,15 +43,15 @@ def symmetrized(x: Any) -> Any:
 
 
 def triangular_solve(
-    a: Any,
-    b: Any,
+    a: ArrayLike,
+    b: ArrayLike,
     *,
     left_side: bool = False,
     lower: bool = False,
     transpose_a: bool = False,
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
-) -> Any:
+) -> Array:
     """``X`` with ``op(a) X = b`` if ``left_side``, else with ``X op(a) = b``.
 
     Args:
@@ -80,7 +80,7 @@ def triangular_solve(
     return reshaped(out, given) if vector else out
 
 
-def lu(x: Any) -> tuple[Any, Any, Any]:
+def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     """``P x = L U`` with partial pivoting.
 
     Returns: ``(lu, pivots, permutation)``: ``L`` without its diagonal of ones below and ``U`` on
@@ -95,7 +95,7 @@ def lu(x: Any) -> tuple[Any, Any, Any]:
     return factors, pivots, permutation
 
 
-def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
+def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """The permutation of ``permutation_size`` rows that the row swaps ``pivots`` make.
 
     Raises:
@@ -106,8 +106,12 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
 
 
 def qr(
-    x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
-) -> tuple[Any, ...]:
+    x: ArrayLike,
+    *,
+    pivoting: bool = False,
+    full_matrices: bool = True,
+    use_magma: bool | None = None,
+) -> tuple[Array, ...]:
     """``x = Q R`` with ``Q`` unitary and ``R`` upper triangular.
 
     Args:
@@ -123,7 +127,7 @@ def qr(
     return tuple(qr_p.bind(x, pivoting=bool(pivoting), full_matrices=bool(full_matrices)))
 
 
-def householder_product(a: Any, taus: Any) -> Any:
+def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """The unitary matrix whose reflections are the columns of ``a`` with factors ``taus``.
 
     Raises:
@@ -133,13 +137,13 @@ def householder_product(a: Any, taus: Any) -> Any:
 
 
 def symmetric_product(
-    a_matrix: Any,
-    c_matrix: Any,
+    a_matrix: ArrayLike,
+    c_matrix: ArrayLike,
     *,
     alpha: float = 1.0,
     beta: float = 0.0,
     symmetrize_output: bool = False,
-) -> Any:
+) -> Array:
     """``alpha a aᵀ + beta c``.
 
     Args:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..functions._args import check
+from ..functions._args import Array, ArrayLike, check
 from ..moves import along
+from ..primitives._elementwise import place
 from ..primitives.factorizations import matrix_type
 from ..primitives.spectral import (
     EighImplementation,
@@ -19,14 +20,14 @@ from .factorizations import symmetrized
 
 
 def eigh(
-    x: Any,
+    x: ArrayLike,
     *,
     lower: bool = True,
     symmetrize_input: bool = True,
     sort_eigenvalues: bool = True,
     subset_by_index: tuple[int, int] | None = None,
     implementation: EighImplementation | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Eigenvectors and eigenvalues of Hermitian matrices.
 
     Args:
@@ -56,21 +57,21 @@ def _subset(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
     start, stop = subset
     if not 0 <= start <= stop <= n:
         raise ValueError(
-            f"lax.linalg.{name} got subset_by_index={subset} of {n} values: indices must be from 0 "
-            f"to {n}, in order."
+            f"lax.linalg.{name} got subset_by_index={subset} of {n} values{place()}: indices must "
+            f"be from 0 to {n}, in order."
         )
     return start, stop
 
 
 def eig(
-    x: Any,
+    x: ArrayLike,
     *,
     compute_left_eigenvectors: bool = True,
     compute_right_eigenvectors: bool = True,
     enable_eigvec_derivs: bool = False,
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
-) -> list[Any]:
+) -> list[Array]:
     """Eigenvalues of general matrices, then left and right eigenvectors where wanted.
 
     Results are complex. Eigenvectors have no derivative, because they are determined up to a
@@ -83,8 +84,8 @@ def eig(
     """
     if enable_eigvec_derivs:
         raise NotImplementedError(
-            "lax.linalg.eig has no derivatives of eigenvectors (enable_eigvec_derivs). Use eigh "
-            "for Hermitian matrices, or differentiate functions of eigenvalues alone."
+            f"lax.linalg.eig has no derivatives of eigenvectors (enable_eigvec_derivs){place()}. "
+            "Use eigh for Hermitian matrices, or differentiate functions of eigenvalues alone."
         )
     return list(
         eig_p.bind(
@@ -96,7 +97,7 @@ def eig(
 
 
 def svd(
-    x: Any,
+    x: ArrayLike,
     *,
     full_matrices: bool = True,
     compute_uv: bool = True,
@@ -129,8 +130,8 @@ def _part(found: list[Any], subset: tuple[int, int], m: int, n: int, square: boo
     start, stop = _subset("svd", subset, min(m, n))
     if square and (start, stop) != (0, min(m, n)):
         raise ValueError(
-            "lax.linalg.svd with subset_by_index returns as many vectors as values: set "
-            "full_matrices=False."
+            f"lax.linalg.svd got subset_by_index={subset} with full_matrices=True{place()}: there "
+            "would be more vectors than values. Set full_matrices=False."
         )
     last = len(found[0].shape) - 1
     s = along(found[0], last, start, stop)

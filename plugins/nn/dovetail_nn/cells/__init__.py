@@ -1,1 +1,1 @@
-"""Cells of the rows of this plugin in the columns of others, one module per column."""
+"""Cells of the rows of this plugin in the columns of others, one package per column."""

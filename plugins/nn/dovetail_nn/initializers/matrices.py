@@ -31,7 +31,8 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None)
         no_sharding(out_sharding)
         if len(shape) < 2:
             raise ValueError(
-                f"the orthogonal initializer needs a shape of two dimensions or more, got {tuple(shape)}"
+                "the orthogonal initializer needs a shape of two dimensions or more, got "
+                f"{tuple(shape)}"
             )
         n = shape[column_axis]
         rest = [d for i, d in enumerate(shape) if i != column_axis % len(shape)]
@@ -66,8 +67,8 @@ def delta_orthogonal(
             )
         if shape[-1] < shape[-2]:
             raise ValueError(
-                f"the delta-orthogonal initializer needs at least as many outputs (the last axis) as "
-                f"inputs, got shape {tuple(shape)}"
+                "the delta-orthogonal initializer needs at least as many outputs (the last axis) "
+                f"as inputs, got shape {tuple(shape)}"
             )
         found = as_dtype(dtype)
         matrix = orthogonal(scale, column_axis, found)(key, tuple(shape[-2:]), found)

@@ -58,8 +58,8 @@ def variance_scaling(
         draw = _DRAWS.get(distribution)
         if draw is None:
             raise ValueError(
-                f"variance_scaling: distribution must be one of {', '.join(map(repr, _DRAWS))}, got "
-                f"{distribution!r}"
+                "variance_scaling: distribution must be one of "
+                f"{', '.join(map(repr, _DRAWS))}, got {distribution!r}"
             )
         variance = (
             np.asarray(scale / fan, found) if isinstance(scale, (int, float)) else scale / fan
@@ -78,8 +78,8 @@ def _fan(
         )
     if len(shape) <= 1 and in_axis == -2:
         raise ValueError(
-            f"an initializer with the default in_axis=-2 needs a shape of two dimensions or more, got "
-            f"{shape}. Say which axis holds the inputs with in_axis."
+            "an initializer with the default in_axis=-2 needs a shape of two dimensions or more, "
+            f"got {shape}. Say which axis holds the inputs with in_axis."
         )
     inputs, outputs, batch = (_size(shape, a) for a in (in_axis, out_axis, batch_axis))
     field = prod(shape) / inputs / outputs / batch

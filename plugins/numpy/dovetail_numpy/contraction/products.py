@@ -236,9 +236,18 @@ def vecdot(
     return lax.squeeze(out, (out.ndim - 2, out.ndim - 1))
 
 
+def _check_ranks(name: str, x: Any, y: Any, first: int, second: int) -> None:
+    if x.ndim < first or y.ndim < second:
+        raise ValueError(
+            f"{name} got operands of shapes {x.shape} and {y.shape}: they need at least {first} and "
+            f"{second} dimensions"
+        )
+
+
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Matrices by vectors: the last two axes of ``x1`` and the last of ``x2``."""
     x, y = _pair("matvec", x1, x2)
+    _check_ranks("matvec", x, y, 2, 1)
     out = matmul(x, to_shape(y, (*y.shape, 1)))
     return lax.squeeze(out, (out.ndim - 1,))
 
@@ -246,6 +255,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Vectors, conjugated, by matrices: the last axis of ``x1`` and the last two of ``x2``."""
     x, y = _pair("vecmat", x1, x2)
+    _check_ranks("vecmat", x, y, 1, 2)
     x = lax.conj(x) if x.dtype.kind == "c" else x
     out = matmul(to_shape(x, (*x.shape[:-1], 1, x.shape[-1])), y)
     return lax.squeeze(out, (out.ndim - 2,))

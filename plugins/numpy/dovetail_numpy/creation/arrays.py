@@ -105,7 +105,7 @@ def _from_host(x: Any, dtype: Any) -> Array:
 def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(x, dtype)
-    except (OverflowError, TypeError):
+    except TypeError:  # a complex number loses its imaginary part
         return np.asarray(lax.scalars.cast_scalar(x, dtype))
 
 

@@ -12,7 +12,7 @@ from dovetail_lax import dtypes
 from dovetail_core import ShapedArray, is_inexact
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, no_out, static_axis
 from ..operations import number, select
 from ..promotion import broadcast, broadcast_shapes, convert, inexact_dtype, promote
@@ -29,6 +29,7 @@ def _types(aval: ShapedArray, dtype: Any) -> tuple[Any, Any]:
     return computation_type(result), result
 
 
+@of_one_array("axis", "dtype", "out", "keepdims")
 def mean(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, *, where: ArrayLike | None = None,

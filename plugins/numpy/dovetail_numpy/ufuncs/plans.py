@@ -14,7 +14,7 @@ import numpy as np
 from dovetail_core import Primitive, ShapedArray, Tracer, is_inexact, typeof
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_one_array, of_two_arrays
 from ..operands import PYTHON_SCALARS, ArrayLike, operand
 from ..promotion import (
     FLOAT32,
@@ -189,7 +189,7 @@ def unary_function(engine: Unary, doc: str) -> Callable[[ArrayLike], Any]:
         plan = plans.get(getattr(x, "aval", x.__class__))
         return miss(x) if plan is None else plan(x)
 
-    return _named(function, engine.name, doc)
+    return of_one_array()(_named(function, engine.name, doc))
 
 
 def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike], Any]:
@@ -200,7 +200,7 @@ def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike]
         plan = plans.get((getattr(x1, "aval", x1.__class__), getattr(x2, "aval", x2.__class__)))
         return miss(x1, x2) if plan is None else plan(x1, x2)
 
-    return _named(function, engine.name, doc)
+    return of_two_arrays(_named(function, engine.name, doc))
 
 
 def _named(function: Any, name: str, doc: str) -> Any:

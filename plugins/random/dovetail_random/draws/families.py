@@ -1,4 +1,4 @@
-"""Distributions with parameters that are functions of the basic draws."""
+"""Distributions with parameters that are functions of few basic draws."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ from ..arguments import (
     arrays,
     check_key,
     common_shape,
-    float_dtype,
     int_dtype,
     no_sharding,
     parameter,
-    shape_of,
 )
 from ..keys import open_key
-from .continuous import _drawn, _maxwell, exponential_of, normal_of
-from .gamma import gamma_of
+from .continuous import exponential_of
+from .normal import drawn, normal_of
 from .uniform import split_keys, unit
 
 
@@ -39,7 +37,7 @@ def pareto(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    return _drawn(_pareto, "pareto", key, (b,), shape, dtype, out_sharding)
+    return drawn(_pareto, "pareto", key, (b,), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -51,7 +49,7 @@ def rayleigh(
     key: Any, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
     """Numbers drawn from the Rayleigh distribution of a scale (arguments as in :func:`pareto`)."""
-    return _drawn(_rayleigh, "rayleigh", key, (scale,), shape, dtype, out_sharding)
+    return drawn(_rayleigh, "rayleigh", key, (scale,), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -65,7 +63,7 @@ def weibull_min(
 ) -> Any:
     """Numbers drawn from the Weibull distribution (other arguments as in :func:`pareto`)."""
     params = (scale, concentration)
-    return _drawn(_weibull_min, "weibull_min", key, params, shape, dtype, None)
+    return drawn(_weibull_min, "weibull_min", key, params, shape, dtype, None)
 
 
 @fused(static=("shape", "dtype"))
@@ -80,12 +78,12 @@ def triangular(
     key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None, *,
     out_sharding: Any = None,
 ) -> Any:  # fmt: skip
-    """Numbers drawn from the triangular distribution on ``[left, right]`` with its peak at ``mode``.
+    """Numbers drawn from the triangular distribution on ``[left, right]``, its peak at ``mode``.
 
     Other arguments and errors are those of :func:`pareto`.
     """
     params = (left, mode, right)
-    return _drawn(_triangular, "triangular", key, params, shape, dtype, out_sharding)
+    return drawn(_triangular, "triangular", key, params, shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -107,7 +105,7 @@ def wald(
 
     Other arguments and errors are those of :func:`pareto`.
     """
-    return _drawn(_wald, "wald", key, (mean,), shape, dtype, out_sharding)
+    return drawn(_wald, "wald", key, (mean,), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -125,56 +123,6 @@ def _wald(key: Any, mean: Any, *, shape: Shape, dtype: Any) -> Any:
     )
     u = unit(of_uniform, shape, dtype)
     return lax.select(lax.le(u, lax.div(mean, lax.add(mean, w))), w, lax.div(mean_2, w))
-
-
-def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Maxwell numbers of a random sign, times ``scale`` and plus ``loc``.
-
-    Other arguments and errors are those of :func:`pareto`.
-    """
-    params = (loc, scale)
-    return _drawn(_double_sided, "double_sided_maxwell", key, params, shape, dtype, None)
-
-
-@fused(static=("shape", "dtype"))
-def _double_sided(key: Any, loc: Any, scale: Any, *, shape: Shape, dtype: Any) -> Any:
-    of_length, of_sign = split_keys(open_key(key), 2)
-    length = _maxwell(of_length, shape, dtype)
-    sign = _signs(of_sign, shape, dtype)
-    scaled = lax.mul(lax.mul(length, sign), parameter(scale, dtype, shape))
-    return lax.add(scaled, parameter(loc, dtype, shape))
-
-
-def _signs(keys: Any, shape: Shape, dtype: Any) -> Any:
-    coin = lax.lt(unit(keys, shape, _FLOAT()), _FLOAT().type(0.5))
-    number = lax.convert_element_type(coin, dtype)
-    return lax.sub(lax.mul(number, dtype.type(2)), dtype.type(1))
-
-
-def _FLOAT() -> Any:
-    return float_dtype("rademacher", None)
-
-
-def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-    """Numbers that are 1 or -1, each with probability 1/2.
-
-    Args:
-        key: a typed or a raw key.
-        shape: the shape of the result.
-        dtype: a dtype of signed numbers; by default that of integers.
-
-    Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
-    """
-    no_sharding("rademacher", out_sharding)
-    found = dtypes.as_dtype(int if dtype is None else dtype)
-    key = check_key("rademacher", key)
-    return _rademacher(key, shape=shape_of("rademacher", shape), dtype=found)
-
-
-@fused(static=("shape", "dtype"))
-def _rademacher(key: Any, *, shape: Shape, dtype: Any) -> Any:
-    return _signs(open_key(key), shape, dtype)
 
 
 def geometric(
@@ -200,74 +148,8 @@ def geometric(
 
 @fused(static=("shape", "dtype"))
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
-    real = _FLOAT()
+    real = dtypes.as_dtype(float)
     log_u = lax.log(unit(open_key(key), shape, real))
     log_q = lax.log1p(lax.neg(parameter(p, real, shape)))
     count = lax.add(lax.floor(lax.div(log_u, log_q)), real.type(1))
     return lax.convert_element_type(count, dtype)
-
-
-def generalized_normal(
-    key: Any, p: float, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
-    """Numbers drawn with density proportional to ``exp(-abs(x)**p)``.
-
-    Args:
-        key: a typed or a raw key.
-        p: the exponent.
-        shape: the shape of the result.
-        dtype: a floating-point dtype.
-
-    Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
-    """
-    no_sharding("generalized_normal", out_sharding)
-    found = float_dtype("generalized_normal", dtype)
-    key = check_key("generalized_normal", key)
-    wanted = shape_of("generalized_normal", shape)
-    return _generalized_normal(key, shape=wanted, dtype=found, p=float(p))
-
-
-@fused(static=("shape", "dtype", "p"))
-def _generalized_normal(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
-    return _generalized(open_key(key), shape, dtype, p)
-
-
-def _generalized(keys: Any, shape: Shape, dtype: Any, p: float) -> Any:
-    of_gamma, of_sign = split_keys(keys, 2)
-    g = gamma_of(of_gamma, dtype.type(1 / p), shape, dtype, False)
-    return lax.mul(_signs(of_sign, shape, dtype), lax.pow(g, dtype.type(1 / p)))
-
-
-def ball(
-    key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
-    """Points drawn uniformly from the unit ball of the ``p``-norm in ``d`` dimensions.
-
-    Args:
-        key: a typed or a raw key.
-        d: the number of dimensions, the last axis of the result.
-        p: the exponent of the norm.
-        shape: the other axes of the result.
-        dtype: a floating-point dtype.
-
-    Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
-    """
-    no_sharding("ball", out_sharding)
-    found = float_dtype("ball", dtype)
-    key = check_key("ball", key)
-    wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))
-    return _ball(key, shape=wanted, dtype=found, p=float(p))
-
-
-@fused(static=("shape", "dtype", "p"))
-def _ball(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
-    # Generalised normal numbers, with an exponential one beside them in the norm.
-    of_points, of_length = split_keys(open_key(key), 2)
-    points = _generalized(of_points, shape, dtype, p)
-    length = exponential_of(of_length, shape[:-1], dtype)
-    axis = len(shape) - 1
-    powers = lax.pow(lax.abs(points), dtype.type(p))
-    norm = lax.pow(lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length), dtype.type(1 / p))
-    return lax.div(points, lax.broadcast_in_dim(norm, shape, tuple(range(axis))))

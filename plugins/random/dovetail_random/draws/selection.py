@@ -1,8 +1,8 @@
-"""Choosing among given things: permutations, choices, and draws by weight."""
+"""Choosing among given things, also by weight."""
 
 from __future__ import annotations
 
-from math import ceil, log, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,77 +22,11 @@ from ..arguments import (
     shape_of,
 )
 from ..keys import KeyArray, open_key
+from .coins import check_mode
 from .continuous import gumbel_of
-from .uniform import check_mode, integers, random_bits, split_keys, unit
-
-U32_MAX = (1 << 32) - 1
-
-
-def permutation(
-    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
-) -> Any:
-    """``x`` with the order along one axis drawn at random.
-
-    Args:
-        key: a typed or a raw key.
-        x: an array, or an integer n for a permutation of 0, ..., n - 1.
-        axis: the axis along which slices are reordered.
-        independent: whether each one-dimensional slice is reordered by itself.
-
-    Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
-    """
-    no_sharding("permutation", out_sharding)
-    key = check_key("permutation", key)
-    if not np.ndim(x):
-        return _permuted_range(key, size=_count("permutation", x))
-    x = dnp.asarray(x)
-    return _permutation(
-        key, x, axis=_axis("permutation", axis, x.ndim), independent=bool(independent)
-    )
-
-
-def _count(name: str, x: Any) -> int:
-    kind = "i" if isinstance(x, int) else getattr(getattr(x, "dtype", None), "kind", "?")
-    if kind not in "iu":
-        raise TypeError(
-            f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}"
-        )
-    return int(x)
-
-
-def _axis(name: str, axis: Any, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions")
-    return int(axis) % ndim
-
-
-@fused(static=("size",))
-def _permuted_range(key: Any, *, size: int) -> Any:
-    return shuffled(open_key(key), lax.iota(int, max(size, 0)), 0)
-
-
-@fused(static=("axis", "independent"))
-def _permutation(key: Any, x: Any, *, axis: int, independent: bool) -> Any:
-    keys = open_key(key)
-    if independent or len(x.shape) == 1:
-        return shuffled(keys, x, axis)
-    order = shuffled(keys, lax.iota(int, x.shape[axis]), 0)
-    return dnp.take(x, order, axis=axis, unique_indices=True)
-
-
-def shuffled(keys: KeyArray, x: Any, axis: int) -> Any:
-    """``x`` sorted along ``axis`` by random words, so often that ties hardly matter.
-
-    With n elements and r rounds the chance that a permutation is not quite uniform is about
-    n**2 / 2**(32 r); r is such that n**3 is at most 2**(32 r).
-    """
-    size = max(1, prod(x.shape))
-    for _ in range(ceil(3 * log(size) / log(U32_MAX))):
-        keys, draw = split_keys(keys, 2)
-        words = random_bits(draw, 32, x.shape)
-        _, x = lax.sort((words, x), dimension=axis, num_keys=1)
-    return x
+from .integers import integers
+from .permutations import _permutation, axis_of, count_of, shuffled
+from .uniform import unit
 
 
 def choice(
@@ -122,11 +56,11 @@ def choice(
     wanted = shape_of("choice", shape)
     whole = np.ndim(a) == 0
     if whole:
-        n, axis = _count("choice", a), 0
+        n, axis = count_of("choice", a), 0
         a = None
     else:
         a = dnp.asarray(a)
-        axis = _axis("choice", axis, a.ndim)
+        axis = axis_of("choice", axis, a.ndim)
         n = a.shape[axis]
     _check_draws(n, prod(wanted), replace)
     if p is not None:
@@ -148,8 +82,8 @@ def _check_draws(n: int, draws: int, replace: bool) -> None:
         raise ValueError("choice: there is nothing to draw from: a is empty (or not positive)")
     if not replace and draws > n:
         raise ValueError(
-            f"choice: {draws} elements cannot be drawn from {n} without replacement. Draw fewer, or "
-            "with replace=True."
+            f"choice: {draws} elements cannot be drawn from {n} without replacement. Draw fewer, "
+            "or with replace=True."
         )
 
 
@@ -222,7 +156,7 @@ def categorical(
     logits = dnp.asarray(logits)
     mode = "low" if mode is None else mode
     check_mode("categorical", mode)
-    axis = _axis("categorical", axis, logits.ndim)
+    axis = axis_of("categorical", axis, logits.ndim)
     batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])
     wanted = batch if shape is None else shape_of("categorical", shape)
     leading = len(wanted) - len(batch)

@@ -12,7 +12,7 @@ from dovetail_jit import fused
 
 from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
 from ..keys import open_key
-from .continuous import normal_of
+from .normal import normal_of
 
 
 def multivariate_normal(
@@ -53,8 +53,8 @@ def multivariate_normal(
     found_shape = broadcast(*batches) if wanted is None else broadcast(wanted, *batches)
     if found_shape is None or wanted not in (None, found_shape):
         raise ValueError(
-            f"multivariate_normal: parameters with batch dimensions {batches[0]} and {batches[1]} do "
-            f"not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}"
+            f"multivariate_normal: parameters with batch dimensions {batches[0]} and {batches[1]} "
+            f"do not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}"
         )
     return _multivariate(key, mean, cov, shape=(*found_shape, n), dtype=found, method=method)
 

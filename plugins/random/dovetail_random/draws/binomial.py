@@ -1,8 +1,7 @@
-"""Distributions of counts that are drawn by rejection: Poisson, binomial, multinomial."""
+"""The binomial and the multinomial distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,127 +16,10 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
-    int_dtype,
-    no_sharding,
-    parameter,
 )
 from ..keys import KeyArray, open_key
+from .rejection import I32, LARGE, filled, until_accepted
 from .uniform import split_keys, unit
-
-F32 = np.dtype(np.float32)
-I32 = np.dtype(np.int32)
-LARGE = 10.0
-"""From this mean on the rejection methods are quicker than counting, and are valid."""
-
-
-def poisson(
-    key: Any, lam: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
-    """Counts drawn from the Poisson distribution.
-
-    Args:
-        key: a typed or a raw threefry key.
-        lam: the mean, a number or an array that broadcasts to ``shape``.
-        shape: the shape of the result; None for that of ``lam``.
-        dtype: an integer dtype.
-
-    Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
-        NotImplementedError: the key is not one of threefry's.
-    """
-    no_sharding("poisson", out_sharding)
-    key = check_key("poisson", key)
-    (lam,) = arrays("poisson", lam)
-    found = int_dtype("poisson", dtype)
-    return _poisson(key, lam, shape=common_shape("poisson", shape, lam), dtype=found)
-
-
-@fused(static=("shape", "dtype"))
-def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
-    keys = open_key(key)
-    if keys.impl.name != "threefry2x32":
-        raise NotImplementedError(
-            f"poisson draws with keys of 'threefry2x32' only, got one of {keys.impl.name!r}"
-        )
-    lam = parameter(lam, F32, shape)
-    if not hasattr(lam, "aval") or lam.shape != shape:
-        lam = lax.full(shape, lam, F32)
-    small = lax.bitwise_or(lax.ne(lam, lam), lax.lt(lam, F32.type(LARGE)))
-    limit = min(int(np.iinfo(dtype).max), int(np.iinfo(np.int32).max))
-    few = _by_products(keys, lax.select(small, lam, lax.full_like(lam, 0)), shape, dtype, limit)
-    many = _by_rejection(keys, lax.select(small, lax.full_like(lam, 1e5), lam), shape, dtype, limit)
-    counts = lax.select(small, few, many)
-    return lax.select(lax.eq(lam, F32.type(0)), lax.full_like(counts, 0), counts)
-
-
-def _by_products(keys: KeyArray, lam: Any, shape: Shape, dtype: Any, limit: int) -> Any:
-    """Knuth: how many uniform numbers it takes until their product is below exp(-lam), less one."""
-    bound = lax.neg(lam)
-
-    def more(state: Any) -> Any:
-        going = lax.reduce_or_p.bind(lax.gt(state[3], bound), axes=tuple(range(len(shape))))
-        return lax.bitwise_and(going, lax.lt(state[0], I32.type(limit)))
-
-    def step(state: Any) -> Any:
-        i, count, lanes, log_product = state
-        again, draw = split_keys(KeyArray(keys.impl, lanes), 2)
-        counted = lax.add(count, dtype.type(1))
-        count = lax.select(lax.gt(log_product, bound), counted, count)
-        log_u = lax.log(unit(draw, shape, F32))
-        return lax.add(i, I32.type(1)), count, again.lanes, lax.add(log_product, log_u)
-
-    start = (I32.type(0), lax.full(shape, 0, dtype), keys.lanes, lax.full(shape, 0.0, F32))
-    return lax.sub(lax.while_loop(more, step, start)[1], dtype.type(1))
-
-
-def _by_rejection(keys: KeyArray, lam: Any, shape: Shape, dtype: Any, limit: int) -> Any:
-    """Hörmann (1993), "The transformed rejection method for generating Poisson random variables"."""
-    of = F32.type
-    log_lam = lax.log(lam)
-    b = lax.add(lax.mul(lax.sqrt(lam), of(2.53)), of(0.931))
-    a = lax.add(lax.mul(b, of(0.02483)), of(-0.059))
-    inv_alpha = lax.add(lax.div(of(1.1328), lax.sub(b, of(3.4))), of(1.1239))
-    v_r = lax.sub(of(0.9277), lax.div(of(3.6224), lax.sub(b, of(2))))
-
-    def propose(u: Any, v: Any) -> tuple[Any, Any]:
-        us = lax.sub(of(0.5), lax.abs(u))
-        slope = lax.add(lax.div(lax.mul(of(2), a), us), b)
-        k = lax.floor(lax.add(lax.add(lax.mul(slope, u), lam), of(0.43)))
-        density = lax.add(lax.div(a, lax.mul(us, us)), b)
-        s = lax.log(lax.div(lax.mul(v, inv_alpha), density))
-        t = lax.sub(lax.add(lax.neg(lam), lax.mul(k, log_lam)), lax.lgamma(lax.add(k, of(1))))
-        quick = lax.bitwise_and(lax.ge(us, of(0.07)), lax.le(v, v_r))
-        corner = lax.bitwise_and(lax.lt(us, of(0.013)), lax.gt(v, us))
-        out = lax.bitwise_or(lax.lt(k, of(0)), corner)
-        exact = lax.bitwise_and(lax.bitwise_not(out), lax.le(s, t))
-        return k, lax.bitwise_or(quick, exact)
-
-    return lax.convert_element_type(_until_accepted(keys, propose, shape, F32, limit), dtype)
-
-
-def _until_accepted(
-    keys: KeyArray,
-    propose: Callable[[Any, Any], tuple[Any, Any]],
-    shape: Shape,
-    dtype: Any,
-    limit: int,
-) -> Any:
-    """The first accepted proposal of each element: each takes u in [-1/2, 1/2) and v in [0, 1)."""
-
-    def more(state: Any) -> Any:
-        missing = lax.reduce_or_p.bind(lax.bitwise_not(state[2]), axes=tuple(range(len(shape))))
-        return lax.bitwise_and(missing, lax.lt(state[0], I32.type(limit)))
-
-    def step(state: Any) -> Any:
-        i, k_out, accepted, lanes = state
-        again, of_u, of_v = split_keys(KeyArray(keys.impl, lanes), 3)
-        u = lax.sub(unit(of_u, shape, dtype), dtype.type(0.5))
-        k, accept = propose(u, unit(of_v, shape, dtype))
-        k_out = lax.select(accept, k, k_out)
-        return lax.add(i, I32.type(1)), k_out, lax.bitwise_or(accepted, accept), again.lanes
-
-    start = (I32.type(0), lax.full(shape, -1, dtype), lax.full(shape, False), keys.lanes)
-    return lax.while_loop(more, step, start)[1]
 
 
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
@@ -166,7 +48,7 @@ def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
 
 def binomial_of(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
     """Binomial variates of a key that was opened: of successes or failures the rarer is drawn."""
-    n, p = lax.floor(_filled(n, shape, dtype)), _filled(p, shape, dtype)
+    n, p = lax.floor(filled(n, shape, dtype)), filled(p, shape, dtype)
     of = dtype.type
     rare = lax.lt(p, of(0.5))
     q = lax.select(rare, p, lax.sub(of(1), p))
@@ -181,11 +63,6 @@ def binomial_of(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any
     drawn = lax.select(small, few, many)
     drawn = lax.select(rare, drawn, lax.sub(n, drawn))
     return lax.select(good, drawn, lax.full_like(drawn, np.nan))
-
-
-def _filled(x: Any, shape: Shape, dtype: Any) -> Any:
-    x = parameter(x, dtype, shape)
-    return x if hasattr(x, "aval") and x.shape == shape else lax.full(shape, x, dtype)
 
 
 def _by_waiting(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
@@ -229,7 +106,7 @@ def _btrs(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
         exact = lax.le(bound, _log_ratio(n, r, m, k))
         return k, lax.bitwise_or(quick, lax.bitwise_and(inside, exact))
 
-    return _until_accepted(keys, propose, shape, dtype, int(np.iinfo(np.int32).max))
+    return until_accepted(keys, propose, shape, dtype, int(np.iinfo(np.int32).max))
 
 
 def _log_ratio(n: Any, r: Any, m: Any, k: Any) -> Any:
@@ -302,8 +179,8 @@ def _multinomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any, unroll: 
     # the probability that is left.
     keys = open_key(key)
     outcomes, trials = shape[-1], shape[:-1]
-    p = dnp.moveaxis(_filled(p, shape, dtype), -1, 0)
-    n = _filled(n, trials, dtype)
+    p = dnp.moveaxis(filled(p, shape, dtype), -1, 0)
+    n = filled(n, trials, dtype)
     left = dnp.flip(dnp.cumsum(dnp.flip(p, 0), 0), 0)
     some = lax.gt(left, lax.full_like(left, 0))
     share = lax.select(some, lax.div(p, left), lax.full_like(p, 0))

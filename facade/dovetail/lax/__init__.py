@@ -285,6 +285,7 @@ from dovetail_lax import (
     select_and_scatter_add_p as select_and_scatter_add_p,
     select_n as select_n,
     select_n_p as select_n_p,
+    shape_as_value as shape_as_value,
     shift_left as shift_left,
     shift_left_p as shift_left_p,
     shift_right_arithmetic as shift_right_arithmetic,
@@ -336,6 +337,7 @@ from dovetail_lax import (
     zeta_p as zeta_p,
 )
 
+from . import linalg as linalg
 
 __all__ = [
     "AccuracyMode",
@@ -512,6 +514,7 @@ __all__ = [
     "le_to_p",
     "lgamma",
     "lgamma_p",
+    "linalg",
     "log",
     "log1p",
     "log1p_p",
@@ -622,6 +625,7 @@ __all__ = [
     "select_and_scatter_add_p",
     "select_n",
     "select_n_p",
+    "shape_as_value",
     "shift_left",
     "shift_left_p",
     "shift_right_arithmetic",

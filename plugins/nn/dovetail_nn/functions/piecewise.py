@@ -1,8 +1,7 @@
-"""Activation functions: elementwise, and ``glu``."""
+"""Activation functions with kinks, or defined piece by piece."""
 
 from __future__ import annotations
 
-from math import pi, sqrt
 from typing import Any
 
 import dovetail_lax as lax
@@ -11,19 +10,8 @@ from dovetail_core import get_trace
 from dovetail_jit import fused
 
 from ..arguments import array, inexact
-from ..rows import log1mexp_p, relu6_p, relu_p, softplus_p
-
-Array = Any
-ArrayLike = Any
-
-
-def identity(x: ArrayLike) -> Array:
-    """``x``.
-
-    Raises:
-        TypeError: ``x`` is no array and no number. So do all activation functions.
-    """
-    return array("identity", x)
+from ..rows import relu6_p, relu_p
+from .smooth import Array, ArrayLike
 
 
 def relu(x: ArrayLike) -> Array:
@@ -42,55 +30,6 @@ def relu6(x: ArrayLike) -> Array:
     return relu6_p.bind(inexact("relu6", x, weak=True))
 
 
-def sigmoid(x: ArrayLike) -> Array:
-    """The logistic function ``1 / (1 + exp(-x))``, of floating-point or complex numbers."""
-    return lax.logistic(x)
-
-
-def tanh(x: ArrayLike) -> Array:
-    """The hyperbolic tangent."""
-    return dnp.tanh(x)
-
-
-def softplus(x: ArrayLike) -> Array:
-    """``log(1 + exp(x))``, a smooth ``relu``."""
-    x = inexact("softplus", x)
-    return dnp.logaddexp(x, 0.0) if x.dtype.kind == "c" else softplus_p.bind(x)
-
-
-def log_sigmoid(x: ArrayLike) -> Array:
-    """The logarithm of the logistic function."""
-    return _log_sigmoid(inexact("log_sigmoid", x))
-
-
-@fused()
-def _log_sigmoid(x: Any) -> Any:
-    return lax.neg(softplus(lax.neg(x)))
-
-
-def silu(x: ArrayLike) -> Array:
-    """``x`` times its logistic function, of floating-point or complex numbers; also ``swish``."""
-    return _silu(array("silu", x))
-
-
-@fused()
-def _silu(x: Any) -> Any:
-    return lax.mul_p.bind(x, lax.logistic(x))
-
-
-swish = silu
-
-
-def mish(x: ArrayLike) -> Array:
-    """``x * tanh(softplus(x))``."""
-    return _mish(inexact("mish", x))
-
-
-@fused()
-def _mish(x: Any) -> Any:
-    return lax.mul(x, lax.tanh(softplus(x)))
-
-
 def soft_sign(x: ArrayLike) -> Array:
     """``x / (1 + abs(x))``."""
     return _soft_sign(inexact("soft_sign", x))
@@ -99,44 +38,6 @@ def soft_sign(x: ArrayLike) -> Array:
 @fused()
 def _soft_sign(x: Any) -> Any:
     return dnp.divide(x, dnp.add(lax.abs(x), 1.0))
-
-
-def gelu(x: ArrayLike, approximate: bool = True) -> Array:
-    """The Gaussian error linear unit: ``x`` times the normal distribution function of ``x``.
-
-    Args:
-        approximate: whether the distribution function is approximated by a hyperbolic tangent.
-    """
-    return (_gelu_tanh if approximate else _gelu_exact)(inexact("gelu", x))
-
-
-_GELU = sqrt(2 / pi)
-
-
-@fused()
-def _gelu_tanh(x: Any) -> Any:
-    of = x.dtype.type
-    mul, add = lax.mul_p.bind, lax.add_p.bind
-    inner = add(x, mul(lax.integer_pow_p.bind(x, y=3), of(0.044715)))
-    t = lax.tanh(mul(inner, of(_GELU)))
-    return mul(x, mul(add(t, of(1)), of(0.5)))
-
-
-@fused()
-def _gelu_exact(x: Any) -> Any:
-    of = x.dtype.type
-    tail = lax.erfc(lax.mul_p.bind(lax.neg(x), of(sqrt(0.5))))
-    return lax.mul_p.bind(lax.mul_p.bind(x, of(0.5)), tail)
-
-
-def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
-    """``(x + sqrt(x**2 + b)) / 2``: smooth, and ``relu`` for ``b = 0``."""
-    return _squareplus(inexact("squareplus", x), b)
-
-
-@fused()
-def _squareplus(x: Any, b: Any) -> Any:
-    return dnp.multiply(dnp.add(x, dnp.sqrt(dnp.add(lax.square(x), b))), 0.5)
 
 
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
@@ -168,6 +69,8 @@ def selu(x: ArrayLike) -> Array:
 
 
 SELU_ALPHA = 1.6732632423543772848170429916717
+
+
 SELU_SCALE = 1.0507009873554804934193349852946
 
 
@@ -177,7 +80,7 @@ def _selu(x: Any) -> Any:
 
 
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
-    """``max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)``: ``elu`` with a continuous derivative."""
+    """``max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)``: smoother than ``elu``."""
     return _celu(inexact("celu", x, weak=True), alpha)
 
 
@@ -239,32 +142,3 @@ def sparse_sigmoid(x: ArrayLike) -> Array:
 @fused()
 def _sparse_sigmoid(x: Any) -> Any:
     return dnp.multiply(dnp.clip(dnp.add(x, 1.0), 0.0, 2.0), 0.5)
-
-
-def log1mexp(x: ArrayLike) -> Array:
-    """``log(1 - exp(-x))``, accurately for small and for large ``x``."""
-    return log1mexp_p.bind(inexact("log1mexp", x))
-
-
-def glu(x: ArrayLike, axis: int = -1) -> Array:
-    """The gated linear unit: the first half along ``axis`` times the sigmoid of the second.
-
-    Raises:
-        ValueError: the axis is out of bounds, or its length is odd.
-    """
-    x = array("glu", x)
-    ndim = len(x.shape)
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"glu: axis {axis} is out of bounds for an array of {ndim} dimensions")
-    if x.shape[axis] % 2:
-        raise ValueError(
-            f"glu: axis {axis} has odd length {x.shape[axis]}, so that it has no two halves"
-        )
-    return _glu(x, axis=axis % ndim)
-
-
-@fused(static=("axis",))
-def _glu(x: Any, *, axis: int) -> Any:
-    half = x.shape[axis] // 2
-    first = lax.slice_in_dim(x, 0, half, axis=axis)
-    return lax.mul(first, lax.logistic(lax.slice_in_dim(x, half, 2 * half, axis=axis)))

@@ -1,0 +1,3 @@
+"""Cells in the column ``backends.stablehlo``."""
+
+from . import rows as rows

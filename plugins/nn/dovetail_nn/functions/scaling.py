@@ -1,0 +1,109 @@
+"""Standardisation, and vectors in place of indices."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_jit import fused
+from dovetail_lax import dtypes
+
+from ..arguments import array, axes_of, inexact
+from .softmax import Array, ArrayLike, Axis
+
+
+def standardize(
+    x: ArrayLike,
+    axis: Axis = -1,
+    mean: ArrayLike | None = None,
+    variance: ArrayLike | None = None,
+    epsilon: ArrayLike = 1e-5,
+    where: ArrayLike | None = None,
+    *,
+    algorithm: str = "fast",
+) -> Array:
+    """``(x - mean) / sqrt(variance + epsilon)``: mean 0 and variance 1 along an axis.
+
+    Args:
+        x: an array; integers become floating-point numbers.
+        axis: the axes to standardise along, or None for all.
+        mean, variance: to be used instead of those of ``x``.
+        epsilon: keeps the quotient finite.
+        where: a boolean array; where it is false elements do not count for mean and variance.
+        algorithm: how the variance is computed: ``"fast"``, mean(x**2) - mean(x)**2 in one pass,
+            or ``"stable"``, mean((x - mean)**2).
+
+    Raises:
+        TypeError: ``x`` is no array.
+        ValueError: an axis is out of bounds, or there is no such algorithm.
+    """
+    if algorithm not in ("fast", "stable"):
+        raise ValueError(f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}")
+    x = inexact("standardize", x)
+    axes = axes_of("standardize", axis, len(x.shape))
+    return _standardize(x, mean, variance, epsilon, where, axes=axes, stable=algorithm == "stable")
+
+
+@fused(static=("axes", "stable"))
+def _standardize(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    epsilon: Any,
+    where: Any,
+    *,
+    axes: tuple[int, ...],
+    stable: bool,
+) -> Any:
+    def average(v: Any) -> Any:
+        return dnp.mean(v, axis=axes, keepdims=True, where=where)
+
+    if mean is None:
+        mean = average(x)
+    centered = dnp.subtract(x, mean)
+    if variance is None and stable:
+        variance = average(lax.square(centered))
+    elif variance is None:  # rounding must not make it negative
+        variance = dnp.maximum(dnp.subtract(average(lax.square(x)), dnp.square(mean)), 0.0)
+    return dnp.multiply(centered, lax.rsqrt(inexact("standardize", dnp.add(variance, epsilon))))
+
+
+def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
+    """Each index as a vector of zeros with a one at that place (nowhere, if it is out of range).
+
+    Args:
+        x: an array of indices.
+        num_classes: the length of the new axis.
+        dtype: the dtype of the result; by default that of floating-point numbers.
+        axis: where the new axis is put in the result.
+
+    Raises:
+        TypeError: ``x`` is no array, or ``num_classes`` not an integer known while tracing.
+        ValueError: ``num_classes`` is negative, or the axis is out of bounds.
+    """
+    if isinstance(x, (list, tuple)):
+        x = dnp.asarray(x)
+    x = array("one_hot", x)
+    n = operator.index(num_classes)
+    if n < 0:
+        raise ValueError(f"one_hot: num_classes must not be negative, got {n}")
+    if x.dtype.kind == "b":
+        raise TypeError("one_hot takes indices, got booleans. Convert them to integers first.")
+    found = dtypes.as_dtype(float if dtype is None else dtype)
+    ndim = len(x.shape) + 1
+    if not isinstance(axis, int) or not -ndim <= axis < ndim:
+        raise ValueError(
+            f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions"
+        )
+    return _one_hot(x, n=n, dtype=found, axis=axis % ndim)
+
+
+@fused(static=("n", "dtype", "axis"))
+def _one_hot(x: Any, *, n: int, dtype: Any, axis: int) -> Any:
+    shape = (*x.shape[:axis], n, *x.shape[axis:])
+    kept = tuple([i for i in range(len(shape)) if i != axis])
+    classes = lax.iota_p.bind(dtype=x.dtype, shape=shape, dimension=axis)
+    spread = lax.broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=kept)
+    return lax.convert_element_type(lax.eq_p.bind(spread, classes), dtype)

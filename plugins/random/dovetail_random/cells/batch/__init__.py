@@ -1,0 +1,3 @@
+"""Cells in the column ``batching.batch``."""
+
+from . import draws as draws

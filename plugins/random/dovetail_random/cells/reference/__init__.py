@@ -1,0 +1,3 @@
+"""Cells in the column ``backends.reference``."""
+
+from . import threefry as threefry

@@ -1,0 +1,141 @@
+"""Normal numbers, whole, cut off and exponentiated."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+import dovetail_lax as lax
+from dovetail_jit import fused
+
+from ..arguments import (
+    Shape,
+    arrays,
+    check_key,
+    common_shape,
+    float_dtype,
+    no_sharding,
+    number,
+    parameter,
+    shape_of,
+)
+from ..keys import KeyArray, open_key
+from .uniform import between, split_keys
+
+
+def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Numbers drawn from the normal distribution of mean 0 and variance 1.
+
+    Args:
+        key: a typed or a raw key.
+        shape: the shape of the result.
+        dtype: a floating-point or complex dtype; real and imaginary parts of complex numbers have
+            variance 1/2 each.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("normal", out_sharding)
+    found = float_dtype("normal", dtype, complex_too=True)
+    return _normal(check_key("normal", key), shape=shape_of("normal", shape), dtype=found)
+
+
+@fused(static=("shape", "dtype"))
+def _normal(key: Any, *, shape: Shape, dtype: Any) -> Any:
+    return normal_of(open_key(key), shape, dtype)
+
+
+def normal_of(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+    """Normal numbers of a key that was opened."""
+    if dtype.kind == "c":
+        part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
+        re, im = (normal_of(k, shape, part) for k in split_keys(keys, 2))
+        return lax.div(lax.complex(re, im), dtype.type(sqrt(2)))
+    low, high, root = _normal_constants(dtype)
+    u = between(keys, shape, dtype, low, high)
+    return lax.mul_p.bind(lax.erf_inv_p.bind(u), number(root, dtype))
+
+
+@cache
+def _normal_constants(dtype: Any) -> tuple[Any, Any, Any]:
+    """The least number above -1 (where erf_inv is infinite), 1, and the root of 2."""
+    return np.nextafter(dtype.type(-1), dtype.type(0)), dtype.type(1), dtype.type(sqrt(2))
+
+
+def truncated_normal(
+    key: Any,
+    lower: Any,
+    upper: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers drawn from the standard normal distribution cut off at ``lower`` and ``upper``.
+
+    Args:
+        key: a typed or a raw key.
+        lower, upper: numbers, or arrays that broadcast to ``shape``.
+        shape: the shape of the result; None for that of the bounds.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("truncated_normal", out_sharding)
+    lower, upper = arrays("truncated_normal", lower, upper)
+    found = float_dtype("truncated_normal", dtype)
+    wanted = common_shape("truncated_normal", shape, lower, upper)
+    key = check_key("truncated_normal", key)
+    return _truncated_normal(key, lower, upper, shape=wanted, dtype=found)
+
+
+@fused(static=("shape", "dtype"))
+def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: Any) -> Any:
+    root = dtype.type(sqrt(2))
+    lower, upper = (parameter(x, dtype, shape) for x in (lower, upper))
+    low, high = (lax.erf(lax.div(x, root)) for x in (lower, upper))
+    x = lax.mul(lax.erf_inv(between(open_key(key), shape, dtype, low, high)), root)
+    # Rounding must not lead out of the open interval.
+    least, greatest = (
+        lax.nextafter(lax.stop_gradient(bound), lax.full_like(bound, end))
+        for bound, end in ((lower, np.inf), (upper, -np.inf))
+    )
+    return lax.clamp(least, x, greatest)
+
+
+def lognormal(
+    key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Exponentials of normal numbers of mean 0 and standard deviation ``sigma``.
+
+    Args:
+        key: a typed or a raw key.
+        sigma: a number, or an array that broadcasts to ``shape``.
+        shape: the shape of the result; None for that of ``sigma``.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    return drawn(_lognormal, "lognormal", key, (sigma,), shape, dtype, out_sharding)
+
+
+@fused(static=("shape", "dtype"))
+def _lognormal(key: Any, sigma: Any, *, shape: Shape, dtype: Any) -> Any:
+    sigma = parameter(sigma, dtype, shape)
+    return lax.exp(lax.mul(normal_of(open_key(key), shape, dtype), sigma))
+
+
+def drawn(
+    run: Any, name: str, key: Any, params: tuple[Any, ...], shape: Any, dtype: Any, sharding: Any
+) -> Any:
+    """``run`` on checked arguments: parameters are arrays or numbers, and give shape and dtype."""
+    no_sharding(name, sharding)
+    key = check_key(name, key)
+    params = tuple(arrays(name, *params))
+    found = float_dtype(name, dtype)
+    return run(key, *params, shape=common_shape(name, shape, *params), dtype=found)

@@ -1,0 +1,138 @@
+"""Random signs, and symmetric distributions made with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+from dovetail_jit import fused
+from dovetail_lax import dtypes
+
+from ..arguments import (
+    Shape,
+    check_key,
+    float_dtype,
+    no_sharding,
+    parameter,
+    shape_of,
+)
+from ..keys import open_key
+from .continuous import exponential_of, maxwell_of
+from .gamma import gamma_of
+from .normal import drawn
+from .uniform import split_keys, unit
+
+
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """Maxwell numbers of a random sign, times ``scale`` and plus ``loc``.
+
+    Other arguments and errors are those of :func:`pareto`.
+    """
+    params = (loc, scale)
+    return drawn(_double_sided, "double_sided_maxwell", key, params, shape, dtype, None)
+
+
+@fused(static=("shape", "dtype"))
+def _double_sided(key: Any, loc: Any, scale: Any, *, shape: Shape, dtype: Any) -> Any:
+    of_length, of_sign = split_keys(open_key(key), 2)
+    length = maxwell_of(of_length, shape, dtype)
+    sign = signs_of(of_sign, shape, dtype)
+    scaled = lax.mul(lax.mul(length, sign), parameter(scale, dtype, shape))
+    return lax.add(scaled, parameter(loc, dtype, shape))
+
+
+def signs_of(keys: Any, shape: Shape, dtype: Any) -> Any:
+    """Random signs of a key that was opened."""
+    real = dtypes.as_dtype(float)
+    coin = lax.lt(unit(keys, shape, real), real.type(0.5))
+    number = lax.convert_element_type(coin, dtype)
+    return lax.sub(lax.mul(number, dtype.type(2)), dtype.type(1))
+
+
+def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+    """Numbers that are 1 or -1, each with probability 1/2.
+
+    Args:
+        key: a typed or a raw key.
+        shape: the shape of the result.
+        dtype: a dtype of signed numbers; by default that of integers.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("rademacher", out_sharding)
+    found = dtypes.as_dtype(int if dtype is None else dtype)
+    key = check_key("rademacher", key)
+    return _rademacher(key, shape=shape_of("rademacher", shape), dtype=found)
+
+
+@fused(static=("shape", "dtype"))
+def _rademacher(key: Any, *, shape: Shape, dtype: Any) -> Any:
+    return signs_of(open_key(key), shape, dtype)
+
+
+def generalized_normal(
+    key: Any, p: float, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Numbers drawn with density proportional to ``exp(-abs(x)**p)``.
+
+    Args:
+        key: a typed or a raw key.
+        p: the exponent.
+        shape: the shape of the result.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("generalized_normal", out_sharding)
+    found = float_dtype("generalized_normal", dtype)
+    key = check_key("generalized_normal", key)
+    wanted = shape_of("generalized_normal", shape)
+    return _generalized_normal(key, shape=wanted, dtype=found, p=float(p))
+
+
+@fused(static=("shape", "dtype", "p"))
+def _generalized_normal(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
+    return generalized_of(open_key(key), shape, dtype, p)
+
+
+def generalized_of(keys: Any, shape: Shape, dtype: Any, p: float) -> Any:
+    """Generalised normal numbers of a key that was opened."""
+    of_gamma, of_sign = split_keys(keys, 2)
+    g = gamma_of(of_gamma, dtype.type(1 / p), shape, dtype, False)
+    return lax.mul(signs_of(of_sign, shape, dtype), lax.pow(g, dtype.type(1 / p)))
+
+
+def ball(
+    key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+) -> Any:
+    """Points drawn uniformly from the unit ball of the ``p``-norm in ``d`` dimensions.
+
+    Args:
+        key: a typed or a raw key.
+        d: the number of dimensions, the last axis of the result.
+        p: the exponent of the norm.
+        shape: the other axes of the result.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("ball", out_sharding)
+    found = float_dtype("ball", dtype)
+    key = check_key("ball", key)
+    wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))
+    return _ball(key, shape=wanted, dtype=found, p=float(p))
+
+
+@fused(static=("shape", "dtype", "p"))
+def _ball(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
+    # Generalised normal numbers, with an exponential one beside them in the norm.
+    of_points, of_length = split_keys(open_key(key), 2)
+    points = generalized_of(of_points, shape, dtype, p)
+    length = exponential_of(of_length, shape[:-1], dtype)
+    axis = len(shape) - 1
+    powers = lax.pow(lax.abs(points), dtype.type(p))
+    norm = lax.pow(lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length), dtype.type(1 / p))
+    return lax.div(points, lax.broadcast_in_dim(norm, shape, tuple(range(axis))))

@@ -1,0 +1,209 @@
+"""Runs the code of a page of documentation and compares what it prints with what the page shows.
+
+    python tests/docs/run_page.py docs/guides/add_a_row.md [--write]
+
+It runs in the working directory, which must be empty; ``--write`` puts what was printed into the
+page. In a page's fenced blocks
+
+- ``python`` is a piece of one script. A block ``text`` right behind it is what it prints, the
+  exception that it ends with (``Type: message``) included: without that block it may print
+  anything, and not raise. White space does not count, ``...`` is anything in a line, and a line
+  ``...`` any lines;
+- whatever begins with a line ``# NAME.py`` (or another suffix) goes to the end of that file, and,
+  where it is a module that the script has imported, runs in it;
+- ``console`` has commands (``$ command``), each followed by what it prints.
+
+Other blocks (``text`` elsewhere, ``sh``) are only to be read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+FENCE = re.compile(r"^```(.*)$")
+FILE = re.compile(r"^# ([\w./-]+\.\w+)$")
+ANY_LINES = "(?s:.*)"
+WIDTH = 100
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, its lines, and the number of the first of these."""
+
+    language: str
+    lines: list[str]
+    start: int
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def blocks(lines: list[str]) -> Iterator[Block]:
+    """The fenced blocks of a page."""
+    opened: tuple[str, int] | None = None
+    for i, line in enumerate(lines):
+        fence = FENCE.match(line)
+        if fence and opened is None:
+            opened = (fence[1].strip(), i + 1)
+        elif fence and opened is not None and not fence[1]:
+            yield Block(opened[0], lines[opened[1] : i], opened[1])
+            opened = None
+
+
+class Page:
+    """One page, run block by block; ``found`` are places where it shows something else."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self.lines = path.read_text().split("\n")
+        self.script = ModuleType("__main__")
+        sys.modules["__main__"] = self.script
+        self.found: list[str] = []
+        self.edits: list[tuple[int, int, list[str]]] = []
+
+    def run(self) -> None:
+        """Run every block in order."""
+        every = list(blocks(self.lines))
+        for block, after in zip(every, [*every[1:], None]):
+            named = FILE.match(block.lines[0]) if block.lines else None
+            if block.language == "console":
+                self.console(block)
+            elif named is not None:
+                self.write(block, Path(named[1]))
+            elif block.language == "python":
+                shown = after if after and self._follows(block, after) else None
+                self.execute(block, vars(self.script), (self.name, block.start), shown)
+
+    def _follows(self, block: Block, after: Block) -> bool:
+        between = self.lines[block.start + len(block.lines) + 1 : after.start - 1]
+        return after.language == "text" and not "".join(between).strip()
+
+    def execute(
+        self, block: Block, names: dict[str, Any], place: tuple[str, int], shown: Block | None
+    ) -> None:
+        """Run a block that stands at ``place``, and compare what it prints and raises."""
+        file, line = place
+        printed = io.StringIO()
+        raised = ""
+        with redirect_stdout(printed):
+            try:
+                exec(compile("\n" * line + block.text, file, "exec"), names)
+            except Exception as e:
+                print(f"{type(e).__name__}: {e}")
+                raised = traceback.format_exc()
+        if shown is not None:
+            self.compare(printed.getvalue(), shown.lines, shown.start)
+        elif raised:
+            self.found.append(f"line {block.start + 1}: the page does not show\n{raised}")
+
+    def compare(self, printed: str, shown: list[str], start: int) -> None:
+        """Note a difference between what is printed and some lines of the page."""
+        printed = printed.replace(f"{os.getcwd()}/", "").rstrip()
+        if not fits(printed, "\n".join(shown)):
+            self.found.append(f"line {start + 1}: the page does not show\n{printed}")
+            self.edits.append((start, start + len(shown), wrapped(printed)))
+
+    def write(self, block: Block, path: Path) -> None:
+        """Put a block into a file, and run it in the file's module if that is imported."""
+        old = path.read_text() if path.exists() else ""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{old}\n\n{block.text}\n" if old else f"{block.text}\n")
+        name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+        if path.suffix == ".py" and name in sys.modules:
+            line = old.count("\n") + 2
+            self.execute(block, vars(sys.modules[name]), (str(path), line), None)
+
+    def console(self, block: Block) -> None:
+        """Run commands, each with the lines up to the next one as what it prints."""
+        starts = [i for i, line in enumerate(block.lines) if line.startswith("$ ")]
+        for i, end in zip(starts, [*starts[1:], len(block.lines)]):
+            printed = command(block.lines[i][2:])
+            self.compare(printed, block.lines[i + 1 : end], block.start + i + 1)
+
+    def edited(self) -> str:
+        """The page with what was printed in place of what it showed."""
+        lines = list(self.lines)
+        for start, end, new in sorted(self.edits, reverse=True):
+            lines[start:end] = new
+        return "\n".join(lines)
+
+
+def fits(printed: str, shown: str) -> bool:
+    """Whether a page's text says what was printed, but for white space and ``...``."""
+    anything = re.sub(r"^\.\.\.$", "\0", shown.strip(), flags=re.MULTILINE)
+    pieces = re.split(r"(\0|\.\.\.|\s+)", anything)
+    patterns = {"\0": ANY_LINES, "...": ".*"}
+    pattern = "".join(r"\s+" if p.isspace() else patterns.get(p, re.escape(p)) for p in pieces)
+    pattern = pattern.replace(rf"{ANY_LINES}\s+", ANY_LINES).replace(rf"\s+{ANY_LINES}", ANY_LINES)
+    return re.fullmatch(pattern, printed) is not None
+
+
+def wrapped(text: str) -> list[str]:
+    """Lines of at most ``WIDTH`` characters."""
+    return [w for line in text.split("\n") for w in (_wrap(line) if len(line) > WIDTH else [line])]
+
+
+def _wrap(line: str) -> list[str]:
+    return textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def command(line: str) -> str:
+    """What a shell command prints. ``pip install`` is done by hand, which takes no time."""
+    if line.startswith("pip install"):
+        return install(Path.cwd())
+    bin = Path(sys.executable).parent
+    env = {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "COLUMNS": str(WIDTH)}
+    done = subprocess.run(
+        line, shell=True, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    return done.stdout
+
+
+def install(where: Path) -> str:
+    """Let Python find the distribution of a ``pyproject.toml`` and its entry points."""
+    project = tomllib.loads((where / "pyproject.toml").read_text())["project"]
+    info = where / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    groups = project.get("entry-points", {})
+    sections = [
+        f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in entries.items())
+        for group, entries in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(sections))
+    return ""
+
+
+def main() -> int:
+    """Run the page that the command line names; 1 if it shows something else than is printed."""
+    path = Path(sys.argv[1]).resolve()
+    write = "--write" in sys.argv
+    warnings.simplefilter("error")
+    sys.path.insert(0, os.getcwd())
+    os.environ["PYTHONPATH"] = os.getcwd()
+    page = Page(path)
+    page.run()
+    for difference in page.found:
+        print(f"{path.name}, {difference}\n")
+    if write and page.edits:
+        path.write_text(page.edited())
+    return int(bool(page.found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
