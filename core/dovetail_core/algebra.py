@@ -76,6 +76,10 @@ class Algebra(Protocol):
         """``x`` with the element type (and weak type) of ``aval``."""
         ...
 
+    def array(self, x: Any, aval: AbstractValue) -> Any:
+        """A Python or NumPy scalar as an array of type ``aval``, with an array's methods."""
+        ...
+
 
 _provider: list[Algebra] = []
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail.numpy as dnp
-
 import dovetail
+import dovetail.numpy as dnp
 from dovetail import lax, nn, random
 
 Params = dict[str, Any]
@@ -17,11 +16,11 @@ def init(key: Any) -> Params:
     keys = random.split(key, 4)
     he = nn.initializers.he_normal
     return {
-        "conv1": he(in_axis=1, out_axis=0)(keys[0], (32, 1, 3, 3)),
-        "bias1": dnp.zeros((32, 1, 1)),
-        "conv2": he(in_axis=1, out_axis=0)(keys[1], (64, 32, 3, 3)),
-        "bias2": dnp.zeros((64, 1, 1)),
-        "hidden": he()(keys[2], (64 * 4 * 4, 128)),
+        "conv1": he(in_axis=1, out_axis=0)(keys[0], (16, 1, 3, 3)),
+        "bias1": dnp.zeros((16, 1, 1)),
+        "conv2": he(in_axis=1, out_axis=0)(keys[1], (32, 16, 3, 3)),
+        "bias2": dnp.zeros((32, 1, 1)),
+        "hidden": he()(keys[2], (32 * 4 * 4, 128)),
         "bias3": dnp.zeros(128),
         "out": he()(keys[3], (128, 10)),
         "bias4": dnp.zeros(10),
@@ -39,6 +38,11 @@ def logits(p: Params, images: Any) -> Any:
     return x @ p["out"] + p["bias4"]
 
 
+def chances(p: Params, images: Any) -> Any:
+    """Class probabilities (n, 10)."""
+    return nn.softmax(logits(p, images))
+
+
 def loss(p: Params, images: Any, labels: Any) -> Any:
     """Mean cross-entropy, with smoothed labels."""
     targets = 0.95 * nn.one_hot(labels, 10) + 0.005
@@ -54,27 +58,18 @@ def shifted(key: Any, images: Any) -> Any:
 
 def adam(p: Params, gradient: Params, state: Any, rate: Any) -> tuple[Params, Any]:
     """One step of Adam (Kingma and Ba, 2015)."""
-    step, mean, square = state
-    step = step + 1
+    count, mean, square = state
+    count = count + 1
     tree_map = dovetail.tree.map
     mean = tree_map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradient)
     square = tree_map(lambda s, g: 0.999 * s + 0.001 * g * g, square, gradient)
-    scale = rate * dnp.sqrt(1 - 0.999**step) / (1 - 0.9**step)
+    scale = rate * dnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
     new = tree_map(lambda w, m, s: w - scale * m / (dnp.sqrt(s) + 1e-8), p, mean, square)
-    return new, (step, mean, square)
+    return new, (count, mean, square)
 
 
-def epoch(p: Params, state: Any, key: Any, images: Any, labels: Any, rate: Any) -> Any:
-    """One pass over shuffled batches, as a scan; returns parameters, state and the mean loss."""
-    steps = images.shape[0] // 64
-    shuffle, move = random.split(key)
-    order = random.permutation(shuffle, images.shape[0])[: steps * 64].reshape(steps, 64)
-
-    def step(carry: Any, batch: Any) -> Any:
-        p, state = carry
-        rows, key = batch
-        value, gradient = dovetail.value_and_grad(loss)(p, shifted(key, images[rows]), labels[rows])
-        return adam(p, gradient, state, rate), value
-
-    (p, state), losses = lax.scan(step, (p, state), (order, random.split(move, steps)))
-    return p, state, dnp.mean(losses)
+def step(p: Params, state: Any, key: Any, images: Any, labels: Any, rate: Any) -> Any:
+    """One training step on a batch; returns parameters, optimiser state and the loss."""
+    value, gradient = dovetail.value_and_grad(loss)(p, shifted(key, images), labels)
+    p, state = adam(p, gradient, state, rate)
+    return p, state, value

@@ -1,4 +1,4 @@
-"""The picture of a training run: loss, confusion matrix, misread digits."""
+"""The picture of a training run: loss, confusion matrix, the hardest digits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.gridspec import GridSpec
 
-INK, BLUE, GREY = "#1b1f24", "#2a6fb0", "#8a929c"
+INK, BLUE, GREY, RED = "#1b1f24", "#2a6fb0", "#8a929c", "#b3261e"
 SHOWN = 8
 
 
-def draw(path: Path, losses: list[float], images: Any, labels: Any, guesses: Any) -> None:
-    """Write the picture to ``path``."""
+def draw(path: Path, losses: list[float], images: Any, labels: Any, chances: Any) -> None:
+    """Write the picture to ``path``; ``chances`` are class probabilities (n, 10)."""
+    guesses = chances.argmax(axis=-1)
     plt.rcParams.update({"font.size": 10, "text.color": INK, "axes.edgecolor": GREY})
     figure = plt.figure(figsize=(11, 7), layout="constrained")
     grid = GridSpec(2, 1, figure, height_ratios=[3, 1.15])
@@ -28,7 +29,7 @@ def draw(path: Path, losses: list[float], images: Any, labels: Any, guesses: Any
     )
     _loss(figure.add_subplot(upper[0]), losses)
     _confusion(figure.add_subplot(upper[1]), labels, guesses)
-    _misread(figure, grid[1], images, labels, guesses)
+    _hardest(figure, grid[1], images, labels, chances)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -53,16 +54,20 @@ def _confusion(axes: Any, labels: Any, guesses: Any) -> None:
     )
 
 
-def _misread(figure: Any, cell: Any, images: Any, labels: Any, guesses: Any) -> None:
-    wrong = np.flatnonzero(labels != guesses)[:SHOWN]
+def _hardest(figure: Any, cell: Any, images: Any, labels: Any, chances: Any) -> None:
+    """The misread digits, and after them those that were read right with the least certainty."""
+    guesses = chances.argmax(axis=-1)
+    certainty = chances[np.arange(len(labels)), labels]
+    hardest = np.lexsort((certainty, guesses == labels))[:SHOWN]
     row = cell.subgridspec(1, SHOWN)
-    for k in range(SHOWN):
+    for k, i in enumerate(hardest):
         axes = figure.add_subplot(row[k])
         axes.axis("off")
-        if k < len(wrong):
-            i = wrong[k]
-            axes.imshow(images[i], cmap="gray_r", vmin=0, vmax=1)
-            axes.set_title(f"{labels[i]}, read as {guesses[i]}", fontsize=9)
-        elif k == len(wrong):
-            text = "none misread" if not len(wrong) else "no more misread"
-            axes.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
+        axes.imshow(images[i], cmap="gray_r", vmin=0, vmax=1)
+        right = guesses[i] == labels[i]
+        title = (
+            f"{labels[i]}: {certainty[i]:.0%} sure"
+            if right
+            else f"{labels[i]}, read as {guesses[i]}"
+        )
+        axes.set_title(title, fontsize=9, color=INK if right else RED)

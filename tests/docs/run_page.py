@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 
 FENCE = re.compile(r"^```(.*)$")
 FILE = re.compile(r"^# ([\w./-]+\.\w+)$")
+NUMBERS = re.compile(r"(\bdovetail[\w-]* |\.py:)\d[\d.]*")
 ANY_LINES = "(?s:.*)"
 WIDTH = 100
 
@@ -67,7 +68,7 @@ class Page:
     """One page, run block by block; ``found`` are places where it shows something else."""
 
     def __init__(self, path: Path) -> None:
-        self.name = path.name
+        self.file = f"{path.stem}.py"
         self.lines = path.read_text().split("\n")
         self.script = ModuleType("__main__")
         sys.modules["__main__"] = self.script
@@ -85,7 +86,7 @@ class Page:
                 self.write(block, Path(named[1]))
             elif block.language == "python":
                 shown = after if after and self._follows(block, after) else None
-                self.execute(block, vars(self.script), (self.name, block.start), shown)
+                self.execute(block, vars(self.script), (self.file, block.start), shown)
 
     def _follows(self, block: Block, after: Block) -> bool:
         between = self.lines[block.start + len(block.lines) + 1 : after.start - 1]
@@ -142,7 +143,9 @@ class Page:
 
 
 def fits(printed: str, shown: str) -> bool:
-    """Whether a page's text says what was printed, but for white space and ``...``."""
+    """Whether a page's text says what was printed, but for white space, ``...`` and numbers that
+    every edit or release changes."""
+    printed, shown = (NUMBERS.sub(r"\1N", text) for text in (printed, shown))
     anything = re.sub(r"^\.\.\.$", "\0", shown.strip(), flags=re.MULTILINE)
     pieces = re.split(r"(\0|\.\.\.|\s+)", anything)
     patterns = {"\0": ANY_LINES, "...": ".*"}
@@ -169,7 +172,8 @@ def command(line: str) -> str:
     done = subprocess.run(
         line, shell=True, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    return done.stdout
+    failed = line.startswith("pytest") and done.returncode
+    return f"{done.stdout}\n(exit status {done.returncode})" if failed else done.stdout
 
 
 def install(where: Path) -> str:

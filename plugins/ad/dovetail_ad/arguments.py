@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import Tracer, float0, is_inexact, typeof
+from dovetail_core import EVAL, Tracer, float0, get_trace, is_inexact, typeof
+from dovetail_core.algebra import algebra, zeros
 from dovetail_core.tree_util import (
     keystr,
     tree_differences,
@@ -63,6 +64,16 @@ def _at(path: Any) -> str:
     return f" at {keystr(path)}" if path else ""
 
 
+def split_aux(f: Any, out: Any) -> tuple[Any, Any]:
+    """Value and auxiliary result; raises TypeError unless ``f`` returned a pair."""
+    if not (isinstance(out, tuple) and len(out) == 2):  # type: ignore[arg-type]
+        raise TypeError(
+            f"with has_aux=True {function_name(f)} must return a pair (value, aux), got "
+            f"{type(out).__name__}"
+        )
+    return out  # type: ignore[return-value]
+
+
 def check_output(x: Any, f: Any) -> None:
     """Raise unless a function's result is made of arrays."""
     try:
@@ -106,13 +117,36 @@ def live_tangent(x: Any) -> Any:
 
 
 def user_tangent(tangent: Any, primal_aval: Any) -> Any:
-    """The engine's tangent as users see it: zeros in place of None, float0 for integers."""
-    from dovetail_core.algebra import zeros
+    """The engine's tangent as users see it: zeros in place of None, float0 for integers, and an
+    array in place of a scalar constant (weakly typed if the primal is)."""
+    if tangent is None:
+        want = primal_aval.tangent_type()
+        if want.dtype == float0:
+            return np.zeros(want.shape, float0)
+        tangent = weak_scalar(primal_aval, 0)
+        tangent = zeros(want) if tangent is None else tangent
+    if isinstance(tangent, _SCALARS) and get_trace() is EVAL:
+        return algebra().array(tangent, primal_aval)
+    return tangent
 
-    if tangent is not None:
-        return tangent
-    want = primal_aval.tangent_type()
-    return np.zeros(want.shape, float0) if want.dtype == float0 else zeros(want)
+
+_SCALARS = (np.generic, float, complex)
+
+
+def weak_scalar(aval: Any, value: int) -> Any:
+    """``value`` as the Python scalar of the weak type ``aval``; None where that is no such type."""
+    if aval.weak_type and not aval.shape:
+        for scalar in (float(value), complex(value)):
+            if typeof(scalar) is aval:
+                return scalar
+    return None
+
+
+def unit(aval: Any) -> Any:
+    """The cotangent 1 of a scalar of type ``aval``, weakly typed if it is."""
+    one = weak_scalar(aval, 1)
+    made = algebra()
+    return made.full(aval.cotangent_type(), 1) if one is None else made.array(one, aval)
 
 
 def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:

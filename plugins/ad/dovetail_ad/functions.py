@@ -23,6 +23,7 @@ from .arguments import (
     function_name,
     input_types,
     live_tangent,
+    split_aux,
     user_tangent,
 )
 from .forward import JvpTrace, jvp_values
@@ -60,8 +61,8 @@ def jvp(
     shown = [user_tangent(t, typeof(p)) for p, t in zip(outs, out_ts)]
     value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
     if has_aux:
-        (value, aux), (tangent, _) = value, tangent
-        return value, tangent, aux
+        value, aux = split_aux(fun, value)
+        return value, tangent[0], aux
     return value, tangent
 
 
@@ -144,7 +145,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     value = tree_unflatten(out_tree[0], outs)
     avals = tuple(typeof(x) for x in outs)
     f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)
-    return (value[0], f_jvp, value[1]) if has_aux else (value, f_jvp)
+    if has_aux:
+        value, aux = split_aux(fun, value)
+        return value, f_jvp, aux
+    return value, f_jvp
 
 
 def _apply(
@@ -198,7 +202,7 @@ def vjp(
     avals = [typeof(x) for x in outs]
     tree, aux = out_tree[0], None
     if has_aux:
-        value, aux = value
+        value, aux = split_aux(fun, value)
         n = tree_structure(value).num_leaves
         tree, avals = tree_structure(value), avals[:n]
     pull = partial(_pull_back, function_name(fun), in_tree, tree, in_avals, tuple(avals))

@@ -7,7 +7,6 @@ from functools import wraps
 from typing import Any
 
 from dovetail_core import get_trace, is_inexact, run_under, typeof
-from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 
 from .arguments import (
@@ -16,6 +15,8 @@ from .arguments import (
     check_callable,
     check_input_dtypes,
     function_name,
+    split_aux,
+    unit,
     user_tangent,
 )
 from .forward import JvpTrace
@@ -89,7 +90,7 @@ def _value_and_gradients(
         duals.append(jvp.dual(x, inputs[-1]))
     try:
         out = run_under(jvp, on_leaves, *duals)
-        result, aux = _split_aux(fun, out, has_aux)
+        result, aux = split_aux(fun, out) if has_aux else (out, None)
         value, tangent = jvp.lower(result)
         _check_scalar(fun, value, holomorphic)
         aux = _primal_tree(jvp, aux) if has_aux else None
@@ -98,21 +99,9 @@ def _value_and_gradients(
     live = [t for t in inputs if t is not None]
     found: Any = iter(())
     if tangent is not None:
-        one = algebra().full(typeof(value).cotangent_type(), 1)
-        found = iter(backward_pass(trace, live, [tangent], [one]))
+        found = iter(backward_pass(trace, live, [tangent], [unit(typeof(value))]))
     cts = [None if t is None else next(found, None) for t in inputs]
     return value, aux, [user_tangent(ct, typeof(x)) for ct, x in zip(cts, leaves)]
-
-
-def _split_aux(fun: Any, out: Any, has_aux: bool) -> tuple[Any, Any]:
-    if not has_aux:
-        return out, None
-    if not (isinstance(out, tuple) and len(out) == 2):  # type: ignore[arg-type]
-        raise TypeError(
-            f"with has_aux=True {function_name(fun)} must return a pair (value, aux), got "
-            f"{type(out).__name__}"
-        )
-    return out  # type: ignore[return-value]
 
 
 def _primal_tree(jvp: JvpTrace, tree: Any) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 
 from dovetail_core import float0, typeof
 
-from .moves import along, moved, reshaped, spread
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
 from .primitives.comparison import lt_p
 from .primitives.conversion import convert_element_type_p
+from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
 from .primitives.selection import select_n_p
 
@@ -93,6 +93,10 @@ class ArrayAlgebra:
         """``x`` with the element type (and weak type) of ``aval``."""
         if typeof(x) is aval:
             return x
+        return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+
+    def array(self, x: Any, aval: Any) -> Any:
+        """A Python or NumPy scalar as an array of type ``aval``."""
         return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
 

@@ -43,17 +43,9 @@ CONTINUOUS: dict[str, tuple[Draw, Any]] = {
     "loggamma": (lambda k, s: random.loggamma(k, 0.4, s), stats.loggamma(0.4)),
     "beta": (lambda k, s: random.beta(k, 0.5, 2.0, s), stats.beta(0.5, 2)),
     "chisquare": (lambda k, s: random.chisquare(k, 3.0, s), stats.chi2(3)),
-    "t": (lambda k, s: random.t(k, 4.0, s), stats.t(4)),
-    "f": (lambda k, s: random.f(k, 3.0, 8.0, s), stats.f(3, 8)),
     "generalized_normal": (lambda k, s: random.generalized_normal(k, 1.5, s), stats.gennorm(1.5)),
     "double_sided_maxwell": (
         lambda k, s: dnp.abs(random.double_sided_maxwell(k, 0.0, 1.0, s)), stats.maxwell()
-    ),
-    "dirichlet": (
-        lambda k, s: random.dirichlet(k, dnp.asarray([1.0, 2.0, 3.0]), s)[:, 1], stats.beta(2, 4)
-    ),
-    "ball": (
-        lambda k, s: dnp.linalg.norm(random.ball(k, 3, shape=s), axis=-1) ** 3, stats.uniform()
     ),
 }  # fmt: skip
 
@@ -180,9 +172,7 @@ def test_complex_normal() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name", ["normal", "randint", "permutation", "categorical", "gamma", "poisson"]
-)
+@pytest.mark.parametrize("name", ["normal", "randint", "permutation", "categorical", "gamma"])
 def test_jit_and_vmap(name: str) -> None:
     """Compiled and mapped draws are those of a loop."""
     f: Any = {
@@ -191,7 +181,6 @@ def test_jit_and_vmap(name: str) -> None:
         "permutation": lambda k: random.permutation(k, 6),
         "categorical": lambda k: random.categorical(k, dnp.arange(5.0), shape=(4,)),
         "gamma": lambda k: random.gamma(k, dnp.asarray([0.3, 3.0])),
-        "poisson": lambda k: random.poisson(k, dnp.asarray([0.5, 20.0])),
     }[name]
     keys = random.split(KEY, 4)
     loop = np.stack([np.asarray(f(k)) for k in keys])

@@ -10,12 +10,12 @@ import numpy as np
 from dovetail_core import ShapedArray
 from dovetail_core.algebra import zeros
 
-from ..moves import reshaped
 from ..primitives.arithmetic import add_p
 from ..primitives.comparison import eq_p, ne_p
 from ..primitives.creation import iota_p
 from ..primitives.gather import gather_p
 from ..primitives.indexing import GatherScatterMode
+from ..primitives.moves import reshaped
 from ..primitives.scatter import as_gather, scatter_p, window_sizes
 from ..primitives.shape import Shape
 

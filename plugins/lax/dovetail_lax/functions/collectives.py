@@ -11,7 +11,6 @@ import numpy as np
 from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
 from dovetail_core.tree_util import tree_map
 
-from ..moves import moved, reshaped
 from ..primitives.arithmetic import div_p
 from ..primitives.collectives import (
     all_gather_p,
@@ -22,6 +21,7 @@ from ..primitives.collectives import (
     ppermute_p,
     psum_p,
 )
+from ..primitives.moves import moved, reshaped
 from ._args import beside, operands
 from .arithmetic import mul
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..dtypes import as_dtype
-from ..moves import reversed_along, transposed
 from ..primitives._elementwise import place
 from ..primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
+from ..primitives.moves import reversed_along, transposed
 from ..primitives.window_shapes import check_lengths, dilated, pads_of
 from ._args import Array, ArrayLike, binary, check
 from ._shapes import refuse_sharding
@@ -49,8 +49,9 @@ def conv_general_dilated(
 
     Raises:
         RuntimeError: the padding's name is unknown.
-        TypeError: dtypes or ranks differ, or dimension numbers are wrong.
-        ValueError: sizes, groups, strides or dilations do not fit.
+        TypeError: dtypes or ranks differ, dimension numbers are wrong, or strides, pads or
+            dilations are not one valid number per spatial axis.
+        ValueError: sizes and groups do not fit.
     """
     if out_sharding is not None:
         refuse_sharding("conv_general_dilated", out_sharding)

@@ -36,8 +36,8 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
         return x
     if kind == FftType.RFFT and aval.dtype.kind == "c":
         raise ValueError(
-            f"lax.fft (RFFT) does not accept {aval.str_short()}{place()}: it takes real arrays. Use "
-            "FFT, or transform the real part."
+            f"lax.fft (RFFT) does not accept {aval.str_short()}{place()}: it takes real arrays. "
+            "Use FFT, or transform the real part."
         )
     dtype = aval.dtype
     if kind_of(dtype) in ("bool", "signed", "unsigned"):

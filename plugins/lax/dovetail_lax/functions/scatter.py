@@ -8,9 +8,9 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray, stage_closed
 
 from ..dtypes import dtype_of
-from ..moves import full
 from ..primitives.gather import gather_p
 from ..primitives.indexing import GatherScatterMode
+from ..primitives.moves import full
 from ..primitives.scatter import (
     ScatterDimensionNumbers,
     as_gather,

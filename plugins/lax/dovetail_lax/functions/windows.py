@@ -52,8 +52,9 @@ def reduce_window(
 
     Raises:
         RuntimeError: the padding's name is unknown.
-        TypeError: initial values do not fit, or the computation returns other types.
-        ValueError: a parameter has not one positive value per axis, or shapes differ.
+        TypeError: initial values do not fit, the computation returns other types, or a parameter
+            has not one positive value per axis.
+        ValueError: operands' shapes differ.
     """
     arrays, tree = tree_flatten(operand)
     inits = initial_values("reduce_window", arrays, tree, init_value)

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..functions._args import Array, ArrayLike, check
 from ..matrices import adjoint, lower as lower_part, matmul, transposed_matrix, upper
-from ..moves import reshaped
 from ..primitives.arithmetic import add_p, div_p, mul_p
 from ..primitives.factorizations import (
     cholesky_p,
@@ -17,6 +16,7 @@ from ..primitives.factorizations import (
     qr_p,
     triangular_solve_p,
 )
+from ..primitives.moves import reshaped
 from ..scalars import scalar
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..functions._args import Array, ArrayLike, check
-from ..moves import along
 from ..primitives._elementwise import place
 from ..primitives.factorizations import matrix_type
+from ..primitives.moves import along
 from ..primitives.spectral import (
     EighImplementation,
     EigImplementation,

@@ -8,13 +8,13 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray, is_inexact
 
-from ..moves import reversed_along
 from ..scalars import scalar
 from ._elementwise import place
 from .arithmetic import abs_p, add_p, max_p, min_p, mul_p, neg_p, sub_p
 from .comparison import ne_p
 from .complex import complex_p, imag_p, real_p
 from .exponential import exp_p, log1p_p
+from .moves import reversed_along
 from .rounding import RoundingMethod, round_p
 from .selection import select_n_p
 from .trees import scan

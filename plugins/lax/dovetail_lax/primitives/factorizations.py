@@ -11,10 +11,10 @@ import numpy as np
 
 from dovetail_core import Primitive, ShapedArray
 
-from ..moves import full, repeated, spread
 from ._elementwise import place
 from .comparison import eq_p
 from .creation import iota_p
+from .moves import full, repeated, spread
 from .reductions import reduce_sum_p
 from .selection import select_n_p
 from .slicing import dynamic_slice_p

@@ -9,9 +9,9 @@ import numpy as np
 from dovetail_core import Primitive, ShapedArray
 
 from ..monoids import is_floating
-from ..moves import along
 from ._elementwise import place
 from .creation import iota_p
+from .moves import along
 
 sort_p = Primitive("sort", multiple_results=True)
 """Sorts arrays together along ``dimension`` by the first ``num_keys`` of them.

@@ -8,9 +8,9 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, jaxpr_as_fun
 
-from ..moves import along, full, joined, padded, reshaped, spread, transposed
 from .arithmetic import add_p
 from .bits import or_p
+from .moves import along, full, joined, padded, reshaped, spread, transposed
 
 Step = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 """Combines two lists of arrays, element by element: earlier elements first."""

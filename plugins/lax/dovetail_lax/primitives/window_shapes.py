@@ -79,11 +79,11 @@ def check_lengths(name: str, n: int, **values: Sequence[Any]) -> None:
     """Raise unless each parameter has one value per axis.
 
     Raises:
-        ValueError: one has not.
+        TypeError: one has not.
     """
     for key, found in values.items():
         if len(found) != n:
-            raise ValueError(
+            raise TypeError(
                 f"lax.{name} got {key} {tuple(found)}{place()}: it needs {n} values, one per "
                 f"{'spatial ' if name.startswith('conv') else ''}axis."
             )
@@ -93,10 +93,10 @@ def check_positive(name: str, **values: Sequence[int]) -> None:
     """Raise unless all values of each parameter are at least one.
 
     Raises:
-        ValueError: one is not.
+        TypeError: one is not.
     """
     for key, found in values.items():
         if any(v < 1 for v in found):
-            raise ValueError(
+            raise TypeError(
                 f"lax.{name} got {key} {tuple(found)}{place()}: they must be positive."
             )

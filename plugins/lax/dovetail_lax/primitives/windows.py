@@ -9,11 +9,11 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ..monoids import IDENTITIES
-from ..moves import padded
 from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
 from .comparison import ge_p
 from .joining import pad_p
+from .moves import padded
 from .reductions import check_computation
 from .selection import select_n_p
 from .slicing import slice_p
@@ -35,7 +35,7 @@ def windows_type(
     """The shape of one value per window.
 
     Raises:
-        ValueError: the parameters have not one value per axis, or one is not positive.
+        TypeError: the parameters have not one value per axis, or one is not positive.
     """
     n = len(x.shape)
     ones = (1,) * n
@@ -55,7 +55,7 @@ def _reduction(kind: str, combine: Callable[[Any, Any], Any]) -> Primitive:
     primitive = Primitive(f"reduce_window_{kind}")
 
     def rule(x: ShapedArray, **params: Any) -> ShapedArray:
-        return ShapedArray(windows_type(primitive.name, x, **params), x.dtype, x.weak_type)
+        return ShapedArray(windows_type("reduce_window", x, **params), x.dtype, x.weak_type)
 
     def decomposition(x: Any, **params: Any) -> Any:
         identity = IDENTITIES[kind](x.dtype)

@@ -47,17 +47,19 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 
     Args:
         mode: ``"reduced"`` or ``"complete"`` (square ``Q``) for both factors, ``"r"`` for the
-            second alone, ``"raw"`` for Householder vectors and their factors.
+            second alone.
 
     Raises:
         ValueError: the mode is unknown, or ``a`` has less than two dimensions.
+        NotImplementedError: the mode is ``"raw"`` (Householder vectors).
     """
     (x,) = matrices("qr", a)
     if mode == "raw":
-        packed, taus = lax.linalg.geqrf(x)
-        return adjoint(packed), taus
+        raise NotImplementedError(
+            "qr: mode 'raw' is not supported. Use mode 'reduced' or 'complete' and the factors."
+        )
     if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', got {mode!r}")
+        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}")
     q, r = lax.linalg.qr(x, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
 

@@ -67,12 +67,9 @@ def _sign_and_log(entries: Any, negative: Any) -> tuple[Any, Any]:
 
 @fused()
 def _slogdet_qr(a: Any) -> tuple[Any, Any]:
-    # Each Householder reflection that does something has determinant -1 (for real matrices).
-    packed, taus = lax.linalg.geqrf(a)
-    reflections = lax.ne(taus, number(taus, 0))
-    count = lax.reduce_sum(lax.convert_element_type(reflections, "int32"), (taus.ndim - 1,))
-    odd = lax.eq(lax.rem(count, number(count, 2)), number(count, 1))
-    return _sign_and_log(diagonal(packed, 0, -2, -1), odd)
+    # The triangular factor has the absolute value; the orthogonal one has determinant 1 or -1.
+    q, r = lax.linalg.qr(a)
+    return _sign_and_log(diagonal(r, 0, -2, -1), lax.lt(_det(q), number(q, 0)))
 
 
 def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:

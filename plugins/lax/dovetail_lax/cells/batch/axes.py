@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...moves import moved, repeated
+from ...primitives.moves import moved, repeated
 
 
 def shifted(axes: Sequence[int], dim: int) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ import numpy as np
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, typeof
 
-from ...moves import moved, repeated, spread
 from ...primitives.arithmetic import mul_p
 from ...primitives.collectives import (
     all_gather_p,
@@ -22,6 +21,7 @@ from ...primitives.collectives import (
     psum_p,
 )
 from ...primitives.creation import iota_p
+from ...primitives.moves import moved, repeated, spread
 from ...primitives.reductions import reduce_max_p, reduce_min_p, reduce_sum_p
 from ...scalars import scalar
 

@@ -13,8 +13,8 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import typeof
 
-from ...moves import full, moved, reshaped
 from ...primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
+from ...primitives.moves import full, moved, reshaped
 
 
 @batch_rules.register(conv_general_dilated_p)

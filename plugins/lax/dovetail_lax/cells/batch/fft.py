@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_batching import batch_rules
 
-from ...moves import moved
 from ...primitives.fft import fft_p
+from ...primitives.moves import moved
 
 
 @batch_rules.register(fft_p)

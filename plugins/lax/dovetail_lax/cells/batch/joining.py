@@ -10,7 +10,6 @@ import numpy as np
 from dovetail_batching import batch_rules
 from dovetail_core import typeof
 
-from ...moves import full, spread
 from ...primitives.joining import (
     Padding,
     concatenate_p,
@@ -20,6 +19,7 @@ from ...primitives.joining import (
     tile_p,
     unstack_p,
 )
+from ...primitives.moves import full, spread
 from ...primitives.selection import select_n_p
 from ...primitives.shape import Shape
 from .kinds import first

@@ -8,7 +8,6 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 
-from ...moves import moved, reshaped
 from ...primitives.factorizations import (
     cholesky_p,
     householder_product_p,
@@ -17,6 +16,7 @@ from ...primitives.factorizations import (
     qr_p,
     triangular_solve_p,
 )
+from ...primitives.moves import moved, reshaped
 from ...primitives.spectral import eig_p, eigh_p, svd_p
 from .kinds import first
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_batching import batch_rules
 
-from ...moves import full, joined, repeated, reshaped
+from ...primitives.moves import full, joined, repeated, reshaped
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
 from ...primitives.slicing import slice_p
 from .kinds import first

@@ -10,8 +10,8 @@ import numpy as np
 from dovetail_batching import batch_rules
 from dovetail_core import typeof
 
-from ...moves import joined, spread
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
+from ...primitives.moves import joined, spread
 from ...primitives.scatter import ScatterDimensionNumbers, scatter_p
 from ...primitives.shape import Shape
 from ...primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p

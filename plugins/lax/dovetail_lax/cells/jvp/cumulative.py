@@ -7,7 +7,6 @@ from typing import Any
 
 from dovetail_ad import jvp_rules
 
-from ...moves import reversed_along
 from ...primitives.arithmetic import add_p, mul_p, sub_p
 from ...primitives.comparison import eq_p
 from ...primitives.cumulative import (
@@ -19,6 +18,7 @@ from ...primitives.cumulative import (
     logaddexp,
 )
 from ...primitives.exponential import exp_p
+from ...primitives.moves import reversed_along
 from ...primitives.selection import select_n_p
 from ...primitives.trees import scan
 from ...scalars import scalar

@@ -21,7 +21,6 @@ from ...matrices import (
     on_diagonal,
     upper,
 )
-from ...moves import along, joined, padded
 from ...primitives.arithmetic import add_p, mul_p, neg_p, sub_p
 from ...primitives.complex import real_p
 from ...primitives.conversion import convert_element_type_p
@@ -32,6 +31,7 @@ from ...primitives.factorizations import (
     qr_p,
     triangular_solve_p,
 )
+from ...primitives.moves import along, joined, padded
 from ...primitives.selection import select_n_p
 from ...primitives.shape import transpose_p
 from ...scalars import scalar

@@ -18,9 +18,9 @@ from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules
 
-from ...moves import reshaped, reversed_along, transposed
 from ...primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
 from ...primitives.conversion import convert_element_type_p
+from ...primitives.moves import reshaped, reversed_along, transposed
 from ...primitives.window_shapes import dilated
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from dovetail_ad import transpose_rules
 from dovetail_core import typeof
 
-from ...moves import spread
 from ...primitives.arithmetic import div_p, mul_p
 from ...primitives.bits import or_p
 from ...primitives.comparison import eq_p
 from ...primitives.complex import conj_p
 from ...primitives.creation import iota_p
 from ...primitives.fft import FftType, fft_p
+from ...primitives.moves import spread
 from ...primitives.selection import select_n_p
 from ...scalars import scalar
 

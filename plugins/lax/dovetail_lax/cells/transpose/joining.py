@@ -11,8 +11,8 @@ from dovetail_ad import is_linear, transpose_rules
 from dovetail_core import ShapedArray, typeof
 from dovetail_core.algebra import zeros
 
-from ...moves import along, full, joined
 from ...primitives.joining import Padding, concatenate_p, pad_p, split_p, stack_p, unstack_p
+from ...primitives.moves import along, full, joined
 from ...primitives.reductions import reduce_sum_p
 from ...primitives.selection import select_n_p
 from ...primitives.shape import Shape

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_ad import transpose_rules
 
-from ...moves import reshaped, transposed
+from ...primitives.moves import reshaped, transposed
 from ...primitives.reductions import reduce_sum_p
 from ...primitives.shape import (
     Shape,

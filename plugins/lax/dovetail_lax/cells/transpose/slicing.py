@@ -8,7 +8,7 @@ from dovetail_ad import is_linear, transpose_rules
 from dovetail_core import typeof
 from dovetail_core.algebra import zeros
 
-from ...moves import padded
+from ...primitives.moves import padded
 from ...primitives.shape import Shape
 from ...primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p
 

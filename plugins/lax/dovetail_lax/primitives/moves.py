@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .primitives.joining import concatenate_p, pad_p
-from .primitives.shape import broadcast_in_dim_p, reshape_p, rev_p, transpose_p
-from .primitives.slicing import slice_p
-from .scalars import scalar
+from ..scalars import scalar
+from .joining import concatenate_p, pad_p
+from .shape import broadcast_in_dim_p, reshape_p, rev_p, transpose_p
+from .slicing import slice_p
 
 
 def transposed(x: Any, permutation: Sequence[int]) -> Any:

@@ -1,0 +1,98 @@
+"""What makes this a plugin: it is found, it is set out in a manifest, and errors name it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import requires
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from acme_interval import interval
+
+import dovetail
+from dovetail import lax
+from dovetail_core import MissingRule, registry
+
+f32 = np.float32
+
+
+def run(*arguments):
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_it_is_listed():
+    lines = run("-m", "dovetail_core.cli", "plugins").splitlines()
+    (line,) = [x for x in lines if x.split()[:1] == ["interval"]]
+    assert "dovetail-interval" in line
+
+
+def test_its_column_is_in_the_matrix():
+    text = run("-m", "dovetail_core.cli", "explain", "sin", "interval.bounds")
+    assert "declared" in text and "acme_interval.cells.functions" in text
+    text = run("-m", "dovetail_core.cli", "explain", "while", "interval.bounds")
+    assert "derived" in text and "form" in text
+
+
+def test_its_name_is_in_the_facade():
+    assert dovetail.interval is interval
+
+
+def test_it_depends_on_the_kernel_only():
+    needed = [r for r in requires("dovetail-interval") or [] if "extra ==" not in r]
+    assert [r.partition("~")[0] for r in needed] == ["dovetail-core"]
+    assert registry().active["interval"].requires == ("lax",)
+
+
+def test_importing_it_imports_no_other_plugin():
+    script = (
+        "import sys, acme_interval\n"
+        "print([m for m in sys.modules if m.startswith('dovetail_')"
+        " and not m.startswith('dovetail_core')])"
+    )
+    assert run("-c", script).strip() == "[]"
+
+
+def test_the_transformation_is_short():
+    """Carrier, trace, table and public function; without cells, which are another matter."""
+    source = files("acme_interval").joinpath("bounds.py").read_text()
+    assert len(source.splitlines()) < 150
+
+
+def test_an_error_for_a_row_without_a_cell():
+    def f(x):
+        return lax.bitcast_convert_type(x, np.int32)
+
+    with pytest.raises(MissingRule) as e:
+        interval(f)(f32(0), f32(1))
+    text = str(e.value)
+    assert "table 'interval.bounds' has no rule for primitive 'bitcast_convert_type' at " in text
+    assert "test_plugin.py:" in text and "(f)" in text
+    assert "The primitive comes from dovetail " in text and "(plugin 'lax')" in text
+    assert "the table from dovetail-interval " in text and "(plugin 'interval')" in text
+    assert "registry().table('interval.bounds').register(bitcast_convert_type_p)" in text
+
+
+def test_an_error_for_a_row_without_a_cell_in_a_loop():
+    f = lambda x: lax.fori_loop(0, 3, lambda i, v: lax.polygamma(f32(1), v), x)  # noqa: E731
+    with pytest.raises(MissingRule, match="no rule for primitive 'polygamma' at .*test_plugin.py"):
+        interval(f)(f32(1), f32(2))
+
+
+def test_a_user_can_fill_the_cell():
+    row = lax.polygamma_p
+    table = registry().table("interval.bounds")
+    assert table.get(row) is None
+
+    @table.register(row)
+    def _polygamma(carrier, args, params):
+        (m, _), (low, high) = args  # of a known order, on the positive numbers, it falls
+        return row.bind(m, high), row.bind(m, low)
+
+    try:
+        lo, hi = interval(lambda x: lax.polygamma(f32(1), x))(f32(1), f32(2))
+        np.testing.assert_allclose([lo, hi], [np.pi**2 / 6 - 1, np.pi**2 / 6], rtol=1e-5)
+    finally:
+        del table.rules[row], table.origins[row]
