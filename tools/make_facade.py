@@ -35,16 +35,28 @@ KERNEL = {
 def surface(name: str, module: str, children: list[str]) -> str:
     """The text of a surface module of the facade."""
     found = import_module(module)
-    public = sorted({n for n in found.__all__ if n not in children})
-    lines = [f'"""``import dovetail.{name}``: the names of the plugin behind it."""', ""]
-    if public:
-        lines.append(f"from {module} import (")
-        lines += [f"    {n} as {n}," for n in public]
-        lines += [")", ""]
-    lines += [f"from . import {c} as {c}" for c in children]
-    lines += ["", "__all__ = ["]
-    lines += [f'    "{n}",' for n in sorted({*public, *children})]
-    lines += ["]", ""]
+    plugin = module.partition(".")[0].removeprefix("dovetail_").replace("core", "kernel")
+    where = {n: (plugin, f"{module}:{n}") for n in found.__all__ if n not in children}
+    where |= {c: (plugin, f"dovetail.{name}.{c}") for c in children}
+    return lazy_module(f"``import dovetail.{name}``: the names of {module}.", where, [])
+
+
+def lazy_module(doc: str, where: dict[str, tuple[str, str]], more: list[str]) -> str:
+    """The text of a module that loads its names on first use."""
+    lines = [f'"""{doc}"""', "", "from __future__ import annotations", ""]
+    lines += ["from typing import TYPE_CHECKING", ""]
+    lines += ["from dovetail_core.plugins import facade_getattr as _facade_getattr", ""]
+    lines += ["if TYPE_CHECKING:"]
+    for name, (_, target) in sorted(where.items()):
+        module, _, attribute = target.partition(":")
+        here = module.startswith("dovetail.") and not attribute
+        lines.append(f"    from {'.' if here else module} import {attribute or name} as {name}")
+    lines += ["", *more, "_WHERE = {"]
+    lines += [f'    "{n}": ("{p}", "{t}"),' for n, (p, t) in sorted(where.items())]
+    lines += ["}", "__all__ = ["]
+    lines += [f'    "{n}",' for n in sorted(where)]
+    lines += ["]", "", "__getattr__ = _facade_getattr(__name__, _WHERE)", "", ""]
+    lines += ["def __dir__() -> list[str]:", "    return sorted({*globals(), *_WHERE})", ""]
     return "\n".join(lines)
 
 
@@ -58,29 +70,16 @@ def top() -> str:
     for name in SURFACES:
         if "." not in name and name not in where:
             where[name] = ("kernel", f"dovetail.{name}")
-    lines = ['"""Dovetail: what users import. Every name is loaded on first use (PEP 562)."""', ""]
-    lines += ["from __future__ import annotations", "", "from typing import TYPE_CHECKING", ""]
-    lines += ["from dovetail_core.plugins import facade_getattr as _facade_getattr", ""]
-    lines += ["if TYPE_CHECKING:"]
-    for name, (_, target) in sorted(where.items()):
-        module, _, attribute = target.partition(":")
-        if attribute:
-            lines.append(f"    from {module} import {attribute} as {name}")
-        else:
-            lines.append(f"    from . import {name} as {name}")
-    lines += ["", '__version__ = "0.1.0"', "", "_WHERE = {"]
-    lines += [f'    "{n}": ("{p}", "{t}"),' for n, (p, t) in sorted(where.items())]
-    lines += ["}", "__all__ = ["]
-    lines += [f'    "{n}",' for n in sorted(where)]
-    lines += ["]", "", "__getattr__ = _facade_getattr(__name__, _WHERE)", "", ""]
-    lines += ["def __dir__() -> list[str]:", "    return sorted({*globals(), *_WHERE})", ""]
-    return "\n".join(lines)
+    doc = "Dovetail: what users import. Every name is loaded on first use (PEP 562)."
+    return lazy_module(doc, where, ['__version__ = "0.1.0"'])
 
 
 def formatted(path: Path, text: str) -> str:
     """The text as ruff formats it."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(path), "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    for command in (["check", "--select", "I", "--fix", "--quiet"], ["format"]):
+        full = [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(path), "-"]
+        text = subprocess.run(full, input=text, capture_output=True, text=True, check=True).stdout
+    return text
 
 
 def texts() -> dict[Path, str]:

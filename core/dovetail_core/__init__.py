@@ -13,8 +13,6 @@ _refuse_jax()
 
 from .algebra import Algebra as Algebra, algebra as algebra
 from .axes import axis_env as axis_env, axis_size_of as axis_size_of, bound_axis as bound_axis
-from .check import check_jaxpr as check_jaxpr
-from .command import Command as Command
 from .context import Option as Option, config as config, enable_x64 as enable_x64
 from .dce import (
     DceRule as DceRule,
@@ -53,7 +51,6 @@ from .evaluate import (
     eval_rules as eval_rules,
     jaxpr_as_fun as jaxpr_as_fun,
 )
-from .hooks import hookimpl as hookimpl
 from .ir import (
     Atom as Atom,
     ClosedJaxpr as ClosedJaxpr,
@@ -72,12 +69,6 @@ from .lift import (
 )
 from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
 from .methods import install_methods as install_methods
-from .notation import (
-    register_dtype as register_dtype,
-    register_parameter as register_parameter,
-    register_type_notation as register_type_notation,
-)
-from .passes import Pass as Pass
 from .plugins import facade_getattr as facade_getattr, registry as registry
 from .primitive import Primitive as Primitive, primitives as primitives
 from .source import (
@@ -126,16 +117,32 @@ from .types import (
     typeof as typeof,
 )
 
-if _TYPE_CHECKING:
+if _TYPE_CHECKING:  # what short programs do not need is loaded when it is asked for
+    from .check import check_jaxpr as check_jaxpr
+    from .command import Command as Command
+    from .hooks import hookimpl as hookimpl
+    from .notation import (
+        register_dtype as register_dtype,
+        register_parameter as register_parameter,
+        register_type_notation as register_type_notation,
+    )
     from .parser import parse_ir as parse_ir, parse_type as parse_type
+    from .passes import Pass as Pass
     from .printer import print_ir as print_ir, printed_constants as printed_constants
 else:
     __getattr__ = _lazy_exports(
         __name__,
         {
+            "Command": "command",
+            "Pass": "passes",
+            "check_jaxpr": "check",
+            "hookimpl": "hooks",
             "parse_ir": "parser",
             "parse_type": "parser",
             "print_ir": "printer",
             "printed_constants": "printer",
+            "register_dtype": "notation",
+            "register_parameter": "notation",
+            "register_type_notation": "notation",
         },
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from .check import check_jaxpr
 from .context import check_ir
 from .ir import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .tables import RuleTable
@@ -58,6 +57,8 @@ def dce_jaxpr(
     mut_types = _moved(jaxpr, [True] * len(jaxpr.constvars) + left)
     reduced = jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1], mut_types=mut_types)
     if check_ir.value:
+        from .check import check_jaxpr
+
         check_jaxpr(reduced, "dead-code elimination")
     return reduced, left
 

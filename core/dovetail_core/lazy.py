@@ -12,8 +12,8 @@ def lazy_exports(package: str, where: Mapping[str, str]) -> Callable[[str], Any]
 
     Args:
         where: the sub-module that defines each public name, with ``:attribute`` where it has
-            another name there; ``""`` where the name is a sub-module itself; ``"=module:attribute"``
-            where it comes from another package.
+            another name there; ``""`` where the name is a sub-module itself, ``":module"`` where
+            it is one of another name; ``"=module:attribute"`` where it comes from another package.
     """
 
     def get(name: str) -> Any:
@@ -21,7 +21,8 @@ def lazy_exports(package: str, where: Mapping[str, str]) -> Callable[[str], Any]
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         target, _, attribute = where[name].partition(":")
         absolute = target.startswith("=")
-        module = import_module(target[1:] if absolute else f"{package}.{target or name}")
+        here = f"{package}.{target or attribute or name}"
+        module = import_module(target[1:] if absolute else here)
         value = getattr(module, attribute or name) if target else module
         vars(import_module(package))[name] = value
         return value

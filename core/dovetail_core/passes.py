@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal
 
-from .check import check_jaxpr
 from .context import check_ir
 from .errors import RegistryError
 from .plugins import load_object, registry
@@ -79,5 +78,7 @@ def run_passes(stage: Stage, program: Any) -> Any:
     for p in _by_stage[stage]:
         program = p.run(program)
         if check_ir.value and stage != "module":
+            from .check import check_jaxpr
+
             check_jaxpr(program, f"the pass {p.name!r}")
     return program

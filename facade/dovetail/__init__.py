@@ -7,65 +7,76 @@ from typing import TYPE_CHECKING
 from dovetail_core.plugins import facade_getattr as _facade_getattr
 
 if TYPE_CHECKING:
-    from dovetail_backends.array import Array as Array
-    from dovetail_backends.placement import Device as Device
-    from dovetail_jit import ShapeDtypeStruct as ShapeDtypeStruct
-    from dovetail_backends.array import Shard as Shard
-    from dovetail_backends.placement import block_until_ready as block_until_ready
-    from dovetail_remat import checkpoint as checkpoint
-    from dovetail_remat import checkpoint_name as checkpoint_name
-    from . import checkpoint_policies as checkpoint_policies
-    from dovetail_jit import clear_caches as clear_caches
-    from dovetail_core.context import config as config
-    from dovetail_backends.placement import copy_to_host_async as copy_to_host_async
-    from dovetail_backends.devices import default_backend as default_backend
+    from dovetail_ad import (
+        grad as grad,
+        hessian as hessian,
+        jacfwd as jacfwd,
+        jacrev as jacrev,
+        jvp as jvp,
+        linear_transpose as linear_transpose,
+        linearize as linearize,
+        value_and_grad as value_and_grad,
+        vjp as vjp,
+    )
+    from dovetail_backends.array import Array as Array, Shard as Shard
+    from dovetail_backends.devices import (
+        default_backend as default_backend,
+        device_count as device_count,
+        devices as devices,
+        local_device_count as local_device_count,
+        local_devices as local_devices,
+        process_count as process_count,
+        process_index as process_index,
+        process_indices as process_indices,
+    )
+    from dovetail_backends.placement import (
+        Device as Device,
+        block_until_ready as block_until_ready,
+        copy_to_host_async as copy_to_host_async,
+        device_get as device_get,
+        device_put as device_put,
+        live_arrays as live_arrays,
+    )
     from dovetail_backends.selection import default_device as default_device
-    from dovetail_random.options import default_prng_impl as default_prng_impl
-    from dovetail_backends.devices import device_count as device_count
-    from dovetail_backends.placement import device_get as device_get
-    from dovetail_backends.placement import device_put as device_put
-    from dovetail_backends.devices import devices as devices
-    from dovetail_jit import disable_jit as disable_jit
-    from . import dlpack as dlpack
-    from . import dtypes as dtypes
-    from dovetail_core.context import enable_x64 as enable_x64
-    from dovetail_jit import ensure_compile_time_eval as ensure_compile_time_eval
-    from . import errors as errors
-    from dovetail_jit import eval_shape as eval_shape
-    from dovetail_core.types import float0 as float0
-    from dovetail_ad import grad as grad
-    from dovetail_ad import hessian as hessian
-    from dovetail_ad import jacfwd as jacfwd
-    from dovetail_ad import jacrev as jacrev
-    from dovetail_jit import jit as jit
-    from dovetail_ad import jvp as jvp
-    from . import lax as lax
-    from dovetail_ad import linear_transpose as linear_transpose
-    from dovetail_ad import linearize as linearize
-    from dovetail_backends.placement import live_arrays as live_arrays
-    from dovetail_backends.devices import local_device_count as local_device_count
-    from dovetail_backends.devices import local_devices as local_devices
-    from dovetail_jit import make_jaxpr as make_jaxpr
-    from dovetail_core.source import named_scope as named_scope
-    from . import nn as nn
-    from . import numpy as numpy
-    from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
-    from dovetail_backends.devices import process_count as process_count
-    from dovetail_backends.devices import process_index as process_index
-    from dovetail_backends.devices import process_indices as process_indices
-    from . import random as random
-    from dovetail_remat import remat as remat
-    from . import test_util as test_util
-    from dovetail_random.options import threefry_partitionable as threefry_partitionable
-    from . import tree as tree
-    from . import tree_util as tree_util
-    from dovetail_core.types import typeof as typeof
-    from dovetail_ad import value_and_grad as value_and_grad
-    from dovetail_ad import vjp as vjp
     from dovetail_batching import vmap as vmap
+    from dovetail_core.context import config as config, enable_x64 as enable_x64
+    from dovetail_core.source import named_scope as named_scope
+    from dovetail_core.types import float0 as float0, typeof as typeof
+    from dovetail_jit import (
+        ShapeDtypeStruct as ShapeDtypeStruct,
+        clear_caches as clear_caches,
+        disable_jit as disable_jit,
+        ensure_compile_time_eval as ensure_compile_time_eval,
+        eval_shape as eval_shape,
+        jit as jit,
+        make_jaxpr as make_jaxpr,
+    )
+    from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
+    from dovetail_random.options import (
+        default_prng_impl as default_prng_impl,
+        threefry_partitionable as threefry_partitionable,
+    )
+    from dovetail_remat import (
+        checkpoint as checkpoint,
+        checkpoint_name as checkpoint_name,
+        remat as remat,
+    )
+    from dovetail_remat.policies import checkpoint_policies as checkpoint_policies
+
+    from . import (
+        dlpack as dlpack,
+        dtypes as dtypes,
+        errors as errors,
+        lax as lax,
+        nn as nn,
+        numpy as numpy,
+        random as random,
+        test_util as test_util,
+        tree as tree,
+        tree_util as tree_util,
+    )
 
 __version__ = "0.1.0"
-
 _WHERE = {
     "Array": ("backends", "dovetail_backends.array:Array"),
     "Device": ("backends", "dovetail_backends.placement:Device"),

@@ -1,46 +1,97 @@
-"""``import dovetail.tree_util``: the names of the plugin behind it."""
+"""``import dovetail.tree_util``: the names of dovetail_core.tree_util."""
 
-from dovetail_core.tree_util import (
-    DictKey as DictKey,
-    FlattenedIndexKey as FlattenedIndexKey,
-    GetAttrKey as GetAttrKey,
-    KeyEntry as KeyEntry,
-    KeyPath as KeyPath,
-    Partial as Partial,
-    PyTreeDef as PyTreeDef,
-    SequenceKey as SequenceKey,
-    all_leaves as all_leaves,
-    default_registry as default_registry,
-    flatten_one_level as flatten_one_level,
-    flatten_one_level_with_keys as flatten_one_level_with_keys,
-    is_tree_node as is_tree_node,
-    keystr as keystr,
-    register_dataclass as register_dataclass,
-    register_pytree_node as register_pytree_node,
-    register_pytree_node_class as register_pytree_node_class,
-    register_pytree_with_keys as register_pytree_with_keys,
-    register_pytree_with_keys_class as register_pytree_with_keys_class,
-    register_static as register_static,
-    tree_all as tree_all,
-    tree_broadcast as tree_broadcast,
-    tree_differences as tree_differences,
-    tree_flatten as tree_flatten,
-    tree_flatten_with_path as tree_flatten_with_path,
-    tree_leaves as tree_leaves,
-    tree_leaves_with_path as tree_leaves_with_path,
-    tree_map as tree_map,
-    tree_map_with_path as tree_map_with_path,
-    tree_reduce as tree_reduce,
-    tree_reduce_associative as tree_reduce_associative,
-    tree_structure as tree_structure,
-    tree_transpose as tree_transpose,
-    tree_unflatten as tree_unflatten,
-    treedef_children as treedef_children,
-    treedef_is_leaf as treedef_is_leaf,
-    treedef_tuple as treedef_tuple,
-)
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
+from dovetail_core.plugins import facade_getattr as _facade_getattr
+
+if TYPE_CHECKING:
+    from dovetail_core.tree_util import (
+        DictKey as DictKey,
+        FlattenedIndexKey as FlattenedIndexKey,
+        GetAttrKey as GetAttrKey,
+        KeyEntry as KeyEntry,
+        KeyPath as KeyPath,
+        Partial as Partial,
+        PyTreeDef as PyTreeDef,
+        SequenceKey as SequenceKey,
+        all_leaves as all_leaves,
+        default_registry as default_registry,
+        flatten_one_level as flatten_one_level,
+        flatten_one_level_with_keys as flatten_one_level_with_keys,
+        is_tree_node as is_tree_node,
+        keystr as keystr,
+        register_dataclass as register_dataclass,
+        register_pytree_node as register_pytree_node,
+        register_pytree_node_class as register_pytree_node_class,
+        register_pytree_with_keys as register_pytree_with_keys,
+        register_pytree_with_keys_class as register_pytree_with_keys_class,
+        register_static as register_static,
+        tree_all as tree_all,
+        tree_broadcast as tree_broadcast,
+        tree_differences as tree_differences,
+        tree_flatten as tree_flatten,
+        tree_flatten_with_path as tree_flatten_with_path,
+        tree_leaves as tree_leaves,
+        tree_leaves_with_path as tree_leaves_with_path,
+        tree_map as tree_map,
+        tree_map_with_path as tree_map_with_path,
+        tree_reduce as tree_reduce,
+        tree_reduce_associative as tree_reduce_associative,
+        tree_structure as tree_structure,
+        tree_transpose as tree_transpose,
+        tree_unflatten as tree_unflatten,
+        treedef_children as treedef_children,
+        treedef_is_leaf as treedef_is_leaf,
+        treedef_tuple as treedef_tuple,
+    )
+
+_WHERE = {
+    "DictKey": ("kernel", "dovetail_core.tree_util:DictKey"),
+    "FlattenedIndexKey": ("kernel", "dovetail_core.tree_util:FlattenedIndexKey"),
+    "GetAttrKey": ("kernel", "dovetail_core.tree_util:GetAttrKey"),
+    "KeyEntry": ("kernel", "dovetail_core.tree_util:KeyEntry"),
+    "KeyPath": ("kernel", "dovetail_core.tree_util:KeyPath"),
+    "Partial": ("kernel", "dovetail_core.tree_util:Partial"),
+    "PyTreeDef": ("kernel", "dovetail_core.tree_util:PyTreeDef"),
+    "SequenceKey": ("kernel", "dovetail_core.tree_util:SequenceKey"),
+    "all_leaves": ("kernel", "dovetail_core.tree_util:all_leaves"),
+    "default_registry": ("kernel", "dovetail_core.tree_util:default_registry"),
+    "flatten_one_level": ("kernel", "dovetail_core.tree_util:flatten_one_level"),
+    "flatten_one_level_with_keys": (
+        "kernel",
+        "dovetail_core.tree_util:flatten_one_level_with_keys",
+    ),
+    "is_tree_node": ("kernel", "dovetail_core.tree_util:is_tree_node"),
+    "keystr": ("kernel", "dovetail_core.tree_util:keystr"),
+    "register_dataclass": ("kernel", "dovetail_core.tree_util:register_dataclass"),
+    "register_pytree_node": ("kernel", "dovetail_core.tree_util:register_pytree_node"),
+    "register_pytree_node_class": ("kernel", "dovetail_core.tree_util:register_pytree_node_class"),
+    "register_pytree_with_keys": ("kernel", "dovetail_core.tree_util:register_pytree_with_keys"),
+    "register_pytree_with_keys_class": (
+        "kernel",
+        "dovetail_core.tree_util:register_pytree_with_keys_class",
+    ),
+    "register_static": ("kernel", "dovetail_core.tree_util:register_static"),
+    "tree_all": ("kernel", "dovetail_core.tree_util:tree_all"),
+    "tree_broadcast": ("kernel", "dovetail_core.tree_util:tree_broadcast"),
+    "tree_differences": ("kernel", "dovetail_core.tree_util:tree_differences"),
+    "tree_flatten": ("kernel", "dovetail_core.tree_util:tree_flatten"),
+    "tree_flatten_with_path": ("kernel", "dovetail_core.tree_util:tree_flatten_with_path"),
+    "tree_leaves": ("kernel", "dovetail_core.tree_util:tree_leaves"),
+    "tree_leaves_with_path": ("kernel", "dovetail_core.tree_util:tree_leaves_with_path"),
+    "tree_map": ("kernel", "dovetail_core.tree_util:tree_map"),
+    "tree_map_with_path": ("kernel", "dovetail_core.tree_util:tree_map_with_path"),
+    "tree_reduce": ("kernel", "dovetail_core.tree_util:tree_reduce"),
+    "tree_reduce_associative": ("kernel", "dovetail_core.tree_util:tree_reduce_associative"),
+    "tree_structure": ("kernel", "dovetail_core.tree_util:tree_structure"),
+    "tree_transpose": ("kernel", "dovetail_core.tree_util:tree_transpose"),
+    "tree_unflatten": ("kernel", "dovetail_core.tree_util:tree_unflatten"),
+    "treedef_children": ("kernel", "dovetail_core.tree_util:treedef_children"),
+    "treedef_is_leaf": ("kernel", "dovetail_core.tree_util:treedef_is_leaf"),
+    "treedef_tuple": ("kernel", "dovetail_core.tree_util:treedef_tuple"),
+}
 __all__ = [
     "DictKey",
     "FlattenedIndexKey",
@@ -80,3 +131,9 @@ __all__ = [
     "treedef_is_leaf",
     "treedef_tuple",
 ]
+
+__getattr__ = _facade_getattr(__name__, _WHERE)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

@@ -9,8 +9,8 @@ page. In a page's fenced blocks
   exception that it ends with (``Type: message``) included: without that block it may print
   anything, and not raise. White space does not count, ``...`` is anything in a line, and a line
   ``...`` any lines;
-- whatever begins with a line ``# NAME.py`` (or another suffix) goes to the end of that file, and,
-  where it is a module that the script has imported, runs in it;
+- whatever begins with a line ``# NAME.SUFFIX`` is that file. Python goes to the end of the file,
+  and runs in its module where the script has imported it;
 - ``console`` has commands (``$ command``), each followed by what it prints.
 
 Other blocks (``text`` elsewhere, ``sh``) are only to be read.
@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 FENCE = re.compile(r"^```(.*)$")
 FILE = re.compile(r"^# ([\w./-]+\.\w+)$")
-NUMBERS = re.compile(r"(\bdovetail[\w-]* |\.py:)\d[\d.]*")
+NUMBERS = re.compile(r"(\bdovetail[\w-]*\s+|\.py:)\d[\d.]*")
 ANY_LINES = "(?s:.*)"
 WIDTH = 100
 
@@ -119,7 +119,7 @@ class Page:
 
     def write(self, block: Block, path: Path) -> None:
         """Put a block into a file, and run it in the file's module if that is imported."""
-        old = path.read_text() if path.exists() else ""
+        old = path.read_text() if path.exists() and path.suffix == ".py" else ""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{old}\n\n{block.text}\n" if old else f"{block.text}\n")
         name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
@@ -151,7 +151,7 @@ def fits(printed: str, shown: str) -> bool:
     patterns = {"\0": ANY_LINES, "...": ".*"}
     pattern = "".join(r"\s+" if p.isspace() else patterns.get(p, re.escape(p)) for p in pieces)
     pattern = pattern.replace(rf"{ANY_LINES}\s+", ANY_LINES).replace(rf"\s+{ANY_LINES}", ANY_LINES)
-    return re.fullmatch(pattern, printed) is not None
+    return re.fullmatch(pattern, printed.strip()) is not None
 
 
 def wrapped(text: str) -> list[str]:

@@ -118,15 +118,27 @@ def test_bounds_of_bounds():
     assert (float(lo), float(hi)) == (1, 4)
 
 
-def test_sums_over_a_mapped_axis():
-    g = vmap(lambda x: x / lax.psum(x, "i"), axis_name="i")
-    x = np.array([1, 2, 3], f32)
-    lo, hi = interval(g)(x, x)
-    np.testing.assert_allclose(lo, x / 6, rtol=1e-6)
-    box = vmap(interval(lambda x: lax.psum(-x, "i")), axis_name="i")
-    lo, hi = box(x, x + 1)
-    np.testing.assert_allclose(lo, [-9] * 3)
-    np.testing.assert_allclose(hi, [-6] * 3)
+ROWS = np.arange(9, dtype=f32).reshape(3, 3)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: lax.psum(-x, "i"),
+        lambda x: lax.pmax(x, "i"),
+        lambda x: lax.pmin(-x, "i"),
+        lambda x: lax.ppermute(x, "i", [(0, 1), (1, 2), (2, 0)]),
+        lambda x: lax.all_gather(-x, "i"),
+        lambda x: lax.all_to_all(x, "i", 0, 0),
+    ],
+)
+def test_collectives_over_a_mapped_axis(f):
+    """Of a monotone function the bounds are its values at the ends, in one order or the other."""
+    at_ends = [np.asarray(vmap(f, axis_name="i")(x)) for x in (ROWS, ROWS + 1)]
+    for box in (vmap(interval(f), axis_name="i"), interval(vmap(f, axis_name="i"))):
+        low, high = box(ROWS, ROWS + 1)
+        np.testing.assert_array_equal(low, np.minimum(*at_ends))
+        np.testing.assert_array_equal(high, np.maximum(*at_ends))
 
 
 def test_a_network():

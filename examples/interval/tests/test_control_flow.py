@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import acme_interval
-import dovetail_jit.primitive  # noqa: F401 - defines the row jit
-import dovetail_lax.primitives.control_flow as control_flow
 import numpy as np
 import pytest
 from acme_interval import bounds_rules, interval
 
 import dovetail
 from dovetail import lax, numpy as dnp
-from dovetail_core import primitives
+from dovetail_core import primitives, registry
+from dovetail_core.plugins import load_object
 
 f32 = np.float32
 
@@ -25,12 +23,13 @@ def sound(f, lo, hi, n=101):
 
 
 def test_no_cell_is_declared_for_control_flow():
-    bounds_rules.fill()
+    for manifest in registry().active.values():
+        for module in manifest.rows:
+            load_object(module)
     for name in ("cond", "while", "scan", "jit", "remat"):
         row = primitives()[name]
-        assert bounds_rules.get(row) is not None
+        assert row.form is not None and bounds_rules.get(row) is not None
         assert bounds_rules.origins[row].kind == "derived"
-    assert acme_interval.__name__ not in {control_flow.cond_p.module}
 
 
 def nested(x):
@@ -59,13 +58,25 @@ def test_the_same_bounds_through_jit_and_vmap():
     one = [interval(nested)(a, b) for a, b in zip(lo, hi)]
     for many in (
         dovetail.vmap(interval(nested)),
-        interval(dovetail.vmap(nested)),
         dovetail.jit(dovetail.vmap(interval(dovetail.jit(nested)))),
     ):
         for end, bounds in enumerate(many(lo, hi)):
             for k, b in enumerate(bounds):
-                wide = np.stack([o[end][k] for o in one])
-                np.testing.assert_allclose(b, wide, rtol=1e-5)
+                np.testing.assert_allclose(b, np.stack([o[end][k] for o in one]), rtol=1e-5)
+
+
+def test_bounds_of_a_mapped_loop():
+    """It ends for all elements at once: one whose end is uncertain neither stays nor goes on."""
+    lo, hi = np.array([0.5, 0.5, 0.6], f32), np.array([0.7, 1.5, 0.65], f32)
+    low, high = interval(dovetail.vmap(nested))(lo, hi)
+    for i in range(3):
+        least, greatest = interval(nested)(lo[i], hi[i])
+        for k in range(2):
+            if i != 1:
+                np.testing.assert_allclose(low[k][i], least[k], rtol=1e-5)
+                np.testing.assert_allclose(high[k][i], greatest[k], rtol=1e-5)
+            else:
+                assert np.all(low[k][i] <= least[k]) and np.all(greatest[k] <= high[k][i])
 
 
 def test_an_uncertain_predicate_gives_the_hull_of_both_branches():
@@ -86,7 +97,7 @@ def test_an_uncertain_index_gives_the_hull_of_the_branches_that_are_possible():
 
 def test_an_uncertain_trip_count():
     f = lambda x: lax.while_loop(lambda v: v < 10, lambda v: v + 0.75, x)  # noqa: E731
-    (low, high), (least, greatest) = sound(f, 0, 1)
+    (low, high), _ = sound(f, 0, 1)
     assert (low, high) == (9, 11.5)
     sound(f, 9, 12)
     (low, high), _ = sound(f, 11, 12)
@@ -162,13 +173,12 @@ def test_loops_of_integers_and_booleans():
     for n in range(3, 10):
         for a, b, y in zip(low, high, f(np.int32(n))):
             assert a <= y <= b
-    assert [int(x) for x in (*low[:2], *high[:2])] == [0, 2, 0, 4]
+    assert (int(low[1]), int(high[1])) == (2, 4)
 
 
 def test_weakly_typed_carries():
-    low, high = interval(lambda x: lax.scan(lambda c, _: (abs(c) * 0.5, c > 1), x, None, 3))(
-        -4.0, 8.0
-    )
+    f = lambda x: lax.scan(lambda c, _: (abs(c) * 0.5, c > 1), x, None, 3)  # noqa: E731
+    low, high = interval(f)(-4.0, 8.0)
     assert (float(low[0]), float(high[0])) == (0, 1)
     np.testing.assert_array_equal(low[1], [False, False, False])
     np.testing.assert_array_equal(high[1], [True, True, True])

@@ -1,43 +1,86 @@
-"""``import dovetail.nn``: the names of the plugin behind it."""
+"""``import dovetail.nn``: the names of dovetail_nn."""
 
-from dovetail_nn import (
-    celu as celu,
-    dot_product_attention as dot_product_attention,
-    elu as elu,
-    gelu as gelu,
-    glu as glu,
-    hard_sigmoid as hard_sigmoid,
-    hard_silu as hard_silu,
-    hard_swish as hard_swish,
-    hard_tanh as hard_tanh,
-    identity as identity,
-    leaky_relu as leaky_relu,
-    log1mexp as log1mexp,
-    log_sigmoid as log_sigmoid,
-    log_softmax as log_softmax,
-    logmeanexp as logmeanexp,
-    logsumexp as logsumexp,
-    mish as mish,
-    one_hot as one_hot,
-    relu as relu,
-    relu6 as relu6,
-    scaled_matmul as scaled_matmul,
-    selu as selu,
-    sigmoid as sigmoid,
-    silu as silu,
-    soft_sign as soft_sign,
-    softmax as softmax,
-    softplus as softplus,
-    sparse_plus as sparse_plus,
-    sparse_sigmoid as sparse_sigmoid,
-    squareplus as squareplus,
-    standardize as standardize,
-    swish as swish,
-    tanh as tanh,
-)
+from __future__ import annotations
 
-from . import initializers as initializers
+from typing import TYPE_CHECKING
 
+from dovetail_core.plugins import facade_getattr as _facade_getattr
+
+if TYPE_CHECKING:
+    from dovetail_nn import (
+        celu as celu,
+        dot_product_attention as dot_product_attention,
+        elu as elu,
+        gelu as gelu,
+        glu as glu,
+        hard_sigmoid as hard_sigmoid,
+        hard_silu as hard_silu,
+        hard_swish as hard_swish,
+        hard_tanh as hard_tanh,
+        identity as identity,
+        leaky_relu as leaky_relu,
+        log1mexp as log1mexp,
+        log_sigmoid as log_sigmoid,
+        log_softmax as log_softmax,
+        logmeanexp as logmeanexp,
+        logsumexp as logsumexp,
+        mish as mish,
+        one_hot as one_hot,
+        relu as relu,
+        relu6 as relu6,
+        scaled_matmul as scaled_matmul,
+        selu as selu,
+        sigmoid as sigmoid,
+        silu as silu,
+        soft_sign as soft_sign,
+        softmax as softmax,
+        softplus as softplus,
+        sparse_plus as sparse_plus,
+        sparse_sigmoid as sparse_sigmoid,
+        squareplus as squareplus,
+        standardize as standardize,
+        swish as swish,
+        tanh as tanh,
+    )
+
+    from . import initializers as initializers
+
+_WHERE = {
+    "celu": ("nn", "dovetail_nn:celu"),
+    "dot_product_attention": ("nn", "dovetail_nn:dot_product_attention"),
+    "elu": ("nn", "dovetail_nn:elu"),
+    "gelu": ("nn", "dovetail_nn:gelu"),
+    "glu": ("nn", "dovetail_nn:glu"),
+    "hard_sigmoid": ("nn", "dovetail_nn:hard_sigmoid"),
+    "hard_silu": ("nn", "dovetail_nn:hard_silu"),
+    "hard_swish": ("nn", "dovetail_nn:hard_swish"),
+    "hard_tanh": ("nn", "dovetail_nn:hard_tanh"),
+    "identity": ("nn", "dovetail_nn:identity"),
+    "initializers": ("nn", "dovetail.nn.initializers"),
+    "leaky_relu": ("nn", "dovetail_nn:leaky_relu"),
+    "log1mexp": ("nn", "dovetail_nn:log1mexp"),
+    "log_sigmoid": ("nn", "dovetail_nn:log_sigmoid"),
+    "log_softmax": ("nn", "dovetail_nn:log_softmax"),
+    "logmeanexp": ("nn", "dovetail_nn:logmeanexp"),
+    "logsumexp": ("nn", "dovetail_nn:logsumexp"),
+    "mish": ("nn", "dovetail_nn:mish"),
+    "one_hot": ("nn", "dovetail_nn:one_hot"),
+    "relu": ("nn", "dovetail_nn:relu"),
+    "relu6": ("nn", "dovetail_nn:relu6"),
+    "scaled_matmul": ("nn", "dovetail_nn:scaled_matmul"),
+    "selu": ("nn", "dovetail_nn:selu"),
+    "sigmoid": ("nn", "dovetail_nn:sigmoid"),
+    "silu": ("nn", "dovetail_nn:silu"),
+    "soft_sign": ("nn", "dovetail_nn:soft_sign"),
+    "softmax": ("nn", "dovetail_nn:softmax"),
+    "softplus": ("nn", "dovetail_nn:softplus"),
+    "sparse_plus": ("nn", "dovetail_nn:sparse_plus"),
+    "sparse_sigmoid": ("nn", "dovetail_nn:sparse_sigmoid"),
+    "squareplus": ("nn", "dovetail_nn:squareplus"),
+    "standardize": ("nn", "dovetail_nn:standardize"),
+    "swish": ("nn", "dovetail_nn:swish"),
+    "tanh": ("nn", "dovetail_nn:tanh"),
+}
 __all__ = [
     "celu",
     "dot_product_attention",
@@ -74,3 +117,9 @@ __all__ = [
     "swish",
     "tanh",
 ]
+
+__getattr__ = _facade_getattr(__name__, _WHERE)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

@@ -1,40 +1,79 @@
-"""``import dovetail.numpy.linalg``: the names of the plugin behind it."""
+"""``import dovetail.numpy.linalg``: the names of dovetail_numpy.linalg."""
 
-from dovetail_numpy.linalg import (
-    cholesky as cholesky,
-    cond as cond,
-    cross as cross,
-    det as det,
-    diagonal as diagonal,
-    eig as eig,
-    eigh as eigh,
-    eigvals as eigvals,
-    eigvalsh as eigvalsh,
-    inv as inv,
-    lstsq as lstsq,
-    matmul as matmul,
-    matrix_norm as matrix_norm,
-    matrix_power as matrix_power,
-    matrix_rank as matrix_rank,
-    matrix_transpose as matrix_transpose,
-    multi_dot as multi_dot,
-    norm as norm,
-    outer as outer,
-    pinv as pinv,
-    qr as qr,
-    slogdet as slogdet,
-    solve as solve,
-    svd as svd,
-    svdvals as svdvals,
-    tensordot as tensordot,
-    tensorinv as tensorinv,
-    tensorsolve as tensorsolve,
-    trace as trace,
-    vecdot as vecdot,
-    vector_norm as vector_norm,
-)
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
+from dovetail_core.plugins import facade_getattr as _facade_getattr
+
+if TYPE_CHECKING:
+    from dovetail_numpy.linalg import (
+        cholesky as cholesky,
+        cond as cond,
+        cross as cross,
+        det as det,
+        diagonal as diagonal,
+        eig as eig,
+        eigh as eigh,
+        eigvals as eigvals,
+        eigvalsh as eigvalsh,
+        inv as inv,
+        lstsq as lstsq,
+        matmul as matmul,
+        matrix_norm as matrix_norm,
+        matrix_power as matrix_power,
+        matrix_rank as matrix_rank,
+        matrix_transpose as matrix_transpose,
+        multi_dot as multi_dot,
+        norm as norm,
+        outer as outer,
+        pinv as pinv,
+        qr as qr,
+        slogdet as slogdet,
+        solve as solve,
+        svd as svd,
+        svdvals as svdvals,
+        tensordot as tensordot,
+        tensorinv as tensorinv,
+        tensorsolve as tensorsolve,
+        trace as trace,
+        vecdot as vecdot,
+        vector_norm as vector_norm,
+    )
+
+_WHERE = {
+    "cholesky": ("numpy", "dovetail_numpy.linalg:cholesky"),
+    "cond": ("numpy", "dovetail_numpy.linalg:cond"),
+    "cross": ("numpy", "dovetail_numpy.linalg:cross"),
+    "det": ("numpy", "dovetail_numpy.linalg:det"),
+    "diagonal": ("numpy", "dovetail_numpy.linalg:diagonal"),
+    "eig": ("numpy", "dovetail_numpy.linalg:eig"),
+    "eigh": ("numpy", "dovetail_numpy.linalg:eigh"),
+    "eigvals": ("numpy", "dovetail_numpy.linalg:eigvals"),
+    "eigvalsh": ("numpy", "dovetail_numpy.linalg:eigvalsh"),
+    "inv": ("numpy", "dovetail_numpy.linalg:inv"),
+    "lstsq": ("numpy", "dovetail_numpy.linalg:lstsq"),
+    "matmul": ("numpy", "dovetail_numpy.linalg:matmul"),
+    "matrix_norm": ("numpy", "dovetail_numpy.linalg:matrix_norm"),
+    "matrix_power": ("numpy", "dovetail_numpy.linalg:matrix_power"),
+    "matrix_rank": ("numpy", "dovetail_numpy.linalg:matrix_rank"),
+    "matrix_transpose": ("numpy", "dovetail_numpy.linalg:matrix_transpose"),
+    "multi_dot": ("numpy", "dovetail_numpy.linalg:multi_dot"),
+    "norm": ("numpy", "dovetail_numpy.linalg:norm"),
+    "outer": ("numpy", "dovetail_numpy.linalg:outer"),
+    "pinv": ("numpy", "dovetail_numpy.linalg:pinv"),
+    "qr": ("numpy", "dovetail_numpy.linalg:qr"),
+    "slogdet": ("numpy", "dovetail_numpy.linalg:slogdet"),
+    "solve": ("numpy", "dovetail_numpy.linalg:solve"),
+    "svd": ("numpy", "dovetail_numpy.linalg:svd"),
+    "svdvals": ("numpy", "dovetail_numpy.linalg:svdvals"),
+    "tensordot": ("numpy", "dovetail_numpy.linalg:tensordot"),
+    "tensorinv": ("numpy", "dovetail_numpy.linalg:tensorinv"),
+    "tensorsolve": ("numpy", "dovetail_numpy.linalg:tensorsolve"),
+    "trace": ("numpy", "dovetail_numpy.linalg:trace"),
+    "vecdot": ("numpy", "dovetail_numpy.linalg:vecdot"),
+    "vector_norm": ("numpy", "dovetail_numpy.linalg:vector_norm"),
+}
 __all__ = [
     "cholesky",
     "cond",
@@ -68,3 +107,9 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+__getattr__ = _facade_getattr(__name__, _WHERE)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

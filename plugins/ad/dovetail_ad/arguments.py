@@ -167,7 +167,10 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
                 f"{count} positional argument{'s' if count != 1 else ''}. Arguments to "
                 "differentiate must be passed by position."
             )
-    return tuple(int(n) % count for n in given)
+    found = tuple(int(n) % count for n in given)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{what}: argnums={argnums!r} names an argument twice")
+    return found
 
 
 def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:

@@ -57,7 +57,7 @@ def value_and_grad(
 
     @wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        nums = canonical_argnums(argnums, len(args), "value_and_grad")
+        nums = canonical_argnums(argnums, len(args), "grad")
         chosen = tuple(args[n] for n in nums)
         check_input_dtypes(chosen, "grad", holomorphic, allow_int)
         leaves, in_tree = tree_flatten(chosen)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import typeof
+from dovetail_core import float0, is_inexact, typeof
 from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
 
-from .arguments import canonical_argnums, check_callable, check_input_dtypes
+from .arguments import canonical_argnums, check_callable, check_input_dtypes, function_name
 from .functions import jvp, vjp
 
 
@@ -36,14 +36,21 @@ def jacfwd(
         partial_fun, chosen, single = _restrict(fun, args, kwargs, argnums, "jacfwd", holomorphic)
 
         def push(tangent: Any) -> Any:
-            found = jvp(partial_fun, chosen, tangent, has_aux)
-            return (found[1], (found[0], found[2])) if has_aux else (found[1], found[0])
+            value, out_tangent, *aux = jvp(partial_fun, chosen, tangent, has_aux)
+            return tree_map(_dense, out_tangent, value), (value, *aux)
 
         columns, value = vmap(push, out_axes=(-1, None))(_basis(chosen))
         jac = tree_map(lambda y: _split(y, chosen, -1, single), columns)
         return (jac, value[1]) if has_aux else jac
 
     return jacobian
+
+
+def _dense(tangent: Any, value: Any) -> Any:
+    """A derivative of or by integers, zero, as an array of their type in place of float0."""
+    if getattr(tangent, "dtype", None) != float0:
+        return tangent
+    return algebra().full(typeof(value).strong(), 0)
 
 
 def jacrev(
@@ -68,7 +75,7 @@ def jacrev(
         )
         value, pull, *aux = vjp(partial_fun, *chosen, has_aux=has_aux)
         _check_outputs(value, holomorphic)
-        rows = vmap(pull)(_basis(value))
+        rows = vmap(lambda ct: tree_map(_dense, pull(ct), chosen))(_basis(value))
         rows = rows[0] if single else rows
         leaves, in_tree = tree_flatten(rows)
         split = [_split(r, value, 0, False) for r in leaves]
@@ -111,6 +118,7 @@ def _restrict(
             full[n] = x
         return fun(*full, **kwargs)
 
+    partial_fun.__name__ = function_name(fun)
     return partial_fun, chosen, not isinstance(argnums, (tuple, list))
 
 
@@ -118,10 +126,17 @@ def _check_outputs(value: Any, holomorphic: bool) -> None:
     for x in tree_flatten(value)[0]:
         dtype = typeof(x).dtype  # type: ignore[attr-defined]
         if dtype.kind == "c" and not holomorphic:
-            raise TypeError(
-                f"jacrev takes functions with real outputs, got dtype {dtype.name}. For a "
-                "holomorphic function pass holomorphic=True; otherwise use vjp or jvp."
-            )
+            remedy = "For a holomorphic function pass holomorphic=True; otherwise use vjp or jvp."
+        elif holomorphic and dtype.kind != "c":
+            remedy = "With holomorphic=True outputs must be complex."
+        elif not is_inexact(dtype):
+            remedy = "Convert the output with .astype(float), or use jacfwd, vjp or jvp."
+        else:
+            continue
+        kind = "complex" if holomorphic else "real"
+        raise TypeError(
+            f"jacrev takes functions with {kind} outputs, got dtype {dtype.name}. {remedy}"
+        )
 
 
 def _basis(tree: Any) -> Any:

@@ -12,6 +12,10 @@ from dovetail_core.xla.client import Device
 class Backend(Protocol):
     """Where programs run. A plugin names its backends in its manifest (``backends``).
 
+    A backend that compiles StableHLO through PJRT is a ``PjrtBackend``. Any other one has, beside
+    what is here, ``run(program, args)``, which returns the results of a ``ClosedJaxpr`` as arrays:
+    ``jit(f, backend=...)`` calls it.
+
     Attributes:
         platform: its name, as in the manifest.
         priority: the usable backend of highest priority is the default; negative ones never are.

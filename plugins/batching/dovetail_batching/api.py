@@ -50,6 +50,8 @@ def vmap(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
             f"argument, got {type(in_axes).__name__}"
         )
+    if axis_size is not None and not hasattr(axis_size, "__index__"):
+        raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}")
     name = getattr(fun, "__name__", type(fun).__name__)
 
     @wraps(fun)

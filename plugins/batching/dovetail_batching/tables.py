@@ -15,6 +15,9 @@ class BatchRule(Protocol):
     multiple results. ``dims[i]`` is the position of the mapped axis in ``args[i]`` (never
     negative), or None where it has none (at least one has one). ``axis.size`` is its length and
     ``axis.name`` its name or None. The first three are passed by position.
+
+    Operations across a named axis have parameters ``axes`` (its names) and ``axis_sizes``; their
+    rules are called for the axes that they name even where no operand is mapped.
     """
 
     def __call__(

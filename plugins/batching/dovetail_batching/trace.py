@@ -6,7 +6,16 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    LiftTrace,
+    LiftTracer,
+    Primitive,
+    Trace,
+    derive,
+    typeof,
+)
 from dovetail_core.algebra import algebra
 from dovetail_core.trace import reset_trace, set_trace
 
@@ -120,7 +129,7 @@ class BatchTrace(LiftTrace[Batched]):
                 values.append(x)
                 dims.append(None)
         # Collectives over this axis concern it even if no operand is batched.
-        if not lifted and not (self.axis.name is not None and self._names_axis(params)):
+        if not lifted and (self.axis.name is None or not self._names_axis(primitive, params)):
             return self.parent.process(primitive, args, params)
         rule = batch_rules.rules.get(primitive) or batch_rules.miss(primitive)
         token = set_trace(self.parent)
@@ -132,8 +141,25 @@ class BatchTrace(LiftTrace[Batched]):
             return [self.lift(v) for v in zip(out, dim)]
         return self.lift((out, dim))
 
-    def _names_axis(self, params: dict[str, Any]) -> bool:
-        return self.axis.name in params.get("axes", ()) and "axis_sizes" in params
+    def _names_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
+        if primitive.form is None:
+            return "axis_sizes" in params and self.axis.name in params["axes"]
+        return any(self.axis.name in axes_of(r.program) for r in primitive.form(params).regions)
+
+
+def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
+    """Names of the axes that the collectives in a program are about; remembered with it."""
+    found = program.cache.get("axes")
+    if found is None:
+        names: set[Hashable] = set()
+        for eqn in program.eqns:
+            if "axis_sizes" in eqn.params:
+                names.update(eqn.params["axes"])
+            elif eqn.primitive.form is not None:
+                for region in eqn.primitive.form(eqn.params).regions:
+                    names |= axes_of(region.program)
+        found = program.cache["axes"] = frozenset(names)
+    return found
 
 
 def derive_batch(primitive: Primitive) -> BatchRule | None:

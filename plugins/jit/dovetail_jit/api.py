@@ -165,6 +165,10 @@ class Settings:
             return backend_named(self.backend).local_devices()[0], True
         return placement(leaves, self.name)
 
+    def runner(self) -> Callable[..., list[Any]] | None:
+        """``run(program, args)`` of the backend asked for, if that is one that is not PJRT."""
+        return getattr(backend_named(self.backend), "run", None) if self.backend else None
+
 
 def _signature(fun: Any) -> inspect.Signature | None:
     try:
@@ -324,8 +328,9 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         flags = donated or (False,) * len(operands)
         outs = jit_p.bind(*operands, program=program.call, name=settings.name, donated=flags)
         return tree_unflatten(program.out_tree, outs), None, False
-    if settings.backend == "reference":
-        return _on_reference(program, operands), None, False
+    run = settings.runner()
+    if run is not None:
+        return tree_unflatten(program.out_tree, run(program.call, operands)), None, False
     if donated:
         settings.check_donated(operands, donated, len(program.consts))
     device, committed = settings.place(leaves)
@@ -336,16 +341,6 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     outs = ex.run(operands, committed)
     path = ex.fast_path(program.out_tree, committed, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
-
-
-def _on_reference(program: Program, operands: Sequence[Any]) -> Any:
-    from dovetail_backends import asarray_on, evaluate, target_device
-
-    found = evaluate(program.call, *operands)
-    device = target_device()
-    avals: Any = program.call.out_avals
-    arrays = [asarray_on(x, a, device) for x, a in zip(found, avals)]
-    return tree_unflatten(program.out_tree, arrays)
 
 
 def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:

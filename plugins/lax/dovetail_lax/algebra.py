@@ -59,6 +59,8 @@ class ArrayAlgebra:
         """``x`` with a new axis of length ``size`` at ``axis``."""
         shape: tuple[int, ...] = typeof(x).shape  # type: ignore[attr-defined]
         new = (*shape[:axis], size, *shape[axis:])
+        if x.__class__ is np.ndarray and x.dtype == float0:
+            return np.zeros(new, float0)
         return spread(x, new, [i for i in range(len(new)) if i != axis])
 
     def move_axis(self, x: Any, source: int, destination: int) -> Any:

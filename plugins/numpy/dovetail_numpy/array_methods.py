@@ -25,7 +25,9 @@ from .ufuncs.clipping import clip
 from .ufuncs.rounding import round
 
 
-def _reshape(x: Any, *args: Any, order: str = "C", copy: Any = None, out_sharding: Any = None) -> Any:
+def _reshape(
+    x: Any, *args: Any, order: str = "C", copy: Any = None, out_sharding: Any = None
+) -> Any:
     """The array in another shape, given as one argument or several."""
     shape = args[0] if len(args) == 1 else args
     return shapes.reshape(x, shape, order, copy=copy)
@@ -135,7 +137,9 @@ def _compress(
 def _byteswap(x: Any, inplace: bool = False) -> Any:
     """The array with the bytes of each element in the opposite order."""
     if inplace:
-        raise NotImplementedError("byteswap: arrays are immutable, so inplace=True is not supported")
+        raise NotImplementedError(
+            "byteswap: arrays are immutable, so inplace=True is not supported"
+        )
     if x.dtype.itemsize == 1:
         return x
     octets = view(x, "uint8")
@@ -194,5 +198,3 @@ def install() -> None:
     direct = {n: of_two_arrays(common[n]) for n in _DIRECT_PAIRS}
     direct |= {n: of_one_array()(common[n]) for n in ("__neg__", "__abs__", "__invert__")}
     install_methods(ArrayImpl, {n: m for n, m in {**common, **direct}.items() if n not in own})
-
-

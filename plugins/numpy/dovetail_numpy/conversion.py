@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import canonical_dtype
+from dovetail_lax import dtypes
 
 from .creation import placing
 from .creation.arrays import array, as_array

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod, sqrt
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 from dovetail_lax import dtypes
 
 from .creation import placing
@@ -56,7 +57,9 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     if any(n < 1 for n in sizes):
         raise ValueError(f"{name}: lengths must be positive, got {tuple(sizes)}")
     if kind == "RFFT" and x.dtype.kind == "c":
-        raise ValueError(f"{name} takes real arrays, got dtype {x.dtype}. Use the complex transform.")
+        raise ValueError(
+            f"{name} takes real arrays, got dtype {x.dtype}. Use the complex transform."
+        )
     return _run(x, kind=kind, sizes=tuple(sizes), axes=axes, norm=how)
 
 

@@ -42,5 +42,3 @@ def fromiter(*args: Any, **kwargs: Any) -> Array:
         NotImplementedError: always.
     """
     _not_pure("fromiter")
-
-

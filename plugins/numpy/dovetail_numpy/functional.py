@@ -47,4 +47,3 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Array:
             )
         x = out
     return x
-

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from dovetail_jit import fused as fused
 
 from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_jit import fused as fused
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ARRAYS = (ArrayImpl, np.ndarray)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
@@ -48,7 +49,11 @@ def bincount(
 @fused(static=("length", "dtype"))
 def _count(x: Any, weights: Any, length: int, dtype: Any) -> Any:
     w = lax.full(x.shape, 1, dtype) if weights is None else weights
-    x = lax.max(x, number(x, 0)) if x.dtype.itemsize >= 4 else lax.max(convert(x, INT32), np.int32(0))
+    x = (
+        lax.max(x, number(x, 0))
+        if x.dtype.itemsize >= 4
+        else lax.max(convert(x, INT32), np.int32(0))
+    )
     return lax.scatter_add(
         filled(w, (length,), 0), lax.reshape(x, (x.size, 1)), w,
         lax.ScatterDimensionNumbers((), (0,), (0,)), mode="drop",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from .creation.arrays import as_array
 from .fusion import fused
@@ -70,7 +71,9 @@ def _interp(
     from .indexing.taking import take_along
 
     n = xp.shape[0]
-    at = lax.clamp(np.int32(1), convert(searchsorted(xp, x, "right"), INT32), np.int32(max(n - 1, 1)))
+    at = lax.clamp(
+        np.int32(1), convert(searchsorted(xp, x, "right"), INT32), np.int32(max(n - 1, 1))
+    )
     before = lax.sub(at, np.int32(1))
     x0, x1 = take_along(xp, before, 0), take_along(xp, at, 0)
     f0, f1 = take_along(fp, before, 0), take_along(fp, at, 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
+
 from dovetail_core import ShapedArray, canonical_dtype, typeof
 
 ArrayLike: TypeAlias = Any

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_core import Tracer
 
 from .creation.arrays import as_array
@@ -37,7 +37,9 @@ def _polyval(p: Any, x: Any) -> Any:
 def _combined(name: str, op: Any, a1: ArrayLike, a2: ArrayLike) -> Array:
     a, b = (as_array(name, v, i) for i, v in enumerate(promote(name, a1, a2)))
     if a.ndim != 1 or b.ndim != 1:
-        raise ValueError(f"{name} takes vectors of coefficients, got shapes {a.shape} and {b.shape}")
+        raise ValueError(
+            f"{name} takes vectors of coefficients, got shapes {a.shape} and {b.shape}"
+        )
     n = max(a.shape[0], b.shape[0])
     return op(*(lax.pad(v, number(v, 0), [(n - v.shape[0], 0, 0)]) for v in (a, b)))
 
@@ -63,15 +65,15 @@ def _trimmed(p: Any) -> Any:
 
 def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The product of two polynomials."""
-    a, b = (as_array("polymul", v, i) for i, v in enumerate(promote("polymul", a1, a2, inexact=True)))
+    a, b = (
+        as_array("polymul", v, i) for i, v in enumerate(promote("polymul", a1, a2, inexact=True))
+    )
     if trim_leading_zeros and a.size > 1 and b.size > 1:
         a, b = _trimmed(a), _trimmed(b)
     return convolve(a, b)
 
 
-def polydiv(
-    u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False
-) -> tuple[Array, Array]:
+def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
     """Quotient and remainder of two polynomials."""
     a, b = (as_array("polydiv", w, i) for i, w in enumerate(promote("polydiv", u, v, inexact=True)))
     n, m = a.shape[0], b.shape[0]
@@ -235,9 +237,7 @@ def polyfit(
     return c, _fit_covariance(lhs, residuals, a.shape[0], order, cov, b.ndim)
 
 
-def _fit_covariance(
-    lhs: Any, residuals: Any, points: int, order: int, cov: Any, ndim: int
-) -> Any:
+def _fit_covariance(lhs: Any, residuals: Any, points: int, order: int, cov: Any, ndim: int) -> Any:
     from .linear.solving import inv
 
     base = inv(lax.dot(lax.transpose(lhs, (1, 0)), lhs))
@@ -251,5 +251,3 @@ def _fit_covariance(
     if ndim == 1:
         return MULTIPLY(base, factor)
     return MULTIPLY(lax.expand_dims(base, (2,)), factor)
-
-

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, enable_x64, is_inexact, typeof
+from dovetail_lax import dtypes
 
 from .operands import PYTHON_SCALARS, ArrayLike, aval_of, operand
 

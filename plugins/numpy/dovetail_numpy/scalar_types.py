@@ -6,6 +6,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+
 from dovetail_lax import dtypes
 
 from .creation.arrays import asarray

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from .creation.arrays import as_array
 from .fusion import fused
@@ -182,8 +183,11 @@ def _slope(v: Any, axis: int, step: Any) -> Any:
     else:
         d = lax.sub(lax.slice_in_dim(h, 1, n), lax.slice_in_dim(h, 0, n - 1))
         wide = lambda x, m: lax.broadcast_in_dim(  # noqa: E731
-            x, tuple(m if i == axis else s for i, s in enumerate(v.shape)), (axis,))
-        d0, d1 = (wide(x, n - 2) for x in (lax.slice_in_dim(d, 0, n - 2), lax.slice_in_dim(d, 1, n - 1)))
+            x, tuple(m if i == axis else s for i, s in enumerate(v.shape)), (axis,)
+        )
+        d0, d1 = (
+            wide(x, n - 2) for x in (lax.slice_in_dim(d, 0, n - 2), lax.slice_in_dim(d, 1, n - 1))
+        )
         left = lax.div(lax.sub(part(1, n - 1), part(0, n - 2)), d0)
         right = lax.div(lax.sub(part(2, n), part(1, n - 1)), d1)
         # Weighted so that it is exact for parabolas also where the spacing is uneven.
@@ -217,5 +221,3 @@ def unwrap(
     running = lax.cumsum(correction, axis=axis)
     config = [(int(i == axis), 0, 0) for i in range(v.ndim)]
     return lax.add(v, lax.pad(running, number(v, 0), config))
-
-

@@ -34,7 +34,9 @@ def cov(
     from .manipulation.joining import concatenate
 
     given = [v for v in (m, y) if v is not None]
-    arrays = [_observations(as_array("cov", v), rowvar) for v in promote("cov", *given, inexact=True)]
+    arrays = [
+        _observations(as_array("cov", v), rowvar) for v in promote("cov", *given, inexact=True)
+    ]
     x = concatenate(arrays, 0) if len(arrays) > 1 else arrays[0]
     if dtype is not None:
         x = convert(x, dtypes.as_dtype(dtype))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from dovetail_lax import dtypes
 
 from .operands import DTypeLike
@@ -100,4 +101,3 @@ def iterable(y: Any) -> bool:
     if hasattr(y, "aval"):
         return bool(y.shape)
     return bool(np.iterable(y))
-

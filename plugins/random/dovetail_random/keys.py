@@ -177,7 +177,7 @@ class KeyArray:
         if isinstance(first, Tracer):
             dims = ",".join(map(str, first.shape))
             return f"Traced<{self.dtype}[{dims}]> under {first._trace.what}"
-        if not all(hasattr(lane, "shape") for lane in self.lanes):
+        if not all(hasattr(lane, "__array__") for lane in self.lanes):
             return f"KeyArray({self.impl.name}, {self.lanes!r})"
         words = np.stack([np.asarray(lane) for lane in self.lanes], -1)
         return f"Array({self.shape}, dtype={self.dtype}) overlaying:\n{words}"

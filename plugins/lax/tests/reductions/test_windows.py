@@ -1,4 +1,4 @@
-"""Sliding windows: layouts, general programs, and derivatives that agree with each other at ties."""
+"""Sliding windows: layouts, general programs, and derivatives that agree at ties, too."""
 
 from __future__ import annotations
 
@@ -77,11 +77,9 @@ def test_derivatives_transpose_each_other_also_at_ties(f, fill, layout):
     out, pull = vjp(pooled, x)
     tangent = np.cos(np.arange(35, dtype=np.float32)).reshape(5, 7)
     ct = np.sin(np.arange(np.size(out), dtype=np.float32)).reshape(np.shape(out))
-    if not np.isfinite(np.asarray(out)).all():
-        x = X
     for run in (lambda g: g, jit):  # compilers decide ties alike, however they optimise
         push = run(lambda t: jvp(pooled, (x,), (t,))[1])
-        assert_transposes(lambda t: [push(t)], pull, [tangent], [ct], 1e-4)
+        assert_transposes(lambda t, push=push: [push(t)], pull, [tangent], [ct], 1e-4)
 
 
 def test_the_first_largest_element_gets_the_gradient():

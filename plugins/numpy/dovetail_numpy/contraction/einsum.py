@@ -48,11 +48,13 @@ def einsum(
     arrays = [as_array("einsum", x, i) for i, x in enumerate(operands)]
     plan = _plan(subscripts, tuple([x.shape for x in arrays]), optimize)
     first = arrays[0].dtype
-    if any([x.dtype != first for x in arrays]):
+    if any(x.dtype != first for x in arrays):
         arrays = promote("einsum", *arrays)
     if precision is None and preferred_element_type is None:
         return _run(*arrays, plan=plan, precision=None, preferred=None)
-    preferred = None if preferred_element_type is None else lax.dtypes.as_dtype(preferred_element_type)
+    preferred = (
+        None if preferred_element_type is None else lax.dtypes.as_dtype(preferred_element_type)
+    )
     return _run(*arrays, plan=plan, precision=precision, preferred=preferred)
 
 

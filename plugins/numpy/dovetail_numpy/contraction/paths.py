@@ -31,7 +31,7 @@ def path_steps(
     for group in path:
         while len(group) > 1:
             steps.append(_pair(terms, tuple(group[:2]), output))
-            rest = [i for i in group[2:]]
+            rest = list(group[2:])
             gone = sorted(group[:2])
             # The result is last; the others have moved up by those that are gone before them.
             group = [len(terms) - 1, *(i - sum(g < i for g in gone) for i in rest)]

@@ -8,7 +8,6 @@ from math import prod
 from typing import Any
 
 import dovetail_lax as lax
-
 from dovetail_core import ShapedArray, typeof
 
 from ..creation.arrays import as_array
@@ -89,7 +88,9 @@ class MatMul:
 def _matmul_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, preferred: Any) -> Plan:
     n, m = len(a), len(b)
     if m <= 2:
-        return contraction((((n - 1,), (max(m - 2, 0),)), (_NO_AXES, _NO_AXES)), precision, preferred)
+        return contraction(
+            (((n - 1,), (max(m - 2, 0),)), (_NO_AXES, _NO_AXES)), precision, preferred
+        )
     if n == m and a[:-2] == b[:-2]:
         batch = tuple(range(n - 2))
         return contraction((((n - 1,), (m - 2,)), (batch, batch)), precision, preferred)
@@ -114,7 +115,9 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
             only_b.append(i)
             drop_a += [] if p is None else [i - (rank - len(stack_a))]
         else:
-            raise TypeError(f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast")
+            raise TypeError(
+                f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast"
+            )
     left = [i for i in range(rank) if i in batch or i in only_a]
     right = [i for i in range(rank) if i in batch or i in only_b]
     dims = (((len(left) + len(rows) - 1,), (len(right),)),

@@ -26,7 +26,9 @@ def parse_subscripts(
     unused = iter(c for c in string.ascii_letters + _MORE if c not in text)
     widths = [len(s) - len(t.replace("...", "")) for t, s in zip(terms, shapes) if "..." in t]
     dots = "".join(next(unused) for _ in range(max(widths, default=0)))
-    inputs = tuple(_spelled(subscripts, i, t, s, dots) for i, (t, s) in enumerate(zip(terms, shapes)))
+    inputs = tuple(
+        _spelled(subscripts, i, t, s, dots) for i, (t, s) in enumerate(zip(terms, shapes))
+    )
     if arrow:
         output = right.replace("...", dots)
     else:

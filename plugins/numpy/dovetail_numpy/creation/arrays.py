@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_lax import dtypes
 
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeLike, operand, short_repr
 from ..promotion import convert, default_int
@@ -92,7 +92,9 @@ def _from_host(x: Any, dtype: Any) -> Array:
     if hasattr(x, "__jax_array__"):
         return asarray(x.__jax_array__(), dtype)
     try:
-        value = np.asarray(memoryview(x)) if isinstance(x, (bytearray, memoryview)) else np.asarray(x)
+        value = (
+            np.asarray(memoryview(x)) if isinstance(x, (bytearray, memoryview)) else np.asarray(x)
+        )
         typeof(value)
     except TypeError as e:
         raise TypeError(
@@ -175,9 +177,7 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
     return array(a, copy=True, order=order or "K")
 
 
-def frombuffer(
-    buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0
-) -> Array:
+def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
     """A one-dimensional array from the bytes of a buffer."""
     return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_lax import dtypes
 
 from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple
 from ..promotion import broadcast_shapes, convert, python_scalar

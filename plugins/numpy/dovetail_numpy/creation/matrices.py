@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import canonical_dtype
+from dovetail_lax import dtypes
 
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, shape_tuple
@@ -231,5 +231,3 @@ def fromfunction(
         axes[len(dims) - 1 - i] = 0  # type: ignore[call-overload]
         mapped = vmap(mapped, in_axes=tuple(axes))
     return mapped(*(lax.iota(dtypes.as_dtype(dtype), d) for d in dims))
-
-

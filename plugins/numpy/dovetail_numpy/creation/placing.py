@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from dovetail_backends import selection
 
+from dovetail_backends import selection
 from dovetail_core import EVAL, ShapedArray, get_trace
 from dovetail_core.xla import arrays as runtime
 

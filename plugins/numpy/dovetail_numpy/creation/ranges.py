@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import Tracer, is_inexact, typeof
+from dovetail_lax import dtypes
 
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, operand
@@ -170,5 +170,3 @@ def _exact_ends(out: Any, lo: Any, hi: Any, axis: int, endpoint: bool) -> Any:
     if n > 1 and endpoint:
         out = select(lax.eq(place, np.int32(n - 1)), hi, out)
     return select(lax.eq(place, np.int32(0)), lo, out)
-
-

@@ -10,12 +10,13 @@ from .parsing import ARRAY, DOTS, FLAG, HOST, INT, NONE, SLICE, Key
 
 
 class Run(NamedTuple):
-    """A slice of an axis: ``count`` places from ``start`` on, ``step`` apart."""
+    """A slice of an axis: ``count`` places from ``start`` on (or from operand ``source``)."""
 
     axis: int
     start: int
     count: int
     step: int
+    source: int | None = None
 
 
 class Pick(NamedTuple):
@@ -52,6 +53,22 @@ class Layout(NamedTuple):
     before: int
     new_axes: tuple[int, ...]
     result: tuple[int, ...]
+
+
+def movable(found: Layout) -> tuple[Layout, tuple[int, ...]] | None:
+    """The layout with the starts of contiguous slices as leading operands, and those starts.
+
+    Arrays that are read at one place after the other then need one program, not one for each. None
+    where there is no such slice.
+    """
+    starts = [r for r in found.runs if r.step == 1 and r.count != found.shape[r.axis] and r.count]
+    if not starts or found.flag_axes:
+        return None
+    number = {r.axis: i for i, r in enumerate(starts)}
+    runs = tuple([r._replace(start=0, source=number[r.axis]) if r.axis in number else r
+                  for r in found.runs])  # fmt: skip
+    picks = tuple([p._replace(source=p.source + len(starts)) for p in found.picks])  # type: ignore
+    return found._replace(runs=runs, picks=picks), tuple([r.start for r in starts])
 
 
 def _kind(item: Any) -> int:
@@ -144,9 +161,7 @@ def layout(shape: tuple[int, ...], key: Key) -> Layout:
         places = np.broadcast_shapes(*(p.shape for p in reader.picks)) if advanced else ()
     except ValueError:
         shapes = ", ".join(str(p.shape) for p in reader.picks)
-        raise IndexError(
-            f"index arrays of shapes {shapes} do not broadcast together"
-        ) from None
+        raise IndexError(f"index arrays of shapes {shapes} do not broadcast together") from None
     places = tuple(int(d) for d in places)
     before = _runs_before(reader.order) if advanced else 0
     new_axes, result = _result(reader, before, places)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_core import EVAL, get_trace
 
 from ..fusion import fused
 from ..operations import number, select
 from ..promotion import INT32
-from .layout import Layout, Pick, layout
+from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, Key, parse
 
 Mode = lax.GatherScatterMode
@@ -50,16 +50,23 @@ DEFAULT = Options()
 
 
 class ReadPlan:
-    """How to read one index from arrays of one shape. Called with the array and the operands."""
+    """How to read one index from arrays of one shape. Called with the array and the operands.
 
-    __slots__ = ("layout", "options", "host", "simple")
+    Attributes:
+        host: operands that are Python integers: their number and the size of their axis.
+        moving: the plan with the starts of slices as operands, which evaluation uses.
+        starts: those starts.
+    """
 
-    def __init__(self, shape: tuple[int, ...], key: Key, options: Options) -> None:
-        self.layout = found = layout(shape, key)
+    __slots__ = ("layout", "options", "host", "simple", "moving", "starts")
+
+    def __init__(self, found: Layout, options: Options) -> None:
+        self.layout = found
         self.options = options
-        # Operands that are Python integers: their number and the size of their axis.
         self.host = [(p.source, found.shape[p.axis]) for p in found.picks if p.kind == INT]
         self.simple = not found.advanced and options.mode in (IN_BOUNDS, Mode.CLIP)
+        self.moving: ReadPlan = self
+        self.starts: tuple[int, ...] = ()
 
     def place(self, operands: list[Any]) -> None:
         """Count negative Python integers from the end, and keep them within index types."""
@@ -78,6 +85,16 @@ class ReadPlan:
         return _read_gather(x, found, operands, self.options)
 
 
+def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> ReadPlan:
+    plan = ReadPlan(layout(shape, key), options)
+    moved = movable(plan.layout)
+    if moved is not None:
+        core, plan.starts = moved
+        plan.moving = _moving.setdefault((core, options), ReadPlan(core, options))
+    return plan
+
+
+_moving: dict[Any, ReadPlan] = {}
 _plans: dict[Any, ReadPlan] = {}
 
 
@@ -96,33 +113,43 @@ def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
     shape = x.shape
     plan = _plans.get((shape, key, options))
     if plan is None:
-        plan = _plans[shape, key, options] = ReadPlan(shape, key, options)
+        plan = _plans[shape, key, options] = _plan_for(shape, key, options)
     if plan.host:
         plan.place(operands)
     if get_trace() is EVAL:
-        return _run(x, *operands, plan=plan)
+        return _run(x, *plan.starts, *operands, plan=plan.moving)
     return plan(x, *operands)
 
 
 def _read_simple(x: Any, found: Layout, operands: Any, wrap: bool) -> Any:
-    if found.picks:
-        x = _dynamic_slice(x, found, operands, wrap)
-    x = _slice_runs(x, found, after_picks=bool(found.picks))
+    dynamic = bool(found.picks) or any(r.source is not None for r in found.runs)
+    if dynamic:
+        x = _dynamic_slice(x, found, found.picks, operands, wrap)
+    x = _slice_runs(x, found, contiguous=not dynamic)
     return _finish(x, tuple([p.axis for p in found.picks]), found)
 
 
-def _dynamic_slice(x: Any, found: Layout, operands: Any, wrap: bool) -> Any:
+def start_of(run: Run, operands: Any) -> Any:
+    """Where a slice starts."""
+    return run.start if run.source is None else operands[run.source]
+
+
+def _dynamic_slice(
+    x: Any, found: Layout, picks: tuple[Pick, ...], operands: Any, wrap: bool
+) -> Any:
     """One place on each picked axis, and contiguous runs of others, by one dynamic slice."""
     starts: list[Any] = [0] * len(found.shape)
     sizes = list(found.shape)
     for run in found.runs:
         if run.step == 1:
-            starts[run.axis], sizes[run.axis] = run.start, run.count
-    for pick in found.picks:
-        starts[pick.axis], sizes[pick.axis] = _wrapped(pick, operands, found.shape, wrap), 1
+            starts[run.axis], sizes[run.axis] = start_of(run, operands), run.count
+    for pick in picks:
+        starts[pick.axis], sizes[pick.axis] = wrapped_pick(pick, operands, found.shape, wrap), 1
     # An axis of size 0 has no place to read: clamping has no meaning there.
     if any(s > n for s, n in zip(sizes, found.shape)):
-        raise IndexError(f"an index picks from an axis of size 0 of an array of shape {found.shape}")
+        raise IndexError(
+            f"an index picks from an axis of size 0 of an array of shape {found.shape}"
+        )
     return lax.dynamic_slice_p.bind(x, *_one_dtype(starts), slice_sizes=tuple(sizes))
 
 
@@ -144,7 +171,7 @@ def index_dtype(dtype: Any) -> Any:
     return dtype if dtype.itemsize >= 4 else INT32
 
 
-def _wrapped(pick: Pick, operands: Any, shape: tuple[int, ...], wrap: bool) -> Any:
+def wrapped_pick(pick: Pick, operands: Any, shape: tuple[int, ...], wrap: bool) -> Any:
     """The places of a pick, negative ones counted from the end."""
     if pick.source.__class__ is not int:
         return pick.source
@@ -164,13 +191,13 @@ def wrapped(v: Any, size: int, wrap: bool = True) -> Any:
     return select(lax.lt_p.bind(v, number(v, 0)), lax.add_p.bind(v, number(v, size)), v)
 
 
-def _slice_runs(x: Any, found: Layout, after_picks: bool) -> Any:
-    """The sliced axes, those that the dynamic slice has not taken already."""
+def _slice_runs(x: Any, found: Layout, contiguous: bool) -> Any:
+    """The sliced axes; contiguous slices only if no dynamic slice has taken them already."""
     starts, limits = [0] * len(x.shape), list(x.shape)
     strides = [1] * len(x.shape)
     backwards = []
     for run in found.runs:
-        if after_picks and run.step == 1:
+        if run.step == 1 and not contiguous:
             continue
         last = run.start + (run.count - 1) * run.step
         low, high = (run.start, last) if run.step > 0 else (last, run.start)
@@ -204,8 +231,11 @@ def _with_new_axes(x: Any, found: Layout) -> Any:
 
 
 def _read_gather(x: Any, found: Layout, operands: Any, options: Options) -> Any:
-    x = _slice_runs(x, found, after_picks=False)
-    columns = [_wrapped(p, operands, found.shape, options.wrap) for p in found.picks]
+    dynamic = any(r.source is not None for r in found.runs)
+    if dynamic:
+        x = _dynamic_slice(x, found, (), operands, options.wrap)
+    x = _slice_runs(x, found, contiguous=not dynamic)
+    columns = [wrapped_pick(p, operands, found.shape, options.wrap) for p in found.picks]
     indices = index_vectors(columns, found.places)
     picked = tuple([p.axis for p in found.picks])
     n = len(found.places)
@@ -243,5 +273,3 @@ def index_vectors(columns: list[Any], places: tuple[int, ...]) -> Any:
 
 def _as_index(c: Any, dtype: Any) -> Any:
     return lax.convert_element_type(c, dtype) if hasattr(c, "aval") else np.asarray(c, dtype)
-
-

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -75,7 +76,9 @@ def take(
         options = Options("clip", None, indices_are_sorted, unique_indices, False)
         return _take(a, places, axis=axis, options=options)
     elif mode == "raise":
-        raise NotImplementedError("take: mode 'raise' is not supported; use 'fill', 'clip' or 'wrap'")
+        raise NotImplementedError(
+            "take: mode 'raise' is not supported; use 'fill', 'clip' or 'wrap'"
+        )
     options = Options(mode or "fill", fill_value, indices_are_sorted, unique_indices)
     return _take(a, places, axis=axis, options=options)
 
@@ -188,9 +191,7 @@ def put(
     return to_shape(flat, a.shape)
 
 
-def place(
-    arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True
-) -> Array:
+def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
     """``arr`` with ``vals`` (repeated as needed) written in order where ``mask`` is true.
 
     Raises:
@@ -216,9 +217,7 @@ def _place(a: Any, m: Any, v: Any) -> Any:
     return to_shape(select(m, chosen, flat), a.shape)
 
 
-def choose(
-    a: ArrayLike, choices: Any, out: None = None, mode: str = "raise"
-) -> Array:
+def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """For each element of ``a``, the element of ``choices[a]`` at the same place.
 
     Raises:
@@ -277,5 +276,3 @@ def extract(
     """Elements of ``arr`` where ``condition`` is true, as a vector (see :func:`compress`)."""
     cond = as_array("extract", condition)
     return compress(to_shape(cond, (cond.size,)), arr, size=size, fill_value=fill_value)
-
-

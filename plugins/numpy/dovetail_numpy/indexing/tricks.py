@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation import placing
 from ..creation.arrays import as_array, asarray
@@ -164,7 +165,9 @@ def ravel_multi_index(
     from ..ufuncs.arithmetic import REMAINDER
 
     sizes = shape_tuple("ravel_multi_index", dims)
-    given = list(multi_index) if not hasattr(multi_index, "aval") else list(lax.unstack(multi_index))
+    given = (
+        list(multi_index) if not hasattr(multi_index, "aval") else list(lax.unstack(multi_index))
+    )
     if len(given) != len(sizes):
         raise ValueError(f"ravel_multi_index: {len(given)} indices for {len(sizes)} dimensions")
     if order not in ("C", "F") or mode not in ("raise", "wrap", "clip"):
@@ -202,7 +205,9 @@ class _Grid:
         axes = [as_array("grid", a) for a in promote("grid", *axes)]
         n = len(axes)
         if self._sparse:
-            return [to_shape(a, (1,) * i + (a.size,) + (1,) * (n - i - 1)) for i, a in enumerate(axes)]
+            return [
+                to_shape(a, (1,) * i + (a.size,) + (1,) * (n - i - 1)) for i, a in enumerate(axes)
+            ]
         shape = tuple(a.size for a in axes)
         return lax.stack([lax.broadcast_in_dim(a, shape, (i,)) for i, a in enumerate(axes)])
 

@@ -6,19 +6,19 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import EVAL, get_trace, typeof
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..promotion import broadcast, convert
 from ..reductions.engine import strong
-from .layout import Layout, layout
+from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, Key, parse
-from .reading import Options, _wrapped, index_vectors
+from .reading import Options, index_vectors, start_of, wrapped_pick
 
 Mode = lax.GatherScatterMode
 DROP = Mode.FILL_OR_DROP
@@ -37,13 +37,17 @@ class _Part(NamedTuple):
 
 
 class WritePlan:
-    """How to update one index of arrays of one shape."""
+    """How to update one index of arrays of one shape (see ``ReadPlan``)."""
 
-    __slots__ = ("layout", "options", "host", "static", "parts", "batch", "windows", "box")
+    __slots__ = (
+        "layout", "options", "host", "static", "parts", "batch", "windows", "box", "moving", "starts"
+    )  # fmt: skip
 
-    def __init__(self, shape: tuple[int, ...], key: Key, options: Options) -> None:
-        self.layout = found = layout(shape, key)
+    def __init__(self, found: Layout, options: Options) -> None:
+        self.layout = found
         self.options = options
+        self.moving: WritePlan = self
+        self.starts: tuple[int, ...] = ()
         self.host = [(p.source, found.shape[p.axis]) for p in found.picks if p.kind == INT]
         self.static = all(p.kind == INT for p in found.picks)
         self.box = self.static and all(r.step == 1 for r in found.runs)
@@ -69,8 +73,8 @@ class WritePlan:
                 picked, at = True, at + n
             if run.step == 1:
                 windows.append(at)
-                if run.start or run.count != found.shape[run.axis]:
-                    parts.append(_Part(run.axis, run.start, ()))
+                if run.source is not None or run.start or run.count != found.shape[run.axis]:
+                    parts.append(_Part(run.axis, run, ()))
             else:
                 stop = run.start + run.count * run.step
                 places = np.arange(run.start, stop, run.step, dtype=np.int32)
@@ -98,8 +102,10 @@ class WritePlan:
         columns = []
         for part in self.parts:
             source = part.source
-            if hasattr(source, "kind"):
-                source = _wrapped(source, operands, shape, self.options.wrap)
+            if source.__class__ is Pick:
+                source = wrapped_pick(source, operands, shape, self.options.wrap)
+            elif source.__class__ is Run:
+                source = start_of(source, operands)
             columns.append(_spread(source, part.dims, len(self.batch)))
         if not columns:
             return np.zeros((*self.batch, 0), np.int32)
@@ -133,6 +139,16 @@ def _spread(source: Any, dims: tuple[int, ...], ndim: int) -> Any:
 
 
 _plans: dict[Any, WritePlan] = {}
+_moving: dict[Any, WritePlan] = {}
+
+
+def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> WritePlan:
+    plan = WritePlan(layout(shape, key), options)
+    moved = movable(plan.layout)
+    if moved is not None:
+        core, plan.starts = moved
+        plan.moving = _moving.setdefault((core, options), WritePlan(core, options))
+    return plan
 
 
 def plan_for(x: Any, index: Any, options: Options) -> tuple[WritePlan, list[Any], bool]:
@@ -141,7 +157,7 @@ def plan_for(x: Any, index: Any, options: Options) -> tuple[WritePlan, list[Any]
     shape = x.shape
     plan = _plans.get((shape, key, options))
     if plan is None:
-        plan = _plans[shape, key, options] = WritePlan(shape, key, options)
+        plan = _plans[shape, key, options] = _plan_for(shape, key, options)
     return plan, operands, plan.place(operands) if plan.host else True
 
 
@@ -160,7 +176,7 @@ def update(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
     fits = kind == "set" and plan.box and options.mode in (DROP, Mode.CLIP, Mode.PROMISE_IN_BOUNDS)
     as_box = fits and (inside or options.mode is not DROP)
     if get_trace() is EVAL:
-        return _run(x, y, *operands, plan=plan, kind=kind, box=as_box)
+        return _run(x, y, *plan.starts, *operands, plan=plan.moving, kind=kind, box=as_box)
     return _write(x, y, operands, plan, kind, as_box)
 
 
@@ -219,8 +235,12 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
     shape = getattr(y, "shape", ())
     if shape == ():
         y = convert(y, x.dtype) if not hasattr(y, "aval") else y
-        return lax.broadcast_in_dim_p.bind(y, shape=wanted, broadcast_dimensions=()) if wanted else y
-    shape = shape[max(0, len(shape) - len(found.result)) :] if _leading_ones(shape, found) else shape
+        return (
+            lax.broadcast_in_dim_p.bind(y, shape=wanted, broadcast_dimensions=()) if wanted else y
+        )
+    shape = (
+        shape[max(0, len(shape) - len(found.result)) :] if _leading_ones(shape, found) else shape
+    )
     fits = len(shape) <= len(found.result)
     if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], found.result[::-1])):
         raise ValueError(
@@ -243,7 +263,7 @@ def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:
     starts: list[Any] = [0] * len(found.shape)
     sizes = list(found.shape)
     for run in found.runs:
-        starts[run.axis], sizes[run.axis] = run.start, run.count
+        starts[run.axis], sizes[run.axis] = start_of(run, operands), run.count
     for pick in found.picks:
         starts[pick.axis], sizes[pick.axis] = operands[pick.source], 1
     y = lax.reshape(y, tuple(sizes)) if getattr(y, "shape", ()) != tuple(sizes) else y
@@ -271,5 +291,3 @@ def apply(x: Any, index: Any, func: Callable[[Any], Any], options: Options) -> A
         mode=options.mode,
     )
     return lax.reshape(out, shape) if plan.layout.flag_axes else out
-
-

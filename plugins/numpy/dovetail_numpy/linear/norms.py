@@ -82,7 +82,11 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     if ord in (1, -1, inf, -inf) and not isinstance(ord, str):
         over, rest = (rows, columns) if abs(ord) == 1 else (columns, rows)
         sums = basic.sum(lax.abs(x), over, keepdims=True)
-        out = basic.max(sums, rest, keepdims=True) if ord > 0 else basic.min(sums, rest, keepdims=True)
+        out = (
+            basic.max(sums, rest, keepdims=True)
+            if ord > 0
+            else basic.min(sums, rest, keepdims=True)
+        )
         return out if keepdims else lax.squeeze(out, sorted(axes))
     if ord not in (2, -2, "nuc"):
         raise ValueError(
@@ -113,7 +117,11 @@ def vector_norm(
     kept = [d for i, d in enumerate(x.shape) if i not in axes]
     moved = moveaxis(x, axes, tuple(range(-len(axes), 0)))
     out = norm(to_shape(moved, (*kept, x.size // max(1, _size(kept)))), ord, -1)
-    return to_shape(out, tuple(1 if i in axes else d for i, d in enumerate(x.shape))) if keepdims else out
+    return (
+        to_shape(out, tuple(1 if i in axes else d for i, d in enumerate(x.shape)))
+        if keepdims
+        else out
+    )
 
 
 def _size(dims: list[int]) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..contraction.products import matmul
 from ..creation.arrays import as_array
@@ -103,7 +104,9 @@ def lstsq(
         raise ValueError(f"lstsq: shapes {x.shape} and {y.shape} do not fit")
     vector = y.ndim == 1
     rows, columns = x.shape
-    limit = float(lax.dtypes.finfo(x.dtype).eps) * max(x.shape) if rcond is None or rcond < 0 else rcond
+    limit = (
+        float(lax.dtypes.finfo(x.dtype).eps) * max(x.shape) if rcond is None or rcond < 0 else rcond
+    )
     solution, residuals, rank, s = _lstsq(x, lax.expand_dims(y, (1,)) if vector else y,
                                           rcond=float(limit))  # fmt: skip
     if numpy_resid and (rows <= columns or int(rank) < columns):
@@ -121,7 +124,9 @@ def _lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
     rank = lax.reduce_sum(lax.convert_element_type(keep, np.int32), (0,))
     inverse = select(keep, lax.div(number(s, 1), select(keep, s, number(s, 1))), number(s, 0))
     projected = matmul(adjoint(u), b)
-    scaled = lax.mul(projected, lax.broadcast_in_dim(convert(inverse, b.dtype), projected.shape, (0,)))
+    scaled = lax.mul(
+        projected, lax.broadcast_in_dim(convert(inverse, b.dtype), projected.shape, (0,))
+    )
     x = matmul(adjoint(vh), scaled)
     rest = lax.abs(lax.sub(b, matmul(a, x)))
     return x, lax.reduce_sum(lax.mul(rest, rest), (0,)), rank, s
@@ -147,5 +152,3 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
         raise ValueError(f"tensorinv: shape {x.shape} is not square for ind={ind}")
     n = prod(x.shape[:ind])
     return to_shape(inv(to_shape(x, (n, n))), (*x.shape[ind:], *x.shape[:ind]))
-
-

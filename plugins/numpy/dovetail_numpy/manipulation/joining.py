@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -15,6 +16,7 @@ from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import common_type, convert
 from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
+import itertools
 
 
 def _items(name: str, arrays: Any) -> list[Any]:
@@ -39,15 +41,13 @@ def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:
         wanted = dtypes.as_dtype(dtype)
         return [convert(x, wanted) for x in arrays]
     first = arrays[0].aval.dtype
-    if all([x.aval.dtype is first for x in arrays]):
+    if all(x.aval.dtype is first for x in arrays):
         return arrays
     wanted, weak = common_type([x.aval for x in arrays])
     return [convert(x, wanted, weak) for x in arrays]
 
 
-def concatenate(
-    arrays: Any, axis: int | None = 0, dtype: DTypeLike = None
-) -> Array:
+def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> Array:
     """Arrays put one after the other along an existing axis; flattened first for ``axis=None``.
 
     Raises:
@@ -58,7 +58,7 @@ def concatenate(
     if axis is None:
         return _join(*(ravel(x) for x in items), axis=0, dtype=dtype)
     shape = items[0].shape
-    if not all([x.shape for x in items]):
+    if not all(x.shape for x in items):
         raise ValueError("concatenate: scalars cannot be concatenated. Use stack for them.")
     axis = axis_index("concatenate", axis, len(shape))
     rest = shape[:axis] + shape[axis + 1 :]
@@ -75,7 +75,7 @@ def concatenate(
 
 def _join(*items: Any, axis: int, dtype: Any) -> Any:
     first = items[0].aval.dtype
-    if dtype is None and all([x.aval.dtype is first for x in items]):
+    if dtype is None and all(x.aval.dtype is first for x in items):
         if len(items) == 1:
             return items[0]
         return lax.concatenate_p.bind(*items, dimension=axis)
@@ -98,9 +98,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     return concatenate([arr, values], axis)
 
 
-def stack(
-    arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike = None
-) -> Array:
+def stack(arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike = None) -> Array:
     """Arrays of one shape side by side along a new axis.
 
     Raises:
@@ -109,7 +107,7 @@ def stack(
     no_out("stack", out)
     items = _items("stack", arrays)
     shape = items[0].shape
-    if any([x.shape != shape for x in items]):
+    if any(x.shape != shape for x in items):
         raise ValueError(
             f"stack: all arrays must have one shape, got {', '.join(str(x.shape) for x in items)}"
         )
@@ -203,10 +201,10 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int) -> list[Array]:
     cuts = _cuts(name, size, sections)
     ends = [min(max(c + size if c < 0 else c, 0), size) for c in cuts]
     bounds = [0, *ends, size]
-    sizes = [b - a for a, b in zip(bounds, bounds[1:])]
+    sizes = [b - a for a, b in itertools.pairwise(bounds)]
     if all(s >= 0 for s in sizes):
         return list(lax.split_p.bind(x, sizes=tuple(sizes), axis=axis))
-    return [lax.slice_in_dim(x, a, max(a, b), axis=axis) for a, b in zip(bounds, bounds[1:])]
+    return [lax.slice_in_dim(x, a, max(a, b), axis=axis) for a, b in itertools.pairwise(bounds)]
 
 
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
@@ -237,5 +235,3 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """``ary`` cut along its third axis."""
     return _split("dsplit", ary, indices_or_sections, 2)
-
-

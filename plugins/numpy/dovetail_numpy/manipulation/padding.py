@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -36,7 +37,9 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
     rows = list(given)
     if all(np.ndim(r) == 0 for r in rows if not hasattr(r, "aval")) and shape is not None and len(
             shape) == 1:  # fmt: skip
-        rows = [rows] if len(rows) == 2 else [(r, r) for r in rows] if len(rows) != 1 else [rows * 2]
+        rows = (
+            [rows] if len(rows) == 2 else [(r, r) for r in rows] if len(rows) != 1 else [rows * 2]
+        )
     pairs = [tuple(r) * 2 if len(tuple(r)) == 1 else tuple(r) for r in rows]
     if len(pairs) == 1:
         pairs = pairs * ndim
@@ -48,7 +51,9 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
 def _has_arrays(given: Any) -> bool:
     if hasattr(given, "aval"):
         return bool(given.shape)
-    return isinstance(given, (list, tuple)) and any(_has_arrays(g) or hasattr(g, "aval") for g in given)
+    return isinstance(given, (list, tuple)) and any(
+        _has_arrays(g) or hasattr(g, "aval") for g in given
+    )
 
 
 def pad(
@@ -124,7 +129,9 @@ def _linear_ramp(x: Any, widths: Widths, end_values: Any = 0) -> Any:
     ends = _scalars("end_values", end_values, x)
     for axis, ((a, b), (low, high)) in enumerate(zip(widths, ends)):
         first, last = _edge_slices(x, axis)
-        x = _around(x, axis, _ramp(low, first, axis, a), lax.rev(_ramp(high, last, axis, b), (axis,)))
+        x = _around(
+            x, axis, _ramp(low, first, axis, a), lax.rev(_ramp(high, last, axis, b), (axis,))
+        )
     return x
 
 
@@ -221,6 +228,7 @@ def _by_function(x: Any, widths: Widths, function: Callable[..., Any], kwargs: A
 
     x = _constant(x, widths)
     for axis, pair in enumerate(widths):
+
         def line(v: Any, axis: int = axis, pair: Any = pair) -> Any:
             return function(v, pair, axis, kwargs)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_core import Tracer
 
 from ..creation.arrays import as_array
@@ -158,7 +158,9 @@ def _repeat_by(a: Any, counts: Any, axis: int, total: int) -> Any:
     size = a.shape[axis]
     if not size or not total:
         return filled(a, (*a.shape[:axis], total, *a.shape[axis + 1 :]), 0)
-    counts = lax.broadcast_in_dim(lax.reshape(convert(counts, INT32), (counts.size,)), (size,), (0,))
+    counts = lax.broadcast_in_dim(
+        lax.reshape(convert(counts, INT32), (counts.size,)), (size,), (0,)
+    )
     ends = lax.cumsum(counts, axis=0)
     # Element j of the result comes from the first place whose running count is above j.
     places = lax.broadcasted_iota(np.int32, (size, total), 1)
@@ -251,5 +253,3 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     from ..indexing.taking import take_along
 
     return take_along(joined, order.astype(np.int32), axis)
-
-

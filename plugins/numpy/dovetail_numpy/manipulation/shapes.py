@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, integer, shape_tuple
@@ -46,7 +47,12 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def reshape(
-    a: ArrayLike, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None
+    a: ArrayLike,
+    shape: Any,
+    order: str = "C",
+    *,
+    copy: bool | None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """``a`` in another shape of the same size; one dimension may be -1 and is worked out.
 
@@ -215,7 +221,9 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 
 def _at_least(name: str, arys: tuple[Any, ...], expand: Any) -> Any:
     if len(arys) == 1 and isinstance(arys[0], (list, tuple)):
-        raise TypeError(f"{name} takes arrays as separate arguments, got a {type(arys[0]).__name__}")
+        raise TypeError(
+            f"{name} takes arrays as separate arguments, got a {type(arys[0]).__name__}"
+        )
     out = [expand(as_array(name, x, i)) for i, x in enumerate(arys)]
     return out[0] if len(out) == 1 else out
 
@@ -227,6 +235,7 @@ def atleast_1d(*arys: ArrayLike) -> Any:
 
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Arguments with at least two dimensions; vectors become rows."""
+
     def expand(x: Any) -> Any:
         return x if x.ndim >= 2 else expand_dims(x, (0, 1)[: 2 - x.ndim] if x.ndim == 0 else 0)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray
 
 from ..fusion import fused
@@ -99,9 +99,7 @@ def min(
 amax, amin = max, min
 
 
-def _test(
-    kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: Any
-) -> Array:
+def _test(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: Any) -> Array:
     no_out(kind, out)
     a = operand_array(kind, a)
     if a.dtype.kind == "b" and where is None and not keepdims:

@@ -162,5 +162,3 @@ def ediff1d(
             for e in (to_begin, to_end)]  # fmt: skip
     flat = [e if e is None else lax.reshape(e, (e.size,)) for e in ends]
     return lax.concatenate([p for p in (flat[0], out, flat[1]) if p is not None], 0)
-
-

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -79,7 +79,14 @@ def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[An
 
 @fused(static=("kind", "axes", "compute", "result", "keepdims"))
 def _masked_reduce(
-    a: Any, initial: Any, where: Any, kind: str, axes: Any, compute: Any, result: Any, keepdims: bool
+    a: Any,
+    initial: Any,
+    where: Any,
+    kind: str,
+    axes: Any,
+    compute: Any,
+    result: Any,
+    keepdims: bool,
 ) -> Any:
     prim, join, identity = REDUCERS[kind]
     a = convert(a, compute)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..fusion import fused
 from ..operands import Array, ArrayLike, Axis, DTypeLike, no_out
@@ -148,5 +149,3 @@ def nanstd(
     a = operand_array("nanstd", a)
     where = where if _exact(a) else _kept(a, where)
     return moments.std(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
-
-

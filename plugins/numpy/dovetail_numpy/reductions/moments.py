@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
-from dovetail_lax import dtypes
 
+import dovetail_lax as lax
 from dovetail_core import ShapedArray, is_inexact
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
@@ -203,7 +203,9 @@ def _spread_weights(a: Any, w: Any, axis: Any) -> Any:
             f"average: weights of shape {w.shape} do not match the array's {a.shape}. Give axis."
         )
     given = static_axis(axis)
-    axes = [axis_index("average", i, a.ndim) for i in (given if given.__class__ is tuple else (given,))]
+    axes = [
+        axis_index("average", i, a.ndim) for i in (given if given.__class__ is tuple else (given,))
+    ]
     if w.shape != tuple(a.shape[i] for i in axes):
         raise ValueError(
             f"average: weights of shape {w.shape} do not match axes {tuple(axes)} of an array of "

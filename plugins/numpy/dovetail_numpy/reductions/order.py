@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_core import is_inexact
 
 from ..creation.arrays import as_array
@@ -104,7 +104,9 @@ def _combined(small: Any, great: Any, fraction: Any, method: str) -> Any:
         half = number(fraction, 0.5)
         return select(lax.le(fraction, half), small, great)
     # Weighted so that equal neighbours, infinite ones too, give themselves.
-    mixed = lax.add(lax.mul(small, lax.sub(number(fraction, 1), fraction)), lax.mul(great, fraction))
+    mixed = lax.add(
+        lax.mul(small, lax.sub(number(fraction, 1), fraction)), lax.mul(great, fraction)
+    )
     return select(lax.eq(small, great), small, mixed)
 
 
@@ -232,5 +234,3 @@ def nanmedian(
     """The median over ``axis`` of what is not NaN."""
     return _quantile("nanmedian", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims, None,
                      True, 1)  # fmt: skip
-
-

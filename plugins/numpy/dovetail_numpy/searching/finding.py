@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, Tracer
 
 from ..creation import placing
@@ -32,9 +32,7 @@ def known(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
-def nonzero(
-    a: ArrayLike, *, size: int | None = None, fill_value: Any = None
-) -> tuple[Array, ...]:
+def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of elements that are not zero: one vector per dimension.
 
     Args:
@@ -129,9 +127,9 @@ def searchsorted(
 
         x = take_along(x, as_array("searchsorted", sorter, 3), 0)
     if x.shape[0] == 0:
-        return lax.full(w.shape, 0, default_int())
+        return lax.full(w.shape, 0, INT32)
     how = {"sort": _by_sort, "compare_all": _by_comparison}.get(method, _by_bisection)
-    return how(x, w, side=side, dtype=default_int())
+    return how(x, w, side=side, dtype=INT32)
 
 
 def _before(x: Any, v: Any, side: str) -> Any:
@@ -210,7 +208,7 @@ def digitize(
     x = as_array("digitize", x)
     how = method or "scan"
     if b.shape[0] == 0:
-        return lax.full(x.shape, 0, default_int())
+        return lax.full(x.shape, 0, INT32)
     side = "left" if right else "right"
     rising = searchsorted(b, x, side, method=how)
     falling = searchsorted(lax.rev(b, (0,)), x, "right" if right else "left", method=how)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -65,7 +66,9 @@ def unique(
         moved = lax.transpose(a, (axis, *(i for i in range(a.ndim) if i != axis)))
         rows = to_shape(moved, (moved.shape[0], moved.size // max(1, moved.shape[0])))
     order, first, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
-    count = int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
+    count = (
+        int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
+    )
     at, counts = _places(order, rank, rows.shape[0], count)
     filled = _values(rows, at, rank, total, count, fill_value)
     values = _restored(filled, shape, axis, count)
@@ -146,7 +149,9 @@ def _inverse(order: Any, rank: Any, shape: tuple[int, ...], axis: int | None) ->
 
 def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """Distinct values with all that :func:`unique` knows of them."""
-    return UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueAll(
+        *unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
 def unique_counts(

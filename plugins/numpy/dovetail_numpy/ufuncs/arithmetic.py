@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-
 from dovetail_core import ShapedArray, typeof
 
 from ..creation.arrays import as_array

@@ -62,4 +62,3 @@ def identity(x: Any) -> Any:
 def for_kinds(kinds: tuple[str, ...], op: Primitive | Op) -> dict[str, Primitive | Op]:
     """The same operation for several kinds, as keyword arguments of :func:`by_kind`."""
     return dict.fromkeys(kinds, op)
-

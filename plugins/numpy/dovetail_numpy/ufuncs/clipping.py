@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-
 from dovetail_core import typeof
 
 from ..creation.arrays import as_array
@@ -124,9 +123,7 @@ def select(
     return as_array("select", out)
 
 
-def piecewise(
-    x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
-) -> Array:
+def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Functions of ``x``, each where its condition is true; one more function is for the rest.
 
     Functions may be numbers. They are all evaluated everywhere.

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from math import pi
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..fusion import fused
 from ..operations import number

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -46,7 +47,9 @@ def _pack(x: Any, bitorder: str) -> Any:
     bits = lax.convert_element_type(truth(x), np.uint8)
     n = bits.shape[-1]
     last = bits.ndim - 1
-    bits = lax.pad(bits, np.uint8(0), [(0, -n % 8 if i == last else 0, 0) for i in range(bits.ndim)])
+    bits = lax.pad(
+        bits, np.uint8(0), [(0, -n % 8 if i == last else 0, 0) for i in range(bits.ndim)]
+    )
     octets = lax.reshape(bits, (*bits.shape[:-1], bits.shape[-1] // 8, 8))
     shifts = lax.broadcast_in_dim(_weights(bitorder), octets.shape, (octets.ndim - 1,))
     return lax.reduce_or(lax.shift_left(octets, shifts), (octets.ndim - 1,))

@@ -60,7 +60,9 @@ class Binary:
     def miss(self, x: ArrayLike, y: ArrayLike) -> Any:
         """The result for operands whose types were not seen before, or are NumPy's."""
         vx, vy = operand(self.name, x, 0), operand(self.name, y, 1)
-        types = tuple([v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v) for v in (vx, vy)])
+        types = tuple(
+            [v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v) for v in (vx, vy)]
+        )
         plan = self.plans.get(types)
         if plan is None:
             plan = self.plans[types] = self.plan(vx, vy)

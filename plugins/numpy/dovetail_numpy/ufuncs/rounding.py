@@ -58,5 +58,3 @@ def _round_float(a: Any, n: int) -> Any:
     whole = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
     out = lax.div(whole, scale) if n > 0 else lax.mul(whole, scale)
     return lax.convert_element_type(out, a.dtype) if narrow else out
-
-

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -110,7 +111,8 @@ hypot = binary_function(
     "``sqrt(x1**2 + x2**2)`` without overflow; for real numbers.",
 )
 copysign = binary_function(
-    Binary("copysign", _real_only(_both(_copysign)), inexact=True), "``x1`` with the sign of ``x2``."
+    Binary("copysign", _real_only(_both(_copysign)), inexact=True),
+    "``x1`` with the sign of ``x2``.",
 )
 nextafter = binary_function(
     Binary("nextafter", always(_both(lax.nextafter), FLOATS), inexact=True),

@@ -95,9 +95,7 @@ class ufunc:  # lower case: NumPy's name
             out = self._func(out, row)
         return lax.expand_dims(out, (axis,)) if keepdims else out
 
-    def accumulate(
-        self, a: ArrayLike, axis: int = 0, dtype: Any = None, out: None = None
-    ) -> Array:
+    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """All results of combining elements along an axis from first to last."""
         self._binary("accumulate")
         no_out(f"{self.__name__}.accumulate", out)
@@ -155,9 +153,7 @@ class ufunc:  # lower case: NumPy's name
         return self._call(to_shape(a, a.shape + (1,) * b.ndim), b)
 
 
-def frompyfunc(
-    func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None
-) -> ufunc:
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
     """A ufunc from a function of scalars, which is mapped over elements.
 
     Raises:

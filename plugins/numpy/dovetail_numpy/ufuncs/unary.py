@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 import numpy as np
+
+import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import ArrayLike
 from ..operations import number
-from ..promotion import promote
+from ..promotion import default_float
 from .choosers import (
     BITS,
     FLOATS,
@@ -71,10 +72,20 @@ trunc: F = _keep(
     fused()(lambda x: lax.select_n(lax.lt(x, number(x, 0)), lax.floor(x), lax.ceil(x))),
     "Each element without its fractional part.",
 )
-rint: F = unary_function(
-    Unary("rint", by_kind(floating=_round_even, complex=fused()(round_complex)), inexact=True),
-    "Each element rounded to the nearest integer, halves to even.",
-)
+_RINT = Unary("rint", by_kind(floating=_round_even, complex=fused()(round_complex)))
+
+
+def rint(x: ArrayLike, /) -> Any:
+    """Each element rounded to the nearest integer, halves to even, as a floating-point number."""
+    return _RINT(_as_float("rint", x))
+
+
+def _as_float(name: str, x: ArrayLike) -> Any:
+    """``x``, integers and booleans as the default floating-point type."""
+    x = as_array(name, x)
+    return lax.convert_element_type(x, default_float()) if x.dtype.kind in "biu" else x
+
+
 conjugate: F = unary_function(
     Unary("conjugate", by_kind(complex=lax.conj, **for_kinds(REALS, identity))),
     "Complex conjugate of each element; real arrays are returned as they are.",
@@ -128,7 +139,7 @@ def _angle(z: Any, deg: bool) -> Any:
 
 def angle(z: ArrayLike, deg: bool = False) -> Any:
     """The angle of each complex number in the plane, in radians, or degrees with ``deg``."""
-    return _angle(as_array("angle", *promote("angle", z, inexact=True)), deg=deg)
+    return _angle(_as_float("angle", z), deg=deg)
 
 
 @fused()
@@ -150,7 +161,7 @@ signbit: F = unary_function(
 def _sinc(x: Any) -> Any:
     zero = lax.eq(x, number(x, 0))
     scaled = lax.mul(number(x, float(np.pi)), lax.select(zero, lax.full_like(x, 1), x))
-    near = lax.mul(number(x, float(-np.pi**2 / 6)), lax.mul(x, x))  # sinc(x) = 1 - (πx)²/6 + ...
+    near = lax.mul(number(x, float(-(np.pi**2) / 6)), lax.mul(x, x))  # sinc(x) = 1 - (πx)²/6 + ...
     return lax.select(zero, lax.add(number(x, 1), near), lax.div(lax.sin(scaled), scaled))
 
 

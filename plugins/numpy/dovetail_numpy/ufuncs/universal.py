@@ -29,7 +29,9 @@ class _BinaryUfunc(ufunc):
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         if len(args) == 2 and out is None and where is None:
             x, y = args
-            plan = self._plans.get((getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__)))
+            plan = self._plans.get(
+                (getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__))
+            )
             return self._miss(x, y) if plan is None else plan(x, y)
         return super().__call__(*args, out=out, where=where)
 
@@ -89,12 +91,8 @@ logical_xor = _BinaryUfunc(
     reduce=lambda a, axis=0, keepdims=False: _bits_reduction("xor")(
         truth(as_array("logical_xor", a)), axis, keepdims),
 )  # fmt: skip
-logaddexp = _BinaryUfunc(
-    LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf")
-)
-logaddexp2 = _BinaryUfunc(
-    LOGADDEXP2, "``log2(2**x1 + 2**x2)`` without overflow.", float("-inf")
-)
+logaddexp = _BinaryUfunc(LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf"))
+logaddexp2 = _BinaryUfunc(LOGADDEXP2, "``log2(2**x1 + 2**x2)`` without overflow.", float("-inf"))
 
 
 class _Negative(ufunc):

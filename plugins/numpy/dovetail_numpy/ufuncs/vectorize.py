@@ -123,5 +123,3 @@ def _map(core: Callable[..., Any], arrays: list[Any], ranks: list[int]) -> Any:
         in_axes = tuple(0 if level in places else None for places in axes_of)
         f = vmap(f, in_axes=in_axes)
     return f(*squeezed)
-
-

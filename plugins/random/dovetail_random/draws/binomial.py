@@ -8,7 +8,6 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_jit import fused
 
 from ..arguments import (
     Shape,
@@ -17,6 +16,7 @@ from ..arguments import (
     common_shape,
     float_dtype,
 )
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .rejection import I32, LARGE, filled, until_accepted
 from .uniform import split_keys, unit

@@ -7,7 +7,6 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 
 from ..arguments import (
     Shape,
@@ -19,6 +18,7 @@ from ..arguments import (
     no_sharding,
     parameter,
 )
+from ..fusing import fused
 from ..keys import open_key
 from .uniform import halves, unit
 

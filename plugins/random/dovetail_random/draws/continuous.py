@@ -8,7 +8,6 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 
 from ..arguments import (
     Shape,
@@ -17,6 +16,7 @@ from ..arguments import (
     no_sharding,
     shape_of,
 )
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .coins import check_mode
 from .normal import normal_of

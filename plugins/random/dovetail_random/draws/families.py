@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -17,6 +16,7 @@ from ..arguments import (
     no_sharding,
     parameter,
 )
+from ..fusing import fused
 from ..keys import open_key
 from .continuous import exponential_of
 from .normal import drawn, normal_of

@@ -8,9 +8,9 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray
-from dovetail_jit import fused
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding
+from ..fusing import fused
 from ..implementations import Implementation, Lanes
 from ..keys import KeyArray, open_key
 from .continuous import exponential_of

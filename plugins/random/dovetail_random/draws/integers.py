@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -20,6 +19,7 @@ from ..arguments import (
     no_sharding,
     parameter,
 )
+from ..fusing import fused
 from ..implementations import UINTS
 from ..keys import KeyArray, open_key
 from .uniform import random_bits, split_keys

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 
 from ..arguments import (
     Shape,
@@ -22,6 +21,7 @@ from ..arguments import (
     parameter,
     shape_of,
 )
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .uniform import between, split_keys
 

@@ -9,12 +9,12 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_jit import fused
 
 from ..arguments import (
     check_key,
     no_sharding,
 )
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .uniform import random_bits, split_keys
 

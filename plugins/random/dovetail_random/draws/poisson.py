@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 
 from ..arguments import (
     Shape,
@@ -17,6 +16,7 @@ from ..arguments import (
     int_dtype,
     no_sharding,
 )
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .rejection import F32, I32, LARGE, filled, until_accepted
 from .uniform import split_keys, unit

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .gamma import gamma_of
 from .normal import normal_of

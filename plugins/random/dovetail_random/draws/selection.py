@@ -9,7 +9,6 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -21,6 +20,7 @@ from ..arguments import (
     no_sharding,
     shape_of,
 )
+from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .coins import check_mode
 from .continuous import gumbel_of

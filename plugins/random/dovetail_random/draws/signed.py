@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -16,6 +15,7 @@ from ..arguments import (
     parameter,
     shape_of,
 )
+from ..fusing import fused
 from ..keys import open_key
 from .continuous import exponential_of, maxwell_of
 from .gamma import gamma_of

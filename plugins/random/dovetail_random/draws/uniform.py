@@ -10,7 +10,6 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import enable_x64
-from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -25,6 +24,7 @@ from ..arguments import (
     parameter,
     shape_of,
 )
+from ..fusing import fused
 from ..implementations import UINTS
 from ..keys import KeyArray, open_key
 

@@ -8,9 +8,9 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_jit import fused
 
 from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
+from ..fusing import fused
 from ..keys import open_key
 from .normal import normal_of
 

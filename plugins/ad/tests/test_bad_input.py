@@ -1,0 +1,247 @@
+"""What differentiation refuses and what it says; constants and integers as users see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_lax as lax
+from dovetail_ad import (
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linear_transpose,
+    linearize,
+    value_and_grad,
+    vjp,
+)
+from dovetail_batching import vmap
+from dovetail_core import (
+    ConcretizationTypeError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
+    UnexpectedTracerError,
+    float0,
+)
+from dovetail_jit import jit
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+HERE = r"at .*test_bad_input\.py"
+
+
+def total(x: Any) -> Any:
+    return lax.reduce_sum_p.bind(x, axes=tuple(range(x.ndim)))
+
+
+def square(x: Any) -> Any:
+    return lax.mul(x, x)
+
+
+# --- arguments that are no arrays -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", ["text", object(), {1}, np.array(["a"])])
+def test_inputs_that_are_no_arrays_are_named(wrong: Any) -> None:
+    tree = {"a": [1.0, wrong]}
+    cases = {
+        r"grad: the input at \[0\]\['a'\]\[1\]": lambda: grad(lambda p: p["a"][0])(tree),
+        r"jacfwd: the input at \[0\]\['a'\]\[1\]": lambda: jacfwd(lambda p: p["a"][0])(tree),
+        r"jacrev: the input at \[0\]\['a'\]\[1\]": lambda: jacrev(lambda p: p["a"][0])(tree),
+        r"vjp of square: the input at \[0\]\['a'\]\[1\]": lambda: vjp(square, tree),
+        r"linearize of square: the input at \[0\]\['a'\]": lambda: linearize(square, tree),
+        r"jvp: primals: the input at \[0\]\['a'\]\[1\]": lambda: jvp(square, (tree,), (tree,)),
+        r"jvp: tangents: the input at \[0\]": lambda: jvp(square, (1.0,), (wrong,)),
+    }
+    for said, call in cases.items():
+        with pytest.raises(TypeError, match=rf"{said}.*is not a valid array value"):
+            call()
+
+
+def test_what_is_not_differentiated_may_be_anything() -> None:
+    f = lambda x, mode: square(x) if mode == "square" else x  # noqa: E731
+    assert float(grad(f)(3.0, "square")) == 6.0
+    assert float(grad(f)(3.0, mode="other")) == 1.0
+
+
+def test_results_that_are_no_arrays_are_named() -> None:
+    for call in (
+        lambda: jvp(lambda x: "text", (1.0,), (1.0,)),
+        lambda: vjp(lambda x: "text", 1.0),
+        lambda: linearize(lambda x: "text", 1.0),
+        lambda: jacrev(lambda x: "text")(1.0),
+    ):
+        with pytest.raises(TypeError, match=r"<lambda> returned a value that cannot be differ"):
+            call()
+    with pytest.raises(TypeError, match=r"return a scalar, but <lambda> returned PyTreeDef"):
+        grad(lambda x: None)(1.0)
+
+
+def test_auxiliary_results_need_a_pair() -> None:
+    def alone(x: Any) -> Any:
+        return square(x)
+
+    for call in (
+        lambda: grad(alone, has_aux=True)(1.0),
+        lambda: value_and_grad(lambda x: (x, x, x), has_aux=True)(1.0),
+        lambda: jvp(alone, (1.0,), (1.0,), has_aux=True),
+        lambda: vjp(alone, 1.0, has_aux=True),
+        lambda: linearize(alone, 1.0, has_aux=True),
+        lambda: jacfwd(alone, has_aux=True)(1.0),
+        lambda: jacrev(alone, has_aux=True)(1.0),
+        lambda: hessian(alone, has_aux=True)(1.0),
+    ):
+        with pytest.raises(TypeError, match=r"has_aux=True \S+ must return a pair \(value, aux\)"):
+            call()
+
+
+# --- which arguments ------------------------------------------------------------------------------
+
+
+def test_argnums_are_checked() -> None:
+    for transform in (grad, jacfwd, jacrev):
+        with pytest.raises(ValueError, match=r"argnums=\(0, -2\) names an argument twice"):
+            transform(lax.mul, (0, -2))(2.0, 3.0)
+        with pytest.raises(ValueError, match=r"called with 0 positional .*must be passed by posit"):
+            transform(lambda *, x: x)(x=1.0)
+        with pytest.raises(TypeError, match=r"argnums must be an integer or a sequence of them"):
+            transform(lax.sin, 0.0)(1.0)
+    assert grad(lambda x: x, ())(1.0) == ()
+
+
+# --- tangents and cotangents ----------------------------------------------------------------------
+
+
+def test_tangents_of_other_types_are_named() -> None:
+    half = X.astype(np.float16)
+    with pytest.raises(
+        TypeError, match=r"jvp: the tangent at \[0\] has type f16\[4\], but its pri"
+    ):
+        jvp(lax.sin, (X,), (half,))
+    with pytest.raises(TypeError, match=r"primal of type i32\[\]~ takes tangents of type float0"):
+        jvp(lambda n: n, (1,), (1.0,))
+    with pytest.raises(TypeError, match=r"different structures: at \[0\]: a leaf .* against None"):
+        jvp(lax.sin, (1.0,), (None,))
+    with pytest.raises(
+        TypeError, match=r"vjp of sin: the cotangent number 0 has type f16\[4\], exp"
+    ):
+        vjp(lax.sin, X)[1](half)
+    with pytest.raises(
+        TypeError, match=r"the linearized function: the tangent number 0 has type f1"
+    ):
+        linearize(lax.sin, X)[1](half)
+    with pytest.raises(TypeError, match=r"linear_transpose: the cotangent number 0 has type f16"):
+        linear_transpose(lax.neg, X)(half)
+    with pytest.raises(TypeError, match=r"transpose of neg takes a cotangent of the structure"):
+        linear_transpose(lax.neg, X)((X, X))
+
+
+def test_integer_results_have_float0_cotangents() -> None:
+    _, pull = vjp(lambda x: (square(x), 1), X)
+    np.testing.assert_allclose(pull((X, np.zeros((), float0)))[0], 2 * X * X, rtol=1e-6)
+    with pytest.raises(TypeError, match=r"cotangent number 1 has type i32\[\]~, expected float0"):
+        pull((X, 1))
+
+
+# --- integers and complex numbers -----------------------------------------------------------------
+
+
+def test_jacobians_of_integer_results_and_arguments() -> None:
+    def f(x: Any) -> Any:
+        return x, lax.convert_element_type(x, np.int32)
+
+    dense, zero = jacfwd(f)(X)
+    np.testing.assert_array_equal(dense, np.eye(4))
+    assert zero.dtype == np.int32 and zero.shape == (4, 4) and not np.any(np.asarray(zero))
+    with pytest.raises(TypeError, match=r"jacrev takes functions with real outputs, got dtype int"):
+        jacrev(f)(X)
+    found = jacrev(lambda x, n: square(x), 1, allow_int=True)(X, np.arange(3, dtype=np.int32))
+    assert found.dtype == np.int32 and found.shape == (4, 3) and not np.any(np.asarray(found))
+
+
+def test_mapped_gradients_of_integers_are_float0() -> None:
+    found = vmap(grad(lambda n, x: square(x), (0, 1), allow_int=True))(np.arange(4), X)
+    assert found[0].dtype == float0 and found[0].shape == (4,)
+    np.testing.assert_allclose(found[1], 2 * X)
+
+
+def test_complex_jacobians_must_be_asked_for() -> None:
+    z = np.complex64(0.3 + 0.4j)
+    for jac in (jacfwd, jacrev):
+        np.testing.assert_allclose(jac(lax.sin, holomorphic=True)(z), np.cos(z), rtol=1e-6)
+        with pytest.raises(
+            TypeError, match=r"takes real inputs, but the input at \[0\] has dtype c"
+        ):
+            jac(lax.sin)(z)
+        with pytest.raises(
+            TypeError, match=r"holomorphic=True takes complex inputs, but .* float32"
+        ):
+            jac(lax.sin, holomorphic=True)(1.0)
+    with pytest.raises(
+        TypeError, match=r"jacrev takes functions with real outputs, got dtype comp"
+    ):
+        jacrev(lambda x: lax.complex(x, x))(X)
+    with pytest.raises(
+        TypeError, match=r"with complex outputs, got dtype float32.*must be complex"
+    ):
+        jacrev(lax.real, holomorphic=True)(z)
+
+
+# --- what users see -------------------------------------------------------------------------------
+
+
+def test_constant_gradients_are_arrays_weakly_typed_as_their_argument() -> None:
+    for x, weak in ((1.0, True), (np.float32(1), False)):
+        for f, scale in ((lambda x: x, 1.0), (lambda x: 2.0, 0.0), (lax.neg, -1.0)):
+            for g in (grad(f)(x), value_and_grad(f)(x)[1], jit(grad(f))(x)):
+                assert g.weak_type == weak and g.dtype == np.float32
+                assert float(g.block_until_ready()) == scale
+    z = grad(lambda z: z, holomorphic=True)(1j)
+    assert z.dtype == np.complex64 and z.weak_type and complex(z) == 1
+
+
+# --- tracers in the wrong place -------------------------------------------------------------------
+
+
+def test_tracers_converted_to_python_or_numpy_values() -> None:
+    """Under grad Python sees primals; under jit of it nothing is known."""
+    assert float(grad(lambda x: x if x > 0 else lax.neg(x))(2.0)) == 1.0
+    known = rf"differentiation.* is converted to a NumPy array {HERE}.*Use the function of dovetail"
+    with pytest.raises(TracerArrayConversionError, match=known):
+        grad(lambda x: np.sin(x))(1.0)
+    cases: dict[type, Any] = {
+        TracerBoolConversionError: lambda x: x if x > 0 else lax.neg(x),
+        ConcretizationTypeError: lambda x: lax.mul(x, float(x)),
+        TracerIntegerConversionError: lambda x: lax.mul(
+            x, [1.0, 2.0][lax.convert_element_type(x, int)]
+        ),
+    }
+    for error, f in cases.items():
+        with pytest.raises(error, match=rf"used as|converted to.*{HERE}"):
+            jit(grad(f))(1.0)
+
+
+def test_leaked_tracers_are_named_wherever_they_are_used() -> None:
+    leaked: list[Any] = []
+
+    def keep(x: Any) -> Any:
+        leaked[:] = [x]
+        return total(square(x))
+
+    said = rf"type f32\[4\] left differentiation .*, which is over, and is used {HERE}.*Return it"
+    for transform in (grad(keep), lambda x: vjp(keep, x), lambda x: jvp(keep, (x,), (x,))):
+        transform(X)
+        for use in (
+            lambda x: lax.sin(x),
+            lambda x: jit(lambda: lax.sin(x))(),
+            lambda x: jit(lax.sin)(x),
+            lambda x: vmap(lax.sin)(x),
+            lambda x: grad(lambda y: total(lax.mul(y, x)))(X),
+            np.asarray,
+        ):
+            with pytest.raises(UnexpectedTracerError, match=said):
+                use(leaked[0])

@@ -1,0 +1,161 @@
+"""Eigenvalues and singular values: defining equations, and derivatives that no phase touches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dovetail_lax as lax
+from dovetail_ad import grad, jvp
+from dovetail_batching import vmap
+from dovetail_core import enable_x64
+from dovetail_core.testing import assert_close, assert_near, finite_difference
+from dovetail_lax import linalg
+
+RNG = np.random.default_rng(0)
+DTYPES = ["float32", "float64", "complex64", "complex128"]
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with enable_x64(True):
+        yield
+
+
+def normal(shape, dtype="float64"):
+    x = RNG.normal(size=shape)
+    return (x + 1j * RNG.normal(size=shape)).astype(dtype) if "c" in dtype else x.astype(dtype)
+
+
+def adjoint(x):
+    return np.asarray(x).conj().swapaxes(-1, -2)
+
+
+def product(*factors):
+    """A product of matrices with the rows of ``lax``."""
+    out = factors[0]
+    for x in factors[1:]:
+        out = lax.batch_matmul(out, x)
+    return out
+
+
+def dagger(x):
+    return lax.conj(lax.transpose(x, (1, 0))) if x.dtype.kind == "c" else lax.transpose(x, (1, 0))
+
+
+def columns(v, w):
+    """The columns of ``v`` times the numbers ``w``."""
+    wide = lax.broadcast_in_dim(w, v.shape, (1,))
+    return lax.mul(v, lax.convert_element_type(wide, v.dtype))
+
+
+def check_derivative(f, x):
+    tangent = normal(x.shape, x.dtype.name)
+    found = jvp(f, (x,), (tangent,))[1]
+    assert_near(found, finite_difference(lambda x: [f(x)], [x], [tangent])[0], 1e-6)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eigh(dtype):
+    x = normal((2, 3, 3), dtype)
+    hermitian = (x + adjoint(x)) / 2
+    v, w = map(np.asarray, linalg.eigh(x))
+    assert (v.dtype, w.dtype) == (dtype, np.real(x).dtype)
+    assert_close(hermitian @ v, v * w[:, None], factor=256)
+    assert_close(adjoint(v) @ v, np.broadcast_to(np.eye(3, dtype=dtype), x.shape), factor=256)
+    assert (np.diff(w) >= 0).all()
+    upper = np.triu(hermitian) + np.tril(normal(x.shape, dtype), -1)
+    assert_close(linalg.eigh(upper, lower=False, symmetrize_input=False)[1], w, factor=256)
+    few = linalg.eigh(x, subset_by_index=(1, 3))
+    assert_close(few[1], w[:, 1:])
+    assert_close(vmap(lambda x: linalg.eigh(x)[1], in_axes=2)(np.moveaxis(x, 0, 2)), w)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1::2])
+def test_derivatives_of_eigh(dtype):
+    def exponential(x):  # functions of the matrix do not depend on the phases of eigenvectors
+        v, w = linalg.eigh(x)
+        return product(columns(v, lax.exp(w)), dagger(v))
+
+    x = normal((3, 3), dtype)
+    check_derivative(exponential, x)
+    check_derivative(lambda x: linalg.eigh(x)[1], x)
+    if dtype == "float64":
+        check_derivative(lambda x: linalg.eigh(x, symmetrize_input=False, lower=False)[0], x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_eig(dtype):
+    x = normal((2, 3, 3), dtype)
+    w, left, right = map(np.asarray, linalg.eig(x))
+    assert_close(x @ right, right * w[:, None], factor=512)
+    assert_close(adjoint(left) @ x, w[..., None] * adjoint(left), factor=512)
+    only = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
+    assert len(only) == 1
+    assert_close(np.sort_complex(only[0]), np.sort_complex(w), factor=512)
+    assert len(linalg.eig(x, compute_left_eigenvectors=False)) == 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1::2])
+def test_derivatives_of_eigenvalues(dtype):
+    def cubes(x):  # the sum of their cubes is the trace of the cube
+        (w,) = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
+        return lax.reduce_sum(lax.integer_pow(w, 3), (0,))
+
+    x = normal((4, 4), dtype)
+    check_derivative(cubes, x)
+    tangent = normal((4, 4), dtype)
+    found = jvp(cubes, (x,), (tangent,))[1]
+    assert_close(found, 3 * np.trace(x @ x @ tangent).astype(complex), factor=4096)
+    with pytest.raises(NotImplementedError, match="derivatives of eigenvalues only"):
+        jvp(linalg.eig, (x,), (tangent,))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("algorithm", [None, linalg.SvdAlgorithm.QR])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)])
+def test_svd(shape, algorithm, dtype):
+    x = normal(shape, dtype)
+    m, n = shape[-2:]
+    k = min(m, n)
+    for full in (True, False):
+        u, s, vh = map(np.asarray, linalg.svd(x, full_matrices=full, algorithm=algorithm))
+        assert (u.shape[-1], vh.shape[-2]) == ((m, n) if full else (k, k))
+        assert_close(u[..., :k] * s[..., None, :] @ vh[..., :k, :], x, factor=256)
+        assert_close(adjoint(u) @ u, np.broadcast_to(np.eye(u.shape[-1], dtype=dtype),
+                     (*shape[:-2], u.shape[-1], u.shape[-1])), factor=256)  # fmt: skip
+        assert s.dtype == np.real(x).dtype and (np.diff(s) <= 0).all()
+    assert_close(linalg.svd(x, compute_uv=False, algorithm=algorithm), s, factor=256)
+    u1, s1, vh1 = linalg.svd(x, full_matrices=False, subset_by_index=(0, 1))
+    assert [np.shape(v)[-2:] for v in (u1, vh1)] == [(m, 1), (1, n)]
+    assert_close(s1, s[..., :1], factor=256)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1::2])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
+def test_derivatives_of_svd(shape, dtype):
+    def saturated(x):  # does not depend on the phases of singular vectors
+        u, s, vh = linalg.svd(x, full_matrices=False)
+        return product(columns(u, lax.tanh(s)), vh)
+
+    x = normal(shape, dtype)
+    check_derivative(saturated, x)
+    check_derivative(lambda x: linalg.svd(x, compute_uv=False), x)
+    check_derivative(lambda x: linalg.svd(x, full_matrices=False)[1], x)
+
+
+def test_the_gradient_of_the_nuclear_norm():
+    x = normal((3, 2))
+    found = grad(lambda x: lax.reduce_sum(linalg.svd(x, compute_uv=False), (0,)))(x)
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
+    assert_close(found, u @ vh, factor=256)
+
+
+def test_the_undetermined_singular_vectors_have_no_derivative():
+    with pytest.raises(NotImplementedError, match=r"not determined. Use full_matrices=False"):
+        jvp(linalg.svd, (normal((4, 2)),), (normal((4, 2)),))
+
+
+def test_what_does_not_converge_is_nan():
+    x = np.full((2, 2), np.nan)
+    assert all(np.isnan(np.asarray(v)).all() for v in linalg.svd(x))
