@@ -51,7 +51,8 @@ def convert(path: Path) -> str:
     lines += [f'    "{name}": "{module}",' for name, module in sorted(names)]
     lines += ["}", "__all__ = ["]
     lines += [f'    "{n}",' for n in sorted(public if public is not None else dict(names))]
-    lines += ["]", "", "__getattr__ = _lazy_exports(__name__, _WHERE)", ""]
+    lines += ["]", "", "__getattr__ = _lazy_exports(__name__, _WHERE)", "", ""]
+    lines += ["def __dir__() -> list[str]:", "    return sorted({*globals(), *_WHERE})", ""]
     return formatted(path, "\n".join(lines))
 
 

@@ -114,9 +114,13 @@ class Registry:
             self._objects[key] = load_object(known[name])
         return self._objects[key]
 
+    def aside(self) -> str:
+        """The plugins that are not active, and why; empty if all are."""
+        return "; ".join(f"{p.name} ({p.problem})" for p in self.plugins.values() if p.problem)
+
     def _aside_note(self) -> str:
-        aside = [f"{p.name} ({p.problem})" for p in self.plugins.values() if p.problem]
-        return f"Set aside: {'; '.join(aside)}" if aside else "Install the plugin that provides it."
+        aside = self.aside()
+        return f"Set aside: {aside}" if aside else "Install the plugin that provides it."
 
 
 def load_object(target: str) -> Any:
@@ -287,7 +291,9 @@ def facade_getattr(module: str, where: dict[str, tuple[str, str]]) -> Callable[[
         if name in where and not _blocked(where[name][0]):
             value = load_object(where[name][1])
         elif name.startswith("_"):
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            aside = registry().aside()
+    note = f". It may come from a plugin that is set aside: {aside}" if aside else ""
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{note}")
         else:
             value = load_object(_public(module, name, where))
         vars(import_module(module))[name] = value
@@ -311,4 +317,6 @@ def _public(module: str, name: str, where: dict[str, tuple[str, str]]) -> str:
                     f"{module}.{name} comes from the plugin {p.name!r}, which is {aside}{p.problem}"
                 )
             return names[name]
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    aside = registry().aside()
+    note = f". It may come from a plugin that is set aside: {aside}" if aside else ""
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{note}")

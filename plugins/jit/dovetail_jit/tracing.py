@@ -82,7 +82,10 @@ def _trace(f: Callable[..., Any], avals: Sequence[Any], rebuild: Callable[..., A
 
     jaxpr, consts = stage(flat, avals, name)
     program = consts_to_inputs(jaxpr)
-    return Program(program, consts, out_tree[0], time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    if has_hooks("dovetail_traced"):
+        manager().hook.dovetail_traced(name=name, program=program, seconds=seconds)
+    return Program(program, consts, out_tree[0], seconds)
 
 
 def _check_result(x: Any, name: str, tree: Any) -> None:

@@ -57,8 +57,8 @@ def view(x: ArrayLike, dtype: DTypeLike = None, type: None = None) -> Array:
         raise ValueError("view: a scalar cannot be read as a type of another size")
     if new > old and (x.shape[-1] * old) % new:
         raise ValueError(
-            f"view: the last axis of an array of shape {x.shape} has {x.shape[-1] * old} bytes, which "
-            f"do not divide into elements of {dt} ({new} bytes)"
+            f"view: the last axis of an array of shape {x.shape} has {x.shape[-1] * old} bytes, "
+            f"which do not divide into elements of {dt} ({new} bytes)"
         )
     return _view(x, dtype=dt)
 

@@ -145,7 +145,7 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
 
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The transform of an array with Hermitian symmetry, given its first half; the result is real."""
+    """The transform of an array with Hermitian symmetry, given its first half; it is real."""
     norm = _SWAPPED[None if _checked_norm("hfft", norm) == "backward" else norm]
     return _transform("hfft", "IRFFT", conjugate(a), _one(n), (axis,), norm)
 

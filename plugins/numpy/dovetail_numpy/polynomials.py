@@ -147,8 +147,8 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     for i in range(z.shape[0]):
         root = lax.slice_in_dim(z, i, i + 1)
         zero = number(z, 0)
-        out = lax.sub(lax.pad(out, zero, [(0, 1, 0)]),
-                      lax.mul(lax.pad(out, zero, [(1, 0, 0)]), broadcast(root, (i + 2,))))  # fmt: skip
+        shifted = lax.mul(lax.pad(out, zero, [(1, 0, 0)]), broadcast(root, (i + 2,)))
+        out = lax.sub(lax.pad(out, zero, [(0, 1, 0)]), shifted)
     return out
 
 
@@ -218,7 +218,8 @@ def polyfit(
     a, b = (as_array("polyfit", v, i) for i, v in enumerate(promote("polyfit", x, y, inexact=True)))
     if order < 1 or a.ndim != 1 or not a.size or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise ValueError(
-            f"polyfit: points of shapes {a.shape} and {b.shape} do not fit a polynomial of degree {deg}"
+            f"polyfit: points of shapes {a.shape} and {b.shape} do not fit a polynomial of "
+            f"degree {deg}"
         )
     if rcond is None:
         rcond = a.shape[0] * float(lax.dtypes.finfo(a.dtype).eps)

@@ -78,7 +78,8 @@ def _weights(x: Any, fweights: Any, aweights: Any) -> Any:
         g = as_array("cov", given)
         if g.shape != (x.shape[1],):
             raise ValueError(
-                f"cov: {name} must have shape {(x.shape[1],)}, one for each observation, got {g.shape}"
+                f"cov: {name} must have shape {(x.shape[1],)}, one for each observation, got "
+                f"{g.shape}"
             )
         g = convert(g, _real_zero(x).dtype)
         w = g if w is None else lax.mul(w, g)

@@ -48,7 +48,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
 
 
 def isdtype(dtype: DTypeLike, kind: Any) -> bool:
-    """Whether ``dtype`` is of a kind: a name of the array API standard, a dtype, or a tuple of them.
+    """Whether ``dtype`` is of a kind: a name of the array API standard, a dtype, or one of a tuple.
 
     Raises:
         ValueError: an unknown name.

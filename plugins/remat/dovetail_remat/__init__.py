@@ -31,3 +31,7 @@ __all__ = [
 ]
 
 __getattr__ = _lazy_exports(__name__, _WHERE)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

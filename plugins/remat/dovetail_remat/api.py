@@ -7,7 +7,13 @@ from functools import partial, wraps
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, consts_to_inputs, stage, typeof
-from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.tree_util import (
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_map,
+    tree_unflatten,
+)
 
 from .primitive import name_p, remat_p
 
@@ -31,6 +37,10 @@ def checkpoint(
             inputs.
         static_argnums: arguments that are not arrays.
         concrete: must be False; it has no meaning where values are traced.
+
+    Raises:
+        TypeError: what is given is not a function, or an argument or result is not an array; names
+            it. ValueError (when called): ``static_argnums`` names an argument that was not passed.
     """
     if fun is _UNSET:
         return partial(
@@ -43,18 +53,22 @@ def checkpoint(
         )
     if not callable(fun):
         raise TypeError(f"checkpoint takes a function, got {fun!r} of type {type(fun).__name__}")
+    if policy is not None and not callable(policy):
+        raise TypeError(
+            f"checkpoint: policy must be a function (see checkpoint_policies), got {policy!r}"
+        )
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        static = {n % len(args) for n in numbers if -len(args) <= n < len(args)}
+        static = _positions(numbers, len(args), fun)
         dynamic = [None if i in static else x for i, x in enumerate(args)]
         leaves, in_tree = tree_flatten((dynamic, kwargs))
 
         def call(a: Sequence[Any], k: Any) -> Any:
             return fun(*[args[i] if i in static else x for i, x in enumerate(a)], **k)
 
-        program, consts, out_tree = _trace(call, in_tree, [typeof(x) for x in leaves], fun)
+        program, consts, out_tree = _trace(call, in_tree, _types(dynamic, kwargs, leaves, fun), fun)
         outs = remat_p.bind(
             *consts, *leaves, program=program, policy=policy, prevent_cse=prevent_cse,
             differentiated=False,
@@ -75,10 +89,43 @@ def _trace(
     def flat(*xs: Any) -> list[Any]:
         found, tree = tree_flatten(call(*tree_unflatten(in_tree, xs)))
         out_tree[:] = [tree]
+        for x in found:
+            _type(x, f"checkpoint: {_name(fun)} returned a value that is not an array ({tree})")
         return found
 
-    jaxpr, consts = stage(flat, avals, getattr(fun, "__name__", type(fun).__name__))
+    jaxpr, consts = stage(flat, avals, _name(fun))
     return consts_to_inputs(jaxpr), consts, out_tree[0]
+
+
+def _name(fun: Any) -> str:
+    return getattr(fun, "__name__", type(fun).__name__)
+
+
+def _positions(numbers: Sequence[int], count: int, fun: Any) -> set[int]:
+    for n in numbers:
+        if not -count <= n < count:
+            raise ValueError(
+                f"checkpoint of {_name(fun)}: static_argnums names argument {n}, but it was called "
+                f"with {count} positional argument{'s' if count != 1 else ''}"
+            )
+    return {n % count for n in numbers}
+
+
+def _types(args: Any, kwargs: Any, leaves: Sequence[Any], fun: Any) -> list[Any]:
+    try:
+        return [typeof(x) for x in leaves]
+    except TypeError:
+        for what, tree in (("args", args), ("kwargs", kwargs)):
+            for path, x in tree_flatten_with_path(tree)[0]:
+                _type(x, f"checkpoint of {_name(fun)}: {what}{keystr(path)}")
+        raise
+
+
+def _type(x: Any, what: str) -> Any:
+    try:
+        return typeof(x)
+    except TypeError as e:
+        raise TypeError(f"{what}: {e}") from None
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

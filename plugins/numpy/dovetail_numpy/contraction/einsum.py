@@ -132,7 +132,7 @@ def _diagonal(x: Any, term: str, c: str) -> tuple[Any, str]:
 def _contract(
     x: Any, a: str, y: Any, b: str, keep: str, precision: Any, preferred: Any
 ) -> tuple[Any, str]:
-    """Contract two operands: letters in both and kept are batch axes, in both and not are summed."""
+    """Contract two operands: letters in both are batch axes if kept, and are summed if not."""
     x, a = _reduce(x, a, keep=keep + b)
     y, b = _reduce(y, b, keep=keep + a)
     x, a, y, b = *_without_ones(x, a, y, b), *_without_ones(y, b, x, a)

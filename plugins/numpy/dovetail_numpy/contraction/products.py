@@ -80,8 +80,8 @@ class MatMul:
         if k != j:
             raise TypeError(
                 f"{self.name} got operands of shapes {a.shape} and {b.shape}: the last dimension "
-                f"of the first ({k}) and the {'second to last' if len(b.shape) > 1 else 'only'} one "
-                f"of the second ({j}) must be equal"
+                f"of the first ({k}) and the {'second to last' if len(b.shape) > 1 else 'only'} "
+                f"one of the second ({j}) must be equal"
             )
 
 
@@ -120,8 +120,8 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
             )
     left = [i for i in range(rank) if i in batch or i in only_a]
     right = [i for i in range(rank) if i in batch or i in only_b]
-    dims = (((len(left) + len(rows) - 1,), (len(right),)),
-            (tuple(left.index(i) for i in batch), tuple(right.index(i) for i in batch)))  # fmt: skip
+    summed = (len(left) + len(rows) - 1,), (len(right),)
+    dims = summed, (tuple(left.index(i) for i in batch), tuple(right.index(i) for i in batch))
     # Axes as they come out: batch, the first operand's own, its row axis, the second's, columns.
     names = [*batch, *only_a, *(["row"] if len(rows) == 2 else []), *only_b, "column"]
     wanted = [*range(rank), *(["row"] if len(rows) == 2 else []), "column"]
@@ -242,8 +242,8 @@ def vecdot(
 def _check_ranks(name: str, x: Any, y: Any, first: int, second: int) -> None:
     if x.ndim < first or y.ndim < second:
         raise ValueError(
-            f"{name} got operands of shapes {x.shape} and {y.shape}: they need at least {first} and "
-            f"{second} dimensions"
+            f"{name} got operands of shapes {x.shape} and {y.shape}: they need at least {first} "
+            f"and {second} dimensions"
         )
 
 
@@ -324,8 +324,8 @@ def cross(
     x, y = moveaxis(x, axisa, -1), moveaxis(y, axisb, -1)
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError(
-            f"cross takes vectors of 2 or 3 components, got shapes {x.shape} and {y.shape} with the "
-            "components last"
+            f"cross takes vectors of 2 or 3 components, got shapes {x.shape} and {y.shape} with "
+            "the components last"
         )
     flat = x.shape[-1] == y.shape[-1] == 2
     out = _cross(x, y)

@@ -20,8 +20,8 @@ def parse_subscripts(
     terms = left.split(",")
     if len(terms) != len(shapes):
         raise ValueError(
-            f"einsum {subscripts!r} has subscripts for {len(terms)} operands, but {len(shapes)} are "
-            "given"
+            f"einsum {subscripts!r} has subscripts for {len(terms)} operands, but {len(shapes)} "
+            "are given"
         )
     unused = iter(c for c in string.ascii_letters + _MORE if c not in text)
     widths = [len(s) - len(t.replace("...", "")) for t, s in zip(terms, shapes) if "..." in t]
@@ -55,8 +55,8 @@ def _spelled(subscripts: str, i: int, term: str, shape: Shape, dots: str) -> str
     left = len(shape) - len(named)
     if left < 0 or (left and "..." not in term):
         raise ValueError(
-            f"einsum {subscripts!r}: the subscript {term!r} has {len(named)} letters for operand {i}, "
-            f"which has shape {shape}"
+            f"einsum {subscripts!r}: the subscript {term!r} has {len(named)} letters for operand "
+            f"{i}, which has shape {shape}"
         )
     return term.replace("...", dots[len(dots) - left :])
 

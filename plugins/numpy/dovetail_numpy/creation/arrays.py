@@ -1,4 +1,4 @@
-"""Arrays from values: Python numbers, nested lists, NumPy arrays, buffers, other libraries' arrays."""
+"""Arrays from values: Python numbers, nested lists, NumPy arrays, buffers, others' arrays."""
 
 from __future__ import annotations
 

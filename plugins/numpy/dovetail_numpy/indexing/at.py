@@ -41,8 +41,8 @@ class At:
 class IndexUpdateRef:
     """The value of ``x.at[index]``: its methods return updated copies of ``x``.
 
-    All take ``indices_are_sorted`` and ``unique_indices`` (promises that make them faster), ``mode``
-    (``"drop"``, the default of updates: places outside are left out; ``"clip"``: the nearest place;
+    All take ``indices_are_sorted`` and ``unique_indices`` (promises that make them faster),
+    ``mode`` (``"drop"``, the default of updates: places outside are left out; ``"clip"``: the nearest place;
     ``"promise_in_bounds"``; for ``get`` also ``"fill"``) and ``wrap_negative_indices`` (whether
     negative indices count from the end).
     """
@@ -66,7 +66,7 @@ class IndexUpdateRef:
         self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
         fill_value: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
     ) -> Any:  # fmt: skip
-        """``x[index]``; places outside give ``fill_value`` (NaN by default) with ``mode="fill"``."""
+        """``x[index]``; places outside give ``fill_value`` (or NaN) with ``mode="fill"``."""
         options = Options(
             mode, fill_value, indices_are_sorted, unique_indices, wrap_negative_indices
         )

@@ -135,8 +135,8 @@ class _Reader:
             shape = () if kind == INT else item[1]
             if kind == HOST and len(item) == 4 and item[2] != self.shape[axis]:
                 raise IndexError(
-                    f"a boolean index does not match the array of shape {self.given}: its dimension "
-                    f"{item[3]} has size {item[2]}, the array's dimension {axis} has size "
+                    f"a boolean index does not match the array of shape {self.given}: its "
+                    f"dimension {item[3]} has size {item[2]}, the array's dimension {axis} has size "
                     f"{self.shape[axis]}"
                 )
             dtype = item[2] if kind == ARRAY else None

@@ -72,8 +72,8 @@ def _bound(v: Any) -> int | None:
         return operator.index(v)
     except TracerIntegerConversionError:
         raise TracerIntegerConversionError(
-            f"a slice bound of type {v.aval.str_short()} is traced{describe_source(current_source())}, "
-            "so that the size of the result is not known. Use dovetail.lax.dynamic_slice "
+            f"a slice bound of type {v.aval.str_short()} is traced"
+            f"{describe_source(current_source())}, so that the size of the result is not known. Use dovetail.lax.dynamic_slice "
             "(dynamic_slice_in_dim) with a fixed size, or select elements with "
             "dovetail.numpy.where."
         ) from None
@@ -157,10 +157,10 @@ def _concrete_mask(item: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
     if known is None:
         raise NonConcreteBooleanIndexError(
             f"a boolean array of type {aval.str_short()} is used as an index"
-            f"{describe_source(current_source())} while it is being traced, so that the size of the "
-            "result is not known. Use dovetail.numpy.where(mask, x, other) to select by the mask, "
-            "x.at[...] with such a where to update, or dovetail.numpy.nonzero(mask, size=...) for a "
-            "fixed number of indices."
+            f"{describe_source(current_source())} while it is being traced, so that the size of "
+            "the result is not known. Use dovetail.numpy.where(mask, x, other) to select by the mask, "
+            "x.at[...] with such a where to update, or dovetail.numpy.nonzero(mask, size=...) for "
+            "a fixed number of indices."
         )
     return np.asarray(known)
 

@@ -20,7 +20,7 @@ IN_BOUNDS = Mode.PROMISE_IN_BOUNDS
 
 
 class Options:
-    """How places outside of the array are read; one object per combination, compared by identity."""
+    """How places outside of the array are read; one object per combination."""
 
     __slots__ = ("mode", "fill_value", "sorted", "unique", "wrap")
     _known: dict[tuple[Any, ...], Options] = {}

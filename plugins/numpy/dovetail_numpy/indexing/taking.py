@@ -137,7 +137,7 @@ def put_along_axis(
     arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None, inplace: bool = True,
     *, mode: str | None = None,
 ) -> Array:  # fmt: skip
-    """``arr`` with ``values`` written along ``axis`` at ``indices``; arrays are not changed in place.
+    """``arr`` with ``values`` written along ``axis`` at ``indices``, as a new array.
 
     Raises:
         ValueError: ``inplace`` is not False.

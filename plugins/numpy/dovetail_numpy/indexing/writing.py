@@ -40,7 +40,8 @@ class WritePlan:
     """How to update one index of arrays of one shape (see ``ReadPlan``)."""
 
     __slots__ = (
-        "layout", "options", "host", "static", "parts", "batch", "windows", "box", "moving", "starts"
+        "layout", "options", "host", "static", "parts", "batch", "windows", "box", "moving",
+        "starts",
     )  # fmt: skip
 
     def __init__(self, found: Layout, options: Options) -> None:
@@ -186,7 +187,7 @@ def _run(x: Any, y: Any, *operands: Any, plan: WritePlan, kind: str, box: bool) 
 
 
 def _converted(x: Any, y: Any, kind: str) -> Any:
-    """``y`` in the element type of ``x``, or in their common type; a warning if that loses something."""
+    """``y`` in the type of ``x``, or in their common one; a warning if that loses something."""
     if y.__class__ is float and x.dtype.kind == "f":
         return convert(y, x.dtype)
     y = y if y.__class__ in (bool, int, float, complex) else as_array(f"at[...].{kind}", y)
@@ -197,8 +198,8 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     common = dtypes.result_type(x, y)
     if common != dtype:
         warnings.warn(
-            f"at[...].{kind}: a value of dtype {own.dtype} is written to an array of dtype {dtype}, "
-            "which cannot hold all of its values. Convert it with astype; this will be an error.",
+            f"at[...].{kind}: a value of dtype {own.dtype} is written to an array of dtype "
+            f"{dtype}, which cannot hold all of its values. Convert it with astype; this will be an error.",
             FutureWarning,
             stacklevel=4,
         )
@@ -244,8 +245,8 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
     fits = len(shape) <= len(found.result)
     if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], found.result[::-1])):
         raise ValueError(
-            f"an update of shape {getattr(y, 'shape', ())} does not broadcast to {found.result}, the "
-            f"shape that the index has in an array of shape {found.shape}"
+            f"an update of shape {getattr(y, 'shape', ())} does not broadcast to {found.result}, "
+            f"the shape that the index has in an array of shape {found.shape}"
         )
     y = lax.reshape(y, shape)
     if found.new_axes:

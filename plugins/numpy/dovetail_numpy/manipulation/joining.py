@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,6 @@ from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import common_type, convert
 from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
-import itertools
 
 
 def _items(name: str, arrays: Any) -> list[Any]:

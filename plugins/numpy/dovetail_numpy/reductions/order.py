@@ -156,8 +156,11 @@ def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
     total = lax.index_in_dim(running, rows.shape[-1] - 1, last, keepdims=False)
     full = (*q.shape, *rows.shape)
     shift = range(q.ndim, len(full))
-    level = lax.mul(lax.broadcast_in_dim(q, full[:-1], range(q.ndim)),
-                    lax.broadcast_in_dim(total, full[:-1], range(q.ndim, len(full) - 1)))  # fmt: skip
+    rows_of = range(q.ndim, len(full) - 1)
+    level = lax.mul(
+        lax.broadcast_in_dim(q, full[:-1], range(q.ndim)),
+        lax.broadcast_in_dim(total, full[:-1], rows_of),
+    )
     below = lax.lt(lax.broadcast_in_dim(running, full, shift),
                    lax.broadcast_in_dim(level, full, range(len(full) - 1)))  # fmt: skip
     # The first element whose running weight reaches the level; of weight zero none is chosen.

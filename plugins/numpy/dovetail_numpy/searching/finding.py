@@ -26,8 +26,8 @@ def known(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
     value = x.concrete() if isinstance(x, Tracer) else x
     if value is None:
         raise ConcretizationTypeError(
-            f"{name} of a traced array of type {x.aval.str_short()}: the size of the result depends "
-            f"on its values, which are not known while tracing. {remedy}"
+            f"{name} of a traced array of type {x.aval.str_short()}: the size of the result "
+            f"depends on its values, which are not known while tracing. {remedy}"
         )
     return np.asarray(value)
 

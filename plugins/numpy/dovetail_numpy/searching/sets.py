@@ -19,7 +19,7 @@ _REMEDY = "Give size=, the number of elements of the result."
 
 
 class UniqueAll(NamedTuple):
-    """Distinct values, where they first occur, how to rebuild the array, and how often each occurs."""
+    """Distinct values, where they first occur, how to rebuild the array, and how often they occur."""
 
     values: Any
     indices: Any
@@ -65,7 +65,7 @@ def unique(
         axis = axis_index("unique", axis, a.ndim)
         moved = lax.transpose(a, (axis, *(i for i in range(a.ndim) if i != axis)))
         rows = to_shape(moved, (moved.shape[0], moved.size // max(1, moved.shape[0])))
-    order, first, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
+    order, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
     count = (
         int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
     )
@@ -80,14 +80,12 @@ def unique(
 
 @fused(static=("equal_nan",))
 def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
-    """The order that sorts rows, whether each sorted row is new, its number, and how many there are."""
+    """The order that sorts rows, each sorted row's number, and how many distinct ones there are."""
     n, m = rows.shape
     places = lax.iota(default_int(), n)
     if n == 0 or m == 0:
-        new = lax.full((n,), False)
-        first = lax.eq(places, number(places, 0))
         rank = lax.full((n,), 0, default_int())
-        return places, first if n else new, rank, lax.full((), min(n, 1), default_int())
+        return places, rank, lax.full((), min(n, 1), default_int())
     columns = [lax.index_in_dim(rows, i, 1, keepdims=False) for i in range(m)]
     *ordered, order = lax.sort((*columns, places), dimension=0, is_stable=True, num_keys=m)
     new = lax.full((max(n - 1, 0),), False)
@@ -101,7 +99,7 @@ def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
     first = lax.concatenate([lax.full((1,), True), new], 0)
     rank = lax.cumsum(lax.convert_element_type(first, default_int()), axis=0)
     total = lax.index_in_dim(rank, n - 1, 0, keepdims=False)
-    return order, first, lax.sub(rank, number(rank, 1)), total
+    return order, lax.sub(rank, number(rank, 1)), total
 
 
 def _places(order: Any, rank: Any, n: int, count: int) -> tuple[Any, Any]:
@@ -270,7 +268,7 @@ def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,
 ) -> Any:  # fmt: skip
-    """The distinct elements that both arrays have; also where each first occurs in both, if asked."""
+    """The distinct elements that both arrays have; also where each first occurs, if asked."""
     a, b = _flat_pair("intersect1d", ar1, ar2)
     values = _selected("intersect1d", a, isin(a, b), False, size, fill_value)
     if not return_indices:

@@ -142,7 +142,7 @@ def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) ->
 
 
 def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
-    """``a`` with the ``kth`` smallest element in its place, smaller ones before, greater ones after."""
+    """``a`` with the ``kth`` smallest element in place, smaller ones before, greater after."""
     return _partitioned("partition", a, kth, axis, False)
 
 

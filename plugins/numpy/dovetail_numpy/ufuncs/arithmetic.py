@@ -65,7 +65,8 @@ FLOOR_DIVIDE = Binary("floor_divide", by_kind(
     bool=_with_bool_as_int(_floor_divide_signed), signed=_signed_div, unsigned=lax.div_p,
     floating=_float_div))  # fmt: skip
 REMAINDER = Binary("remainder", by_kind(
-    bool=_with_bool_as_int(_remainder), signed=_mod, unsigned=fused()(_rem), floating=_mod))  # fmt: skip
+    bool=_with_bool_as_int(_remainder), signed=_mod, unsigned=fused()(_rem),
+    floating=_mod))  # fmt: skip
 MAXIMUM = Binary("maximum", always(lax.max_p))
 MINIMUM = Binary("minimum", always(lax.min_p))
 _FMOD = Binary("fmod", by_kind(bool=_with_bool_as_int(_rem), floating=lax.rem_p,

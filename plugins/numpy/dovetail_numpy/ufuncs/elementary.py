@@ -64,7 +64,7 @@ def _times(factor: float) -> Any:
 
 @fused()
 def _log2(x: Any) -> Any:
-    # Exact at powers of two, which log(x) / log(2) is not.
+    # Divided, not multiplied by a rounded factor: exact at more powers of two.
     return lax.div_p.bind(lax.log_p.bind(x), number(x, float(np.log(2.0))))
 
 

@@ -15,7 +15,7 @@ from .unary import round_complex
 
 
 def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
-    """``a`` rounded to a number of decimals, halves to even; negative numbers round before the point.
+    """``a`` rounded to a number of decimals, halves to even; negative ones are before the point.
 
     Raises:
         TypeError: ``a`` is not an array of numbers.

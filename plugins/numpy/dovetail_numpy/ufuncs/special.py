@@ -234,7 +234,7 @@ def nan_to_num(
     x: ArrayLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,
 ) -> Any:  # fmt: skip
-    """``x`` with NaN replaced by ``nan`` and infinities by the largest finite numbers, or as told."""
+    """``x`` with NaN replaced by ``nan``, infinities by the largest finite numbers or as told."""
     del copy
     x = as_array("nan_to_num", x)
     if x.dtype.kind == "c":

@@ -27,8 +27,8 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     written = "->".join(",".join(f"({','.join(c)})" for c in side) for side in groups)
     if not arrow or written != signature.replace(" ", ""):
         raise ValueError(
-            f"vectorize: {signature!r} is not a signature. Write core dimensions in parentheses, for "
-            "example '(m,n),(n)->(m)'."
+            f"vectorize: {signature!r} is not a signature. Write core dimensions in parentheses, "
+            "for example '(m,n),(n)->(m)'."
         )
     return groups[0], groups[1]
 
@@ -88,8 +88,8 @@ def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None
         for d, n in zip(dims, x.shape[x.ndim - len(dims) :]):
             if sizes.setdefault(d, n) != n or (d.isdigit() and int(d) != n):
                 raise ValueError(
-                    f"vectorize: the core dimension {d!r} of {signature!r} has size {n} in argument "
-                    f"{i} of shape {x.shape}, but {d if d.isdigit() else sizes[d]} is wanted"
+                    f"vectorize: the core dimension {d!r} of {signature!r} has size {n} in "
+                    f"argument {i} of shape {x.shape}, but {d if d.isdigit() else sizes[d]} is wanted"
                 )
     return [len(d) for d in wanted]
 

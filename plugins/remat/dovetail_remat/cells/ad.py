@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from dovetail_ad import (
     LinearTrace,
@@ -15,9 +15,10 @@ from dovetail_ad import (
     transpose_program,
     transpose_rules,
 )
-from dovetail_core import ClosedJaxpr, Jaxpr, Var, dce_closed, eval_jaxpr, stage_closed
+from dovetail_core import ClosedJaxpr, Jaxpr, Var, dce_closed, eval_jaxpr, generation, stage_closed
 
 from ..primitive import name_p, remat_p
+from .opening import opened
 
 
 @jvp_rules.register(name_p)
@@ -32,24 +33,59 @@ def _remat_partial_eval(
     """Compute the known results, with the values that the policy keeps; record a checkpointed call
     that computes all other residuals again, from those and the inputs, and then the linear part."""
     unknown = tuple(trace.owns(x) for x in args)
-    split = split_program(params["program"], unknown)
-    saved = _saved(split.known, params["policy"])
-    n = split.num_known_outputs
-    forward = _forward(split, saved, n)
+    parts = _parts(params["program"], unknown, params["policy"])
     known_args = [x for x, u in zip(args, unknown) if not u]
-    found = remat_p.bind(*known_args, **{**params, "program": forward})
-    if not any(split.out_unknown):
+    found = remat_p.bind(*known_args, **{**params, "program": parts.forward})
+    n = parts.split.num_known_outputs
+    if not any(parts.split.out_unknown):
         return found[:n]
-    rest = _rest(split, saved, n)
-    operands = [*found[n:], *known_args, *(x for x, u in zip(args, unknown) if u)]
-    recorded = trace.record(remat_p, operands, {**params, "program": rest, "differentiated": True})
-    return split.merge(found[:n], recorded)
+    operands = [
+        *found[n:],
+        *(x for x, needed in zip(known_args, parts.needed) if needed),
+        *(x for x, u in zip(args, unknown) if u),
+    ]
+    rest = {**params, "program": parts.rest, "differentiated": True}
+    return parts.split.merge(found[:n], trace.record(remat_p, operands, rest))
 
 
-def _saved(known: ClosedJaxpr, policy: Any) -> list[Var]:
+class _Parts(NamedTuple):
+    """A checkpointed program in two.
+
+    Attributes:
+        forward: from the known inputs to the known results and the values that are kept.
+        rest: from the kept values, the known inputs that are ``needed`` and the unknowns to the
+            unknown results.
+    """
+
+    split: Split
+    forward: ClosedJaxpr
+    rest: ClosedJaxpr
+    needed: tuple[bool, ...]
+
+
+def _parts(program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Any) -> _Parts:
+    key = ("remat", unknown, policy, generation.value)
+    found = program.cache.get(key)
+    if found is None:
+        found = program.cache[key] = _make_parts(program, unknown, policy)
+    return found
+
+
+def _make_parts(program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Any) -> _Parts:
+    split = split_program(program, unknown)
+    known = split.known if policy is None else opened(split.known, policy)
+    saved = [] if policy is None else _saved(known, policy)
+    whole = _rest(split, known, saved)
+    m, num_known = len(saved), len(known.in_avals)
+    keep = [False] * (m + num_known) + [True] * (len(whole.in_avals) - m - num_known)
+    rest, needed = dce_closed(whole, [True] * len(whole.out_avals), keep)
+    kept = [v for v, use in zip(saved, needed) if use]
+    forward = _forward(known, kept, split.num_known_outputs)
+    return _Parts(split, forward, rest, tuple(needed[m : m + num_known]))
+
+
+def _saved(known: ClosedJaxpr, policy: Callable[..., bool]) -> list[Var]:
     """Variables of the known program that the policy keeps."""
-    if policy is None:
-        return []
     return [
         v
         for eqn in known.eqns
@@ -58,29 +94,29 @@ def _saved(known: ClosedJaxpr, policy: Any) -> list[Var]:
     ]
 
 
-def _forward(split: Split, saved: list[Var], n: int) -> ClosedJaxpr:
-    """The known program, returning its results and the saved values."""
-    jaxpr = split.known.jaxpr
-    outvars = [*jaxpr.outvars[:n], *saved]
-    whole = ClosedJaxpr(jaxpr.replace(outvars=outvars), split.known.consts)
+def _forward(known: ClosedJaxpr, kept: list[Var], n: int) -> ClosedJaxpr:
+    """The known program, returning its results and the kept values."""
+    outvars = [*known.jaxpr.outvars[:n], *kept]
+    whole = ClosedJaxpr(known.jaxpr.replace(outvars=outvars), known.consts)
     return dce_closed(whole, [True] * len(outvars), True)[0]
 
 
-def _rest(split: Split, saved: list[Var], n: int) -> ClosedJaxpr:
+def _rest(split: Split, known: ClosedJaxpr, saved: list[Var]) -> ClosedJaxpr:
     """From saved values, known inputs and unknowns to the unknown results."""
-    jaxpr = split.known.jaxpr
-    kept = set(saved)
-    eqns = [e for e in jaxpr.eqns if not kept.issuperset(e.outvars)]
-    again = Jaxpr(jaxpr.constvars, [*saved, *jaxpr.invars], jaxpr.outvars[n:], eqns)
-    again = dce_closed(ClosedJaxpr(again, split.known.consts), [True] * len(again.outvars), True)[0]
-    num_saved, num_known = len(saved), len(jaxpr.invars)
+    jaxpr = known.jaxpr
+    given = set(saved)
+    eqns = [e for e in jaxpr.eqns if not given.issuperset(e.outvars)]
+    outvars = jaxpr.outvars[split.num_known_outputs :]
+    again = ClosedJaxpr(
+        Jaxpr(jaxpr.constvars, [*saved, *jaxpr.invars], outvars, eqns), known.consts
+    )
+    m, n = len(saved), len(again.in_avals)
     unknown_avals = split.linear.in_avals[len(split.residuals) :]
 
     def run(*args: Any) -> list[Any]:
-        returned = eval_jaxpr(again.jaxpr, again.consts, *args[: num_saved + num_known])
-        residuals = split.residual_values(args[num_saved : num_saved + num_known], returned)
-        unknown = args[num_saved + num_known :]
-        return eval_jaxpr(split.linear.jaxpr, split.linear.consts, *residuals, *unknown)
+        returned = eval_jaxpr(again.jaxpr, again.consts, *args[:n])
+        residuals = split.residual_values(args[m:n], returned)
+        return eval_jaxpr(split.linear.jaxpr, split.linear.consts, *residuals, *args[n:])
 
     return stage_closed(run, [*again.in_avals, *unknown_avals], jaxpr.name)
 

@@ -1,0 +1,78 @@
+"""Opening calls in a checkpointed program, so that a policy sees the operations inside of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_ad import jvp_rules
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Literal,
+    Var,
+    reset_source_override,
+    set_source_override,
+    stage_closed,
+)
+
+Policy = Callable[..., bool]
+
+
+def opened(program: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
+    """The program with calls replaced by their operations where the policy keeps one of those.
+
+    What is inside of loops and branches cannot be kept on its own: the policy decides on them whole.
+    """
+    if not any(_inner(e) is not None and _keeps_within(e, policy) for e in program.eqns):
+        return program
+    return stage_closed(
+        lambda *args: _run(program, args, policy), program.in_avals, program.jaxpr.name
+    )
+
+
+def _inner(eqn: Eqn) -> ClosedJaxpr | None:
+    """The program of an equation that does nothing but call it."""
+    if eqn.primitive.form is None:
+        return None
+    origin = jvp_rules.origins.get(eqn.primitive)
+    if origin is not None and origin.kind != "derived":
+        return None  # opening it would lose a derivative of its own
+    form = eqn.primitive.form(eqn.params)
+    if len(form.regions) != 1 or form.loop or form.sliced or form.stacked:
+        return None
+    region = form.regions[0]
+    plain = region.operands == tuple(range(len(eqn.invars)))
+    plain = plain and region.results == tuple(range(len(eqn.outvars)))
+    return region.program if plain and form.control is None else None
+
+
+def _keeps_within(eqn: Eqn, policy: Policy) -> bool:
+    """Whether the policy does not keep the call's results, but those of something inside."""
+    program = _inner(eqn)
+    if program is None or _keeps(eqn, policy):
+        return False
+    return any(_keeps(e, policy) or _keeps_within(e, policy) for e in program.eqns)
+
+
+def _keeps(eqn: Eqn, policy: Policy) -> bool:
+    return policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+
+
+def _run(program: ClosedJaxpr, args: Sequence[Any], policy: Policy) -> list[Any]:
+    env: dict[Var, Any] = dict(zip(program.jaxpr.constvars, program.consts))
+    env.update(zip(program.jaxpr.invars, args))
+    for eqn in program.eqns:
+        values = [x.val if isinstance(x, Literal) else env[x] for x in eqn.invars]
+        token = set_source_override(eqn.source)
+        try:
+            inner = _inner(eqn) if _keeps_within(eqn, policy) else None
+            if inner is not None:
+                outs = _run(inner, values, policy)
+            else:
+                outs = eqn.primitive.bind(*values, **eqn.params)
+                outs = outs if eqn.primitive.multiple_results else [outs]
+        finally:
+            reset_source_override(token)
+        env.update(zip(eqn.outvars, outs))
+    return [x.val if isinstance(x, Literal) else env[x] for x in program.jaxpr.outvars]
