@@ -118,10 +118,16 @@ class Configuration:
 
             target = registry().entries("options").get(name)
             if target is None:
-                known = sorted({*self._options, *registry().entries("options")})
-                raise AttributeError(f"no option {name!r}; options are {', '.join(known)}")
+                known = ", ".join(self.names())
+                raise AttributeError(f"no option {name!r}; options are {known}")
             self._options[name] = load_object(target)
         return self._options[name]
+
+    def names(self) -> list[str]:
+        """The names of all options, those of plugins that nobody has used yet included."""
+        from .plugins import registry
+
+        return sorted({*self._options, *registry().entries("options")})
 
     def update(self, name: str, value: Any) -> None:
         """Set an option for the whole process."""
@@ -131,6 +137,12 @@ class Configuration:
         if name.startswith("_"):
             raise AttributeError(name)
         return self.option(name).value
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.names()]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name} = {self.option(name).value!r}" for name in self.names())
 
 
 config = Configuration()

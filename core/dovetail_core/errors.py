@@ -50,6 +50,7 @@ class NonConcreteBooleanIndexError(IndexError):
 class UnexpectedTracerError(DovetailError):
     """A tracer outlived the transformation that made it."""
 
+
 __all__ = [
     "ConcretizationTypeError",
     "DovetailError",

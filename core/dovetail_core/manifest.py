@@ -30,7 +30,8 @@ class Manifest:
         rows: modules that define primitives.
         tables: rule tables that it owns, by name: ``{"ad.jvp": "dovetail_ad.tables:jvp_rules"}``.
         contributes: modules that fill cells, by table name.
-        types: modules that register abstract values and Python value types when imported.
+        types: modules that register abstract values and Python value types when imported, which
+            happens when a value of no known type is first met.
         providers: what the kernel asks plugins for, by role: ``algebra``, ``evaluator``,
             ``array_methods``; at most one installed plugin provides each.
         backends: backends by platform name: ``{"cpu": "dovetail_backends.cpu:BACKEND"}``. Their

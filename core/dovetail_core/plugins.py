@@ -50,6 +50,7 @@ class Registry:
 
     plugins: dict[str, Plugin] = field(default_factory=dict[str, Plugin])
     _objects: dict[str, Any] = field(default_factory=dict[str, Any])
+    _has_types: bool = False
 
     @property
     def active(self) -> dict[str, Manifest]:
@@ -114,6 +115,28 @@ class Registry:
             self._objects[key] = load_object(known[name])
         return self._objects[key]
 
+    def import_types(self) -> bool:
+        """Import the modules that plugins name as registering types; False if that is done.
+
+        A module that does not import is left out with a warning (with ``DOVETAIL_STRICT=1``, an
+        error).
+        """
+        if self._has_types:
+            return False
+        self._has_types = True
+        for name, manifest in self.active.items():
+            for module in manifest.types:
+                try:
+                    import_module(module)
+                except Exception as e:  # a plugin's module may fail in any way
+                    _warn(
+                        f"the types of plugin {name!r} ({module}) are set aside: "
+                        f"{type(e).__name__}: {e}. Fix the module, or disable the plugin "
+                        "(DOVETAIL_DISABLE_PLUGINS).",
+                        e,
+                    )
+        return True
+
     def aside(self) -> str:
         """The plugins that are not active, and why; empty if all are."""
         return "; ".join(f"{p.name} ({p.problem})" for p in self.plugins.values() if p.problem)
@@ -121,6 +144,13 @@ class Registry:
     def _aside_note(self) -> str:
         aside = self.aside()
         return f"Set aside: {aside}" if aside else "Install the plugin that provides it."
+
+
+def _warn(text: str, cause: BaseException) -> None:
+    """Warn that something is set aside; an error with ``DOVETAIL_STRICT=1``."""
+    if os.environ.get("DOVETAIL_STRICT") == "1":
+        raise PluginError(text) from cause
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def load_object(target: str) -> Any:
@@ -291,9 +321,7 @@ def facade_getattr(module: str, where: dict[str, tuple[str, str]]) -> Callable[[
         if name in where and not _blocked(where[name][0]):
             value = load_object(where[name][1])
         elif name.startswith("_"):
-            aside = registry().aside()
-    note = f". It may come from a plugin that is set aside: {aside}" if aside else ""
-    raise AttributeError(f"module {module!r} has no attribute {name!r}{note}")
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
         else:
             value = load_object(_public(module, name, where))
         vars(import_module(module))[name] = value
@@ -318,5 +346,5 @@ def _public(module: str, name: str, where: dict[str, tuple[str, str]]) -> str:
                 )
             return names[name]
     aside = registry().aside()
-    note = f". It may come from a plugin that is set aside: {aside}" if aside else ""
+    note = f". Perhaps a plugin provides it that is not active: {aside}" if aside else ""
     raise AttributeError(f"module {module!r} has no attribute {name!r}{note}")

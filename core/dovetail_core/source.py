@@ -47,7 +47,8 @@ class Source:
         return (at and at[0]) or self.code.co_firstlineno
 
     def __str__(self) -> str:
-        return f"{self.filename}:{self.line} ({self.code.co_qualname})"
+        scope = f" in scope {self.scope!r}" if self.scope else ""
+        return f"{self.filename}:{self.line} ({self.code.co_qualname}){scope}"
 
 
 _override: ContextVar[Source | None] = ContextVar("dovetail_source", default=None)
@@ -110,7 +111,7 @@ describe_source = describe  # its name in dovetail_core
 
 
 class named_scope:  # lower case: used as a function
-    """Context manager that prefixes the names of operations in printed and compiled programs."""
+    """Context manager that gives operations a name: error messages say in which scope they are."""
 
     __slots__ = ("name", "_token")
 

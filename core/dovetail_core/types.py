@@ -190,7 +190,8 @@ def register_type(cls: type, handler: TypeHandler) -> None:
 
 
 def typeof(x: Any) -> AbstractValue:
-    """The abstract type of a value: an array, a tracer, a NumPy value or a Python scalar.
+    """The abstract type of a value: an array, a tracer, a NumPy value, a Python scalar, or what
+    a plugin registers.
 
     Raises:
         TypeError: ``x`` is of no registered type; the message says which types are.
@@ -209,6 +210,10 @@ def _inherited(x: Any) -> TypeHandler:
         if base in _handlers:
             _handlers[type(x)] = _handlers[base]
             return _handlers[base]
+    from .plugins import registry
+
+    if registry().import_types():
+        return _handlers.get(x.__class__) or _inherited(x)
     shown = repr(x)
     raise TypeError(
         f"{shown[:80]}{'...' if len(shown) > 80 else ''} of type {type(x).__name__} is not a valid "

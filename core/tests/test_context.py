@@ -112,5 +112,6 @@ def test_an_unknown_option_lists_those_there_are(site):
         assert config.acme_depth == 3
         config.update("acme_depth", "5")
         assert config.acme_depth == 5
+        assert repr(config).split("\n")[0] == "acme_depth = 5" and "acme_depth" in dir(config)
     finally:
         config._options.pop("acme_depth", None)

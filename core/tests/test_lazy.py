@@ -12,13 +12,13 @@ def test_names_and_submodules_load_on_first_use(site):
     site.module("lazy_pkg.plain", "")
     (site.path / "lazy_pkg" / "__init__.py").write_text(
         "from dovetail_core.lazy import lazy_exports\n"
-        "__getattr__ = lazy_exports(__name__, {'VALUE': 'inner', 'plain': ''})\n"
+        "__getattr__ = lazy_exports(__name__, {'VALUE': 'inner', 'plain': '', 'other': ':plain'})\n"
     )
     import lazy_pkg
 
     assert "lazy_pkg.inner" not in sys.modules
     assert lazy_pkg.VALUE == 3 and vars(lazy_pkg)["VALUE"] == 3
-    assert lazy_pkg.plain is sys.modules["lazy_pkg.plain"]
+    assert lazy_pkg.plain is lazy_pkg.other is sys.modules["lazy_pkg.plain"]
     with pytest.raises(AttributeError, match="module 'lazy_pkg' has no attribute 'nonsense'"):
         lazy_pkg.nonsense  # noqa: B018
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from dovetail_core import Manifest, PluginError, RegistryError, facade_getattr, registry
-from dovetail_core.plugins import distribution_of, load_object
+from dovetail_core import Manifest, PluginError, RegistryError, facade_getattr, registry, typeof
+from dovetail_core.plugins import distribution_of, load_object, swap_registry
 
 
 def set_aside(match: str):
@@ -245,6 +245,17 @@ def test_errors_for_names_that_are_not_there(facade, monkeypatch):
     )
 
 
+def test_a_name_that_a_disabled_plugin_may_provide(facade, monkeypatch):
+    # A disabled plugin is not imported, so that nobody knows its names.
+    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "acme")
+    with pytest.raises(AttributeError) as e:
+        facade.vmap  # noqa: B018
+    assert str(e.value) == (
+        "module 'shop' has no attribute 'vmap'. Perhaps a plugin provides it that is not active: "
+        "acme (disabled (DOVETAIL_DISABLE_PLUGINS))"
+    )
+
+
 def test_a_name_of_a_plugin_that_was_set_aside_says_why(site):
     site.module("shop", "")
     site.plugin("acme", "names={'vmap': 'acme_api:vmap'}, requires=('zip',)")
@@ -271,3 +282,39 @@ def test_the_kernel_imports_no_plugin_and_starts_without_reading_entry_points():
         "assert plugins._registry is None\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+TYPES = """
+from dovetail_core import ShapedArray, register_type
+class Money: pass
+register_type(Money, lambda x: ShapedArray((), 'float32'))
+"""
+
+
+def test_modules_of_types_are_imported_when_a_value_of_no_known_type_is_met(site):
+    site.module("acme_types", TYPES)
+    site.plugin("acme", "types=('acme_types',)")
+    with pytest.raises(TypeError, match="of type object is not a valid array value"):
+        typeof(object())
+    assert "acme_types" in sys.modules
+    assert typeof(sys.modules["acme_types"].Money()).str_short() == "f32[]"
+
+
+def test_a_module_of_types_that_does_not_import(site, monkeypatch):
+    site.module("acme_types", "raise ValueError('no money')")
+    site.plugin("acme", "types=('acme_types',)")
+    text = (
+        "the types of plugin 'acme' (acme_types) are set aside: ValueError: no money. Fix the "
+        "module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
+    )
+    with (
+        pytest.warns(RuntimeWarning) as caught,
+        pytest.raises(TypeError, match="not a valid array value"),
+    ):
+        typeof(object())
+    assert [str(w.message) for w in caught] == [text]
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    swap_registry(None)
+    with pytest.raises(PluginError) as e:
+        typeof(object())
+    assert str(e.value) == text

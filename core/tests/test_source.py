@@ -91,6 +91,8 @@ def test_code_from_a_string_is_judged_by_its_module():
 def test_scopes_name_operations_and_nest():
     with named_scope("outer"), named_scope("inner"):
         assert current_source().scope == "outer/inner"
+        place = f"({test_scopes_name_operations_and_nest.__name__}) in scope 'outer/inner'"
+        assert str(current_source()).endswith(place)
     assert current_source().scope == ""
     with pytest.raises(TypeError, match="named_scope takes a string, got 3"):
         named_scope(3)

@@ -115,7 +115,7 @@ class Page:
         printed = printed.replace(f"{os.getcwd()}/", "").rstrip()
         if not fits(printed, "\n".join(shown)):
             self.found.append(f"line {start + 1}: the page does not show\n{printed}")
-            self.edits.append((start, start + len(shown), wrapped(printed)))
+            self.edits.append((start, start + len(shown), tidied(printed)))
 
     def write(self, block: Block, path: Path) -> None:
         """Put a block into a file, and run it in the file's module if that is imported."""
@@ -154,8 +154,11 @@ def fits(printed: str, shown: str) -> bool:
     return re.fullmatch(pattern, printed.strip()) is not None
 
 
-def wrapped(text: str) -> list[str]:
-    """Lines of at most ``WIDTH`` characters."""
+def tidied(text: str) -> list[str]:
+    """What a page shows of a text: short lines, no times, no inner frames."""
+    text = re.sub(r"(?<=\(most recent call last\):\n)(  .*\n)+", "...\n", text)
+    text = re.sub(r"\d+\.\d+( ?m?s\b)", r"...\1", text)
+    text = re.sub(r"^[.s]+ +\[ *\d+%\]\n(?:.*\n)*.* passed", "...\n... passed", text)
     return [w for line in text.split("\n") for w in (_wrap(line) if len(line) > WIDTH else [line])]
 
 

@@ -142,3 +142,32 @@ def test_errors_name_the_argument() -> None:
         vmap(lax.sin, "x")
     with pytest.raises(TypeError, match="vmap takes a function"):
         vmap(3)  # type: ignore[arg-type]
+
+
+PROGRAMS = {
+    "jit": lambda i: jit(lambda: i())(),
+    "scan": lambda i: lax.scan(lambda c, _: (lax.add(c, i()), None), np.int32(0), length=1)[0],
+    "while": lambda i: lax.while_loop(
+        lambda c: lax.lt(c, i()), lambda c: lax.add(c, np.int32(1)), np.int32(0)
+    ),
+    "cond": lambda i: lax.cond(True, i, lambda: np.int32(7)),
+    "jit of scan": lambda i: jit(lambda: PROGRAMS["scan"](i))(),
+    "cond of jit": lambda i: lax.cond(True, jit(lambda: i()), lambda: np.int32(7)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_collectives_in_programs_that_take_no_mapped_operand(name: str) -> None:
+    """What a program returns depends on the mapped axis though nothing mapped goes in."""
+    found = vmap(lambda x: PROGRAMS[name](lambda: lax.axis_index("i")), axis_name="i")(A)
+    np.testing.assert_array_equal(found, [0, 1, 2])
+    both = vmap(
+        lambda x: vmap(
+            lambda y: PROGRAMS[name](
+                lambda: lax.add(lax.axis_index("i"), lax.mul(lax.axis_index("j"), np.int32(10)))
+            ),
+            axis_name="j",
+        )(x),
+        axis_name="i",
+    )(A)
+    np.testing.assert_array_equal(both, np.arange(3)[:, None] + 10 * np.arange(4))

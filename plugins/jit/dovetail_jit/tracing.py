@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dovetail_core import ClosedJaxpr, Tracer, axis_env, consts_to_inputs, stage, typeof
+from dovetail_core.hooks import has_hooks, manager
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
 

@@ -105,6 +105,10 @@ if TYPE_CHECKING:
         conv_transpose_shape_tuple as conv_transpose_shape_tuple,
         padtype_to_pads as padtype_to_pads,
     )
+    from .functions.conv_patches import (
+        conv_general_dilated_local as conv_general_dilated_local,
+        conv_general_dilated_patches as conv_general_dilated_patches,
+    )
     from .functions.conversion import (
         bitcast_convert_type as bitcast_convert_type,
         convert_element_type as convert_element_type,
@@ -550,7 +554,9 @@ _WHERE = {
     "conv": "functions.conv",
     "conv_dimension_numbers": "functions.conv_numbers",
     "conv_general_dilated": "functions.conv",
+    "conv_general_dilated_local": "functions.conv_patches",
     "conv_general_dilated_p": "primitives.conv",
+    "conv_general_dilated_patches": "functions.conv_patches",
     "conv_general_permutations": "functions.conv_numbers",
     "conv_general_shape_tuple": "functions.conv_numbers",
     "conv_shape_tuple": "functions.conv_numbers",
@@ -889,7 +895,9 @@ __all__ = [
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
+    "conv_general_dilated_local",
     "conv_general_dilated_p",
+    "conv_general_dilated_patches",
     "conv_general_permutations",
     "conv_general_shape_tuple",
     "conv_shape_tuple",

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
         einsum as einsum,
         einsum_path as einsum_path,
     )
+    from .contraction.matmul import (
+        matmul as matmul,
+    )
     from .contraction.products import (
         cross as cross,
         dot as dot,
         inner as inner,
         kron as kron,
-        matmul as matmul,
         matvec as matvec,
         outer as outer,
         tensordot as tensordot,
@@ -770,7 +772,7 @@ _WHERE = {
     "logical_xor": "ufuncs.universal",
     "logspace": "creation.ranges",
     "mask_indices": "indexing.tricks",
-    "matmul": "contraction.products",
+    "matmul": "contraction.matmul",
     "matrix_transpose": "manipulation.shapes",
     "matvec": "contraction.products",
     "max": "reductions.basic",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .contraction.products import matmul as matmul, vecdot as vecdot
+from .contraction.matmul import matmul as matmul
+from .contraction.products import vecdot as vecdot
 from .linear.decompositions import (
     cholesky as cholesky,
     qr as qr,

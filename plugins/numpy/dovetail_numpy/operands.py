@@ -39,7 +39,8 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
         return x if x.dtype == dtype else dtype.type(x)
     for base in (bool, int, float, complex):
         if isinstance(x, base):
-            return base(x)
+            scalar: Any = base
+            return scalar(x)
     convert = getattr(x, "__jax_array__", None)
     if convert is not None:
         return operand(name, convert(), position)
@@ -65,7 +66,7 @@ def short_repr(x: object) -> str:
 
 def aval_of(name: str, x: ArrayLike, position: int = 0) -> ShapedArray:
     """The type of an array argument."""
-    aval = getattr(x, "aval", None)
+    aval: Any = getattr(x, "aval", None)
     if aval is None:
         aval = typeof(operand(name, x, position))
     if aval.__class__ is not ShapedArray:
@@ -168,6 +169,6 @@ def static_axis(axis: Any) -> Any:
     """An axis argument as a hashable value."""
     if axis is None or axis.__class__ is int:
         return axis
-    if isinstance(axis, Iterable) and getattr(axis, "shape", None) != ():
+    if getattr(axis, "shape", None) != () and isinstance(axis, Iterable):
         return tuple(operator.index(a) for a in axis)
-    return operator.index(axis)
+    return operator.index(axis)  # type: ignore[arg-type]

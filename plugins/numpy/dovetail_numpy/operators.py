@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import dovetail_lax as lax
 
-from .contraction.products import MATMUL
+from .contraction.matmul import MATMUL
 from .indexing.reading import getitem
 from .operands import PYTHON_SCALARS, short_repr
 from .ufuncs import arithmetic, bits, comparisons, unary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from typing import Any
 
@@ -26,6 +26,7 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: Callable[..., bool] | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Iterable[str] = (),
     concrete: bool = False,
 ) -> Any:
     """Make ``fun`` compute its intermediate values again when it is differentiated in reverse mode.
@@ -35,7 +36,7 @@ def checkpoint(
         prevent_cse: keep the compiler from merging the second computation with the first.
         policy: which values may be kept all the same (see ``checkpoint_policies``); None: only the
             inputs.
-        static_argnums: arguments that are not arrays.
+        static_argnums, static_argnames: arguments that are not arrays, by position and by keyword.
         concrete: must be False; it has no meaning where values are traced.
 
     Raises:
@@ -44,8 +45,9 @@ def checkpoint(
     """
     if fun is _UNSET:
         return partial(
-            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums
-        )
+            checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums,
+            static_argnames=static_argnames, concrete=concrete,
+        )  # fmt: skip
     if concrete:
         raise NotImplementedError(
             "checkpoint(concrete=True) is not supported: mark arguments that Python control flow "
@@ -58,17 +60,21 @@ def checkpoint(
             f"checkpoint: policy must be a function (see checkpoint_policies), got {policy!r}"
         )
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         static = _positions(numbers, len(args), fun)
         dynamic = [None if i in static else x for i, x in enumerate(args)]
-        leaves, in_tree = tree_flatten((dynamic, kwargs))
+        fixed = {k: v for k, v in kwargs.items() if k in names}
+        keywords = {k: v for k, v in kwargs.items() if k not in names}
+        leaves, in_tree = tree_flatten((dynamic, keywords))
 
         def call(a: Sequence[Any], k: Any) -> Any:
-            return fun(*[args[i] if i in static else x for i, x in enumerate(a)], **k)
+            return fun(*[args[i] if i in static else x for i, x in enumerate(a)], **k, **fixed)
 
-        program, consts, out_tree = _trace(call, in_tree, _types(dynamic, kwargs, leaves, fun), fun)
+        avals = _types(dynamic, keywords, leaves, fun)
+        program, consts, out_tree = _trace(call, in_tree, avals, fun)
         outs = remat_p.bind(
             *consts, *leaves, program=program, policy=policy, prevent_cse=prevent_cse,
             differentiated=False,

@@ -220,3 +220,37 @@ def test_helpers_of_axes_and_shapes():
     assert general == (2, 8, 5, 4)
     transposed = lax.conv_transpose_shape_tuple((2, 8, 9, 3), (2, 3, 3, 4), (2, 2), "VALID", nhwc)
     assert transposed == (2, 16, 19, 4)
+
+
+@pytest.mark.parametrize("numbers", [None, ("NHWC", "OHWI", "NCHW")])
+def test_patches_are_what_windows_see(numbers):
+    x = normal(2, 3, 5, 6) if numbers is None else normal(2, 5, 6, 3)
+    params = {"window_strides": (2, 1), "padding": [(1, 0), (0, 2)], "rhs_dilation": (1, 2)}
+    found = lax.conv_general_dilated_patches(x, (2, 3), dimension_numbers=numbers, **params)
+    images = x if numbers is None else x.transpose(0, 3, 1, 2)
+    expected = np.stack(
+        [
+            convolved(images[:, c : c + 1], k, (2, 1), params["padding"], (1, 1), (1, 2))[:, 0]
+            for c in range(3)
+            for k in np.eye(6).reshape(6, 1, 1, 2, 3)
+        ],
+        axis=1,
+    )
+    assert_close(found, expected)
+
+
+def test_kernels_that_are_equal_at_all_places_convolve():
+    x, k = normal(2, 5, 6, 3), normal(2, 3, 3, 4)
+    numbers = ("NHWC", "HWIO", "NHWC")
+    plain = lax.conv_general_dilated(x, k, (1, 2), "SAME", dimension_numbers=numbers)
+    # Input features of local kernels are the patches': feature after feature, places within.
+    local = np.broadcast_to(k.transpose(2, 0, 1, 3).reshape(18, 4), (5, 3, 18, 4))
+    found = lax.conv_general_dilated_local(
+        x, local, (1, 2), "SAME", (2, 3), dimension_numbers=numbers
+    )
+    assert_close(found, plain)
+
+
+def test_patches_need_a_window():
+    with pytest.raises(TypeError, match=r"filter_shape \(2,\) for f32\[2,3,4,4\].*needs 2 values"):
+        lax.conv_general_dilated_patches(normal(2, 3, 4, 4), (2,), (1, 1), "SAME")

@@ -11,8 +11,8 @@ from ..fusion import fused
 from ..operands import Array, no_out
 from ..operations import transpose as permute
 from ..promotion import convert, promote
+from .matmul import contraction
 from .paths import Step, path_steps
-from .products import contraction
 from .subscripts import parse_subscripts
 
 
@@ -61,11 +61,9 @@ def einsum(
 def _named_form(subscripts: Any, operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     if isinstance(subscripts, str):
         return subscripts, operands
-    import opt_einsum
+    from opt_einsum import parser
 
-    inputs, output, arrays = opt_einsum.parser.parse_einsum_input(
-        (subscripts, *operands), shapes=False
-    )
+    inputs, output, arrays = parser.parse_einsum_input((subscripts, *operands), shapes=False)
     return f"{inputs}->{output}", tuple(arrays)
 
 

@@ -2,156 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from math import prod
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, typeof
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, axis_index, integer, operand
-from ..operations import reshape as to_shape, transpose as permute
-from ..promotion import common_type, convert, promote
-from ..ufuncs.arithmetic import MULTIPLY
-
-Plan = Callable[[Any, Any], Any]
-_NO_AXES: tuple[int, ...] = ()
-
-
-def contraction(dims: Any, precision: Any = None, preferred: Any = None) -> Plan:
-    """``dot_general`` with fixed parameters, of operands of one element type."""
-    if precision is None and preferred is None:
-        return partial(lax.dot_general_p.bind, dimension_numbers=dims, precision=None,
-                       preferred_element_type=None)  # fmt: skip
-    return partial(lax.dot_general, dimension_numbers=dims, precision=precision,
-                   preferred_element_type=preferred)  # fmt: skip
-
-
-class MatMul:
-    """Products of the last axes, with a plan kept for each pair of operand types."""
-
-    __slots__ = ("name", "plans")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.plans: dict[Any, Plan] = {}
-
-    def __call__(self, x: Any, y: Any) -> Any:
-        plan = self.plans.get((getattr(x, "aval", None), getattr(y, "aval", None)))
-        return self.miss(x, y) if plan is None else plan(x, y)
-
-    def miss(self, x: Any, y: Any, precision: Any = None, preferred: Any = None) -> Any:
-        """The product of operands whose types were not seen before, or are NumPy's."""
-        x, y = operand(self.name, x, 0), operand(self.name, y, 1)
-        types: tuple[Any, Any] = (typeof(x), typeof(y))
-        plain = precision is None and preferred is None
-        plan = self.plans.get(types) if plain else None
-        if plan is None:
-            plan = self.plan(*types, precision, preferred)
-            if plain:
-                self.plans[types] = plan
-        return plan(x, y)
-
-    def plan(self, a: ShapedArray, b: ShapedArray, precision: Any, preferred: Any) -> Plan:
-        """What to do for operands of these types.
-
-        Raises:
-            ValueError: an operand is a scalar.
-            TypeError: the contracted axes have different sizes; names the shapes.
-        """
-        self._check(a, b)
-        dtype, weak = common_type([a, b])
-        product = _matmul_plan(a.shape, b.shape, precision, preferred)
-        if a.dtype == b.dtype:
-            return product
-        return fused()(lambda x, y: product(convert(x, dtype, weak), convert(y, dtype, weak)))
-
-    def _check(self, a: ShapedArray, b: ShapedArray) -> None:
-        for i, v in enumerate((a, b)):
-            if not v.shape:
-                raise ValueError(
-                    f"{self.name} needs operands of at least one dimension, operand {i} is a "
-                    "scalar. Use multiply."
-                )
-        k, j = a.shape[-1], b.shape[-2 if len(b.shape) > 1 else 0]
-        if k != j:
-            raise TypeError(
-                f"{self.name} got operands of shapes {a.shape} and {b.shape}: the last dimension "
-                f"of the first ({k}) and the {'second to last' if len(b.shape) > 1 else 'only'} "
-                f"one of the second ({j}) must be equal"
-            )
-
-
-def _matmul_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, preferred: Any) -> Plan:
-    n, m = len(a), len(b)
-    if m <= 2:
-        return contraction(
-            (((n - 1,), (max(m - 2, 0),)), (_NO_AXES, _NO_AXES)), precision, preferred
-        )
-    if n == m and a[:-2] == b[:-2]:
-        batch = tuple(range(n - 2))
-        return contraction((((n - 1,), (m - 2,)), (batch, batch)), precision, preferred)
-    return _broadcast_plan(a, b, precision, preferred)
-
-
-def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, preferred: Any) -> Plan:
-    """Batch axes that only one operand has are free axes of it: nothing is repeated."""
-    rows = (len(a) - 1,) if len(a) == 1 else (len(a) - 2, len(a) - 1)
-    stack_a, stack_b = a[: len(a) - len(rows)], b[:-2]
-    rank = max(len(stack_a), len(stack_b))
-    full_a = (None,) * (rank - len(stack_a)) + stack_a
-    full_b = (None,) * (rank - len(stack_b)) + stack_b
-    drop_a, drop_b, batch, only_a, only_b = [], [], [], [], []
-    for i, (p, q) in enumerate(zip(full_a, full_b)):
-        if p == q:
-            batch.append(i)
-        elif q is None or (q == 1 and p is not None):
-            only_a.append(i)
-            drop_b += [] if q is None else [i - (rank - len(stack_b))]
-        elif p is None or p == 1:
-            only_b.append(i)
-            drop_a += [] if p is None else [i - (rank - len(stack_a))]
-        else:
-            raise TypeError(
-                f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast"
-            )
-    left = [i for i in range(rank) if i in batch or i in only_a]
-    right = [i for i in range(rank) if i in batch or i in only_b]
-    summed = (len(left) + len(rows) - 1,), (len(right),)
-    dims = summed, (tuple(left.index(i) for i in batch), tuple(right.index(i) for i in batch))
-    # Axes as they come out: batch, the first operand's own, its row axis, the second's, columns.
-    names = [*batch, *only_a, *(["row"] if len(rows) == 2 else []), *only_b, "column"]
-    wanted = [*range(rank), *(["row"] if len(rows) == 2 else []), "column"]
-    order = tuple(names.index(w) for w in wanted)
-    product = contraction(dims, precision, preferred)
-
-    def plan(x: Any, y: Any) -> Any:
-        x = lax.squeeze(x, drop_a) if drop_a else x
-        y = lax.squeeze(y, drop_b) if drop_b else y
-        return permute(product(x, y), order)
-
-    return fused()(plan)
-
-
-MATMUL = MatMul("matmul")
-
-
-def matmul(
-    a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> Array:  # fmt: skip
-    """The matrix product over the last two axes; other axes broadcast. Vectors are contracted.
-
-    Raises:
-        ValueError: an operand is a scalar.
-        TypeError: sizes do not match; names the shapes.
-    """
-    if precision is None and preferred_element_type is None:
-        return MATMUL(a, b)
-    return MATMUL.miss(a, b, precision, preferred_element_type)
+from ..operands import Array, ArrayLike, axis_index, integer, no_out
+from ..operations import reshape as to_shape
+from ..promotion import promote
+from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
+from .matmul import NO_AXES, contraction, matmul
 
 
 def _tensordot(name: str, a: Any, b: Any, axes: Any, precision: Any, preferred: Any) -> Array:
@@ -184,7 +46,7 @@ def dot(
     x, y = _pair("dot", a, b)
     if not x.ndim or not y.ndim:
         return MULTIPLY(x, y)
-    axes = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), (_NO_AXES, _NO_AXES))
+    axes = (((x.ndim - 1,), (max(y.ndim - 2, 0),)), (NO_AXES, NO_AXES))
     return _tensordot("dot", x, y, axes, precision, preferred_element_type)
 
 
@@ -195,14 +57,12 @@ def inner(
     x, y = _pair("inner", a, b)
     if not x.ndim or not y.ndim:
         return MULTIPLY(x, y)
-    axes = (((x.ndim - 1,), (y.ndim - 1,)), (_NO_AXES, _NO_AXES))
+    axes = (((x.ndim - 1,), (y.ndim - 1,)), (NO_AXES, NO_AXES))
     return _tensordot("inner", x, y, axes, precision, preferred_element_type)
 
 
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """All products of elements of the flattened operands, as a matrix."""
-    from ..operands import no_out
-
     no_out("outer", out)
     x, y = (as_array("outer", v, i) for i, v in enumerate((a, b)))
     return MULTIPLY(to_shape(x, (x.size, 1)), to_shape(y, (1, y.size)))
@@ -214,9 +74,9 @@ def vdot(
     """The sum of products of all elements, those of ``a`` conjugated."""
     x, y = _pair("vdot", a, b)
     x = lax.conj(x) if x.dtype.kind == "c" else x
-    flat = [to_shape(v, (v.size,)) for v in (x, y)]
-    axes = (((0,), (0,)), (_NO_AXES, _NO_AXES))
-    return _tensordot("vdot", *flat, axes, precision, preferred_element_type)
+    one, two = to_shape(x, (x.size,)), to_shape(y, (y.size,))
+    axes = (((0,), (0,)), (NO_AXES, NO_AXES))
+    return _tensordot("vdot", one, two, axes, precision, preferred_element_type)
 
 
 def vecdot(
@@ -292,7 +152,7 @@ def tensordot(
             raise TypeError(f"tensordot: {n} axes are more than operands of shapes {x.shape} and "
                             f"{y.shape} have")  # fmt: skip
         one, two = tuple(range(x.ndim - n, x.ndim)), tuple(range(n))
-    return _tensordot("tensordot", x, y, ((one, two), (_NO_AXES, _NO_AXES)), precision,
+    return _tensordot("tensordot", x, y, ((one, two), (NO_AXES, NO_AXES)), precision,
                       preferred_element_type)  # fmt: skip
 
 
@@ -334,8 +194,6 @@ def cross(
 
 @fused()
 def _cross(x: Any, y: Any) -> Any:
-    from ..ufuncs.arithmetic import SUBTRACT
-
     def component(v: Any, i: int) -> Any:
         if i >= v.shape[-1]:
             return lax.full_like(component(v, 0), 0)

@@ -29,12 +29,17 @@ def eye(
         ValueError: a size is negative.
     """
     dt = canonical_dtype(np.float64) if dtype is None else dtypes.as_dtype(dtype)
-    shape = shape_tuple("eye", (N, N if M is None else M))
-    if placing.on_host(shape[0] * shape[1]) and not hasattr(k, "aval"):
-        out = placing.constant(np.eye(*shape, integer("eye", "k", k), np.bool_).astype(dt))
+    rows, columns = shape = _matrix("eye", N, M)
+    if placing.on_host(rows * columns) and not hasattr(k, "aval"):
+        out = placing.constant(np.eye(rows, columns, integer("eye", "k", k), np.bool_).astype(dt))
     else:
         out = lax.convert_element_type(_diagonal_mask(shape, k, lax.eq), dt)
     return out if device is None else placing.to_device(out, device)
+
+
+def _matrix(name: str, rows: int, columns: int | None) -> tuple[int, int]:
+    shape = shape_tuple(name, (rows, rows if columns is None else columns))
+    return shape[0], shape[1]
 
 
 def identity(n: int, dtype: DTypeLike = None) -> Array:
@@ -59,9 +64,9 @@ def _int32(k: Any) -> Any:
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Array:
     """An ``N`` by ``M`` matrix with ones on and below the ``k``-th diagonal, else zeros."""
     dt = canonical_dtype(np.float32) if dtype is None else dtypes.as_dtype(dtype)
-    shape = shape_tuple("tri", (N, N if M is None else M))
-    if placing.on_host(shape[0] * shape[1]) and not hasattr(k, "aval"):
-        return placing.constant(np.tri(*shape, integer("tri", "k", k), np.bool_).astype(dt))
+    rows, columns = shape = _matrix("tri", N, M)
+    if placing.on_host(rows * columns) and not hasattr(k, "aval"):
+        return placing.constant(np.tri(rows, columns, integer("tri", "k", k), np.bool_).astype(dt))
     return lax.convert_element_type(_diagonal_mask(shape, k, lax.ge), dt)
 
 

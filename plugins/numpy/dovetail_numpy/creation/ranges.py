@@ -62,7 +62,7 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
         0, int(np.ceil((stop - start) / step)))  # fmt: skip
     if placing.on_host(size) or not whole or dtype.kind not in "iu":
         # The running sum start + i * step is NumPy's; made in double precision, then rounded.
-        exact = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]
+        exact: list[Any] = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]
         values = np.arange(*exact).astype(dtype) if dtype.kind != "V" or whole else np.arange(
             *map(float, exact)).astype(dtype)  # fmt: skip
         return placing.constant(values)
@@ -148,7 +148,7 @@ def geomspace(
     lo, hi = broadcast(lo, shape), broadcast(hi, shape)
     sign = _common_sign(lo, hi)
     logs = [lax.log(lax.div(v, sign)) for v in (lo, hi)]
-    powers = linspace(*logs, num, endpoint, axis=axis)
+    powers = linspace(logs[0], logs[1], num, endpoint, axis=axis)
     where = axis_index("geomspace", axis, len(shape) + 1)
     sign = lax.expand_dims(sign, (where,))
     out = lax.mul(broadcast(sign, powers.shape), lax.exp(powers))

@@ -42,9 +42,9 @@ class IndexUpdateRef:
     """The value of ``x.at[index]``: its methods return updated copies of ``x``.
 
     All take ``indices_are_sorted`` and ``unique_indices`` (promises that make them faster),
-    ``mode`` (``"drop"``, the default of updates: places outside are left out; ``"clip"``: the nearest place;
-    ``"promise_in_bounds"``; for ``get`` also ``"fill"``) and ``wrap_negative_indices`` (whether
-    negative indices count from the end).
+    ``mode`` (``"drop"``, the default of updates: places outside are left out; ``"clip"``: the
+    nearest place; ``"promise_in_bounds"``; for ``get`` also ``"fill"``) and
+    ``wrap_negative_indices`` (whether negative indices count from the end).
     """
 
     __slots__ = ("array", "index")

@@ -136,8 +136,8 @@ class _Reader:
             if kind == HOST and len(item) == 4 and item[2] != self.shape[axis]:
                 raise IndexError(
                     f"a boolean index does not match the array of shape {self.given}: its "
-                    f"dimension {item[3]} has size {item[2]}, the array's dimension {axis} has size "
-                    f"{self.shape[axis]}"
+                    f"dimension {item[3]} has size {item[2]}, the array's dimension {axis} has "
+                    f"size {self.shape[axis]}"
                 )
             dtype = item[2] if kind == ARRAY else None
             self.picks.append(Pick(axis, self.operand, shape, kind, dtype))

@@ -73,9 +73,9 @@ def _bound(v: Any) -> int | None:
     except TracerIntegerConversionError:
         raise TracerIntegerConversionError(
             f"a slice bound of type {v.aval.str_short()} is traced"
-            f"{describe_source(current_source())}, so that the size of the result is not known. Use dovetail.lax.dynamic_slice "
-            "(dynamic_slice_in_dim) with a fixed size, or select elements with "
-            "dovetail.numpy.where."
+            f"{describe_source(current_source())}, so that the size of the result is not "
+            "known. Use dovetail.lax.dynamic_slice (dynamic_slice_in_dim) with a "
+            "fixed size, or select elements with dovetail.numpy.where."
         ) from None
     except TypeError:
         raise TypeError(
@@ -93,28 +93,33 @@ def _parse_other(item: Any, in_tuple: bool, key: list[Any], operands: list[Any])
         key.append(INT)
         operands.append(int(item))
         return
-    aval = getattr(item, "aval", None)
-    if aval is None and isinstance(item, np.ndarray):
+    if isinstance(item, np.ndarray):
         _host_array(item, key, operands)
         return
-    if aval.__class__ is ShapedArray:
-        if aval.dtype.kind in "iu":
-            key.append((ARRAY, aval.shape, aval.dtype))
-            operands.append(item)
-            return
-        if aval.dtype.kind == "b":
-            _host_array(_concrete_mask(item, aval), key, operands)
-            return
-        _refuse(item, aval.dtype)
+    aval: Any = getattr(item, "aval", None)
+    if isinstance(aval, ShapedArray):
+        _traced_array(item, aval, key, operands)
+        return
     if hasattr(item, "__index__"):
         key.append(INT)
-        operands.append(operator.index(item))
+        operands.append(operator.index(item))  # type: ignore[arg-type]
         return
     convert = getattr(item, "__jax_array__", None)
     if convert is not None:
         _parse_other(convert(), in_tuple, key, operands)
         return
     _refuse(item, None)
+
+
+def _traced_array(item: Any, aval: ShapedArray, key: list[Any], operands: list[Any]) -> None:
+    """An array or tracer: integers are operands, masks must be known."""
+    if aval.dtype.kind in "iu":
+        key.append((ARRAY, aval.shape, aval.dtype))
+        operands.append(item)
+    elif aval.dtype.kind == "b":
+        _host_array(_concrete_mask(item, aval), key, operands)
+    else:
+        _refuse(item, aval.dtype)
 
 
 def _sequence(item: Sequence[Any], in_tuple: bool) -> Any:
@@ -158,9 +163,9 @@ def _concrete_mask(item: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
         raise NonConcreteBooleanIndexError(
             f"a boolean array of type {aval.str_short()} is used as an index"
             f"{describe_source(current_source())} while it is being traced, so that the size of "
-            "the result is not known. Use dovetail.numpy.where(mask, x, other) to select by the mask, "
-            "x.at[...] with such a where to update, or dovetail.numpy.nonzero(mask, size=...) for "
-            "a fixed number of indices."
+            "the result is not known. Use dovetail.numpy.where(mask, x, other) to select by the "
+            "mask, x.at[...] with such a where to update, or "
+            "dovetail.numpy.nonzero(mask, size=...) for a fixed number of indices."
         )
     return np.asarray(known)
 

@@ -84,11 +84,12 @@ def svd(
             raise NotImplementedError("svd: subset_by_index with hermitian=True is not supported")
         return _svd_hermitian(square("svd", a), compute_uv)
     (x,) = matrices("svd", a)
-    options = {} if subset_by_index is None else {"subset_by_index": subset_by_index}
     if not compute_uv:
-        out = lax.linalg.svd(x, full_matrices=False, compute_uv=False, **options)
-        return out[0] if isinstance(out, (tuple, list)) else out
-    return SVDResult(*lax.linalg.svd(x, full_matrices=full_matrices, compute_uv=True, **options))
+        return lax.linalg.svd(
+            x, full_matrices=False, compute_uv=False, subset_by_index=subset_by_index
+        )
+    found = lax.linalg.svd(x, full_matrices=full_matrices, subset_by_index=subset_by_index)
+    return SVDResult(*found)
 
 
 def _svd_hermitian(x: Any, compute_uv: bool) -> Any:

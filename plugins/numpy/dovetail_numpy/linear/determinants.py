@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 
-from ..contraction.products import dot, matmul
+from ..contraction.matmul import matmul
+from ..contraction.products import dot
 from ..creation.arrays import as_array
 from ..creation.matrices import diagonal, eye
 from ..fusion import fused

@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 
-from ..contraction.products import matmul
+from ..contraction.matmul import matmul
 from ..creation.arrays import as_array
 from ..creation.matrices import eye
 from ..fusion import fused

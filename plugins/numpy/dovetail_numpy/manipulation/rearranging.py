@@ -58,8 +58,8 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     a = as_array("roll", a)
     if axis is None:
         return to_shape(roll(ravel(a), shift, 0), a.shape) if a.ndim != 1 else roll(a, shift, 0)
-    axes = axis_tuple("roll", axis, a.ndim) if np.ndim(axis) == 0 else tuple(
-        axis_index("roll", i, a.ndim) for i in axis)  # fmt: skip
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple([axis_index("roll", i, a.ndim) for i in given])
     if hasattr(shift, "aval"):
         return _roll_dynamic(a, shift, axes=axes)
     shifts = [int(s) for s in np.ravel(np.asarray(shift))]

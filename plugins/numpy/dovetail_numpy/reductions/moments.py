@@ -44,8 +44,8 @@ def mean(
     a = operand_array("mean", a)
     aval = a.aval
     if where is not None:
-        where = _mask("mean", where, aval.shape)
-        a = broadcast(a, broadcast_shapes("mean", aval.shape, where.shape))
+        mask = _mask("mean", where, aval.shape)
+        a, where = broadcast(a, mask.shape), mask
     axes = reduced_axes("mean", axis, a.ndim)
     compute, result = _types(aval, dtype)
     return _mean(a, where, axes=axes, compute=compute, result=result, keepdims=bool(keepdims))

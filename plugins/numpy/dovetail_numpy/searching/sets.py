@@ -19,7 +19,7 @@ _REMEDY = "Give size=, the number of elements of the result."
 
 
 class UniqueAll(NamedTuple):
-    """Distinct values, where they first occur, how to rebuild the array, and how often they occur."""
+    """Distinct values, where they first occur, how to rebuild the array, how often they occur."""
 
     values: Any
     indices: Any

@@ -130,7 +130,7 @@ def integer_power(x: ArrayLike, n: int) -> Any:
     Raises:
         TypeError: ``x`` holds integers and ``n`` is negative.
     """
-    aval = getattr(x, "aval", None)
+    aval: Any = getattr(x, "aval", None)
     if aval is None:
         (x,) = promote("power", x)
         aval = typeof(x)

@@ -132,9 +132,11 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
         ValueError: not as many functions as conditions, or one more.
     """
     x = as_array("piecewise", x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
-    if hasattr(condlist, "aval"):
-        conditions = list(lax.unstack(condlist)) if condlist.ndim > x.ndim else [condlist]
+    if isinstance(condlist, (list, tuple)):
+        conditions = list(condlist)
+    else:
+        whole = as_array("piecewise", condlist, 1)
+        conditions = list(lax.unstack(whole)) if whole.ndim > x.ndim else [whole]
     n = len(conditions)
     functions = list(funclist)
     if len(functions) not in (n, n + 1):

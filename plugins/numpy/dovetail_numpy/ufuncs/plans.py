@@ -32,9 +32,8 @@ Chooser = Callable[[str, Any], Op]
 """``(name, dtype) -> operation on operands of that dtype``; raises TypeError for other dtypes."""
 
 
-def key(x: Any) -> Any:
-    """What a plan depends on: the type of an array, or the class of a Python scalar."""
-    return getattr(x, "aval", x.__class__)
+def _kept_by(v: Any) -> Any:
+    return v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v)
 
 
 def is_bind(op: Op) -> bool:
@@ -60,9 +59,7 @@ class Binary:
     def miss(self, x: ArrayLike, y: ArrayLike) -> Any:
         """The result for operands whose types were not seen before, or are NumPy's."""
         vx, vy = operand(self.name, x, 0), operand(self.name, y, 1)
-        types = tuple(
-            [v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v) for v in (vx, vy)]
-        )
+        types = _kept_by(vx), _kept_by(vy)
         plan = self.plans.get(types)
         if plan is None:
             plan = self.plans[types] = self.plan(vx, vy)

@@ -89,7 +89,8 @@ def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None
             if sizes.setdefault(d, n) != n or (d.isdigit() and int(d) != n):
                 raise ValueError(
                     f"vectorize: the core dimension {d!r} of {signature!r} has size {n} in "
-                    f"argument {i} of shape {x.shape}, but {d if d.isdigit() else sizes[d]} is wanted"
+                    f"argument {i} of shape {x.shape}, but "
+                    f"{d if d.isdigit() else sizes[d]} is wanted"
                 )
     return [len(d) for d in wanted]
 

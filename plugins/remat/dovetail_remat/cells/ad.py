@@ -65,7 +65,10 @@ class _Parts(NamedTuple):
 
 def _parts(program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Any) -> _Parts:
     key = ("remat", unknown, policy, generation.value)
-    found = program.cache.get(key)
+    try:
+        found = program.cache.get(key)
+    except TypeError:  # a policy that is not hashable: nothing to remember the parts by
+        return _make_parts(program, unknown, policy)
     if found is None:
         found = program.cache[key] = _make_parts(program, unknown, policy)
     return found

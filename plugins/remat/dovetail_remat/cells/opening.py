@@ -22,7 +22,7 @@ Policy = Callable[..., bool]
 def opened(program: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
     """The program with calls replaced by their operations where the policy keeps one of those.
 
-    What is inside of loops and branches cannot be kept on its own: the policy decides on them whole.
+    Values inside of loops and branches cannot be kept alone: the policy decides on those whole.
     """
     if not any(_inner(e) is not None and _keeps_within(e, policy) for e in program.eqns):
         return program

@@ -29,7 +29,7 @@ from ...primitives.reductions import (
 )
 from ...primitives.shape import broadcast_in_dim_p
 from .decomposed import by_decomposition
-from .kinds import fit, linear, zero
+from .kinds import linear, zero
 
 linear(reduce_sum_p)
 by_decomposition(reduce_prod_p)
@@ -54,7 +54,7 @@ def _extremum(primitive: Primitive) -> None:
         at = convert_element_type_p.bind(eq_p.bind(x, wide), new_dtype=x.dtype, weak_type=False)
         count = reduce_sum_p.bind(at, axes=axes)
         total = reduce_sum_p.bind(mul_p.bind(t, at), axes=axes)
-        return answer, fit(div_p.bind(total, count), answer)
+        return answer, div_p.bind(total, count)
 
     jvp_rules.set(primitive, rule)
 
