@@ -9,20 +9,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PLUGINS = ["ad", "backends", "batching", "jit", "lax", "nn", "numpy", "random", "remat"]
+# Those that are no plugin's own: the kernel's, and modules inside of surfaces.
 SURFACES = {
-    "lax": "dovetail_lax",
+    "errors": "dovetail_core.errors",
     "lax.linalg": "dovetail_lax.linalg",
-    "nn": "dovetail_nn",
     "nn.initializers": "dovetail_nn.initializers",
-    "numpy": "dovetail_numpy",
     "numpy.fft": "dovetail_numpy.fft",
     "numpy.linalg": "dovetail_numpy.linalg",
-    "random": "dovetail_random",
     "tree": "dovetail_core.tree",
     "tree_util": "dovetail_core.tree_util",
-    "errors": "dovetail_core.errors",
-    "test_util": "dovetail_ad.test_util",
 }
+for _plugin in PLUGINS:
+    SURFACES |= import_module(f"dovetail_{_plugin}.plugin").MANIFEST.surfaces
 KERNEL = {
     "config": "dovetail_core.context:config",
     "enable_x64": "dovetail_core.context:enable_x64",

@@ -19,8 +19,14 @@ def _not_an_array(x: Any, *args: Any, **kwargs: Any) -> bool:
 
 
 def _not_two_arrays(x: Any, y: Any) -> bool:
-    """A Python float is as good as an array; integers are not: their values must be checked."""
-    return x.__class__ not in _ARRAYS or not (y.__class__ is float or y.__class__ in _ARRAYS)
+    """A Python float is as good as an array. So is an integer that every type it meets can hold;
+    of others the value must be checked."""
+    if x.__class__ not in _ARRAYS:
+        return True
+    kind = y.__class__
+    if kind is int:
+        return x.dtype.kind not in "if" or x.dtype.itemsize < 4 or not -(2**31) <= y < 2**31
+    return not (kind is float or kind in _ARRAYS)
 
 
 def of_one_array(*static: str) -> Callable[[F], F]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .contraction.matmul import matmul as matmul
 from .contraction.products import vecdot as vecdot
 from .linear.decompositions import (
     cholesky as cholesky,
@@ -32,6 +31,7 @@ from .linear.norms import (
 from .linear.products import (
     cross as cross,
     diagonal as diagonal,
+    matmul as matmul,
     outer as outer,
     tensordot as tensordot,
     trace as trace,

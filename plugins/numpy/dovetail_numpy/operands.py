@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_core import ShapedArray, canonical_dtype, current_source, describe_source, typeof
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -20,6 +20,11 @@ DTypeLike: TypeAlias = Any
 Axis: TypeAlias = "int | Sequence[int] | None"
 
 PYTHON_SCALARS = frozenset((bool, int, float, complex))
+
+
+def here() -> str:
+    """`` at FILE:LINE (FUNCTION)`` for messages: the user's line that is being run."""
+    return describe_source(current_source())
 
 
 def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
@@ -54,7 +59,7 @@ def refuse(name: str, x: object, position: int = 0) -> NoReturn:
         remedy = "Pass an array or a number."
     raise TypeError(
         f"{name} requires an array or a scalar at position {position}, got {type(x).__name__} "
-        f"({short_repr(x)}). {remedy}"
+        f"({short_repr(x)}){here()}. {remedy}"
     )
 
 
@@ -135,9 +140,10 @@ def axis_index(name: str, axis: Any, ndim: int) -> int:
     """
     i = axis if axis.__class__ is int else integer(name, "axis", axis)
     if not -ndim <= i < ndim:
+        remedy = f"Use an axis from {-ndim} to {ndim - 1}." if ndim else "A scalar has none."
         raise ValueError(
             f"{name}: axis {i} is out of bounds for an array of {ndim} "
-            f"dimension{'' if ndim == 1 else 's'}"
+            f"dimension{'' if ndim == 1 else 's'}{here()}. {remedy}"
         )
     return i + ndim if i < 0 else i
 
@@ -159,7 +165,7 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     given = tuple(axis) if isinstance(axis, Iterable) and not hasattr(axis, "aval") else (axis,)
     axes = tuple(axis_index(name, a, ndim) for a in given)
     if len(set(axes)) != len(axes):
-        raise ValueError(f"{name}: duplicate axis in {given}")
+        raise ValueError(f"{name}: duplicate axis in {given}{here()}. Name each axis once.")
     if all(a.__class__ is int for a in given):
         _axes_memo[given if axis.__class__ is not int else axis, ndim] = axes
     return axes

@@ -4,7 +4,7 @@ from dovetail_core.manifest import Manifest
 
 MANIFEST = Manifest(
     "numpy",
-    requires=("lax", "jit", "backends"),
+    requires=("lax", "jit", "backends", "batching"),
     surfaces={"numpy": "dovetail_numpy"},
     providers={"array_methods": "dovetail_numpy.array_methods:install"},
 )

@@ -10,7 +10,7 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, enable_x64, is_inexact, typeof
 from dovetail_lax import dtypes
 
-from .operands import PYTHON_SCALARS, ArrayLike, aval_of, operand
+from .operands import PYTHON_SCALARS, ArrayLike, aval_of, here, operand
 
 x64 = enable_x64.state
 FLOAT32 = np.dtype(np.float32)
@@ -101,8 +101,8 @@ def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
                 if out[offset + i] not in (1, d):
                     raise TypeError(
                         f"{name} got shapes that cannot be broadcast together: "
-                        f"{', '.join(map(str, shapes))}. Aligned from the right, each dimension "
-                        "must be equal or 1."
+                        f"{', '.join(map(str, shapes))}{here()}. Aligned from the right, each "
+                        "dimension must be equal or 1: reshape, or add axes with x[..., None]."
                     )
                 out[offset + i] = d
     return tuple(out)

@@ -1,4 +1,4 @@
-"""Public functions of patches: what a window sees, and convolution by kernels that differ by place."""
+"""Public functions of patches: what windows see, and convolution by kernels that vary by place."""
 
 from __future__ import annotations
 
@@ -80,9 +80,7 @@ def _one_hot(size: int, features: int, window: tuple[int, ...], dtype: Any) -> A
         iota_p.bind(dtype=np.dtype(np.int32), shape=(size, size), dimension=i) for i in (0, 1)
     )
     eye = convert_element_type_p.bind(eq_p.bind(rows, columns), new_dtype=dtype, weak_type=False)
-    every = broadcast_in_dim_p.bind(
-        eye, shape=(features, size, size), broadcast_dimensions=(1, 2)
-    )
+    every = broadcast_in_dim_p.bind(eye, shape=(features, size, size), broadcast_dimensions=(1, 2))
     return reshaped(every, (features * size, 1, *window))
 
 
@@ -116,9 +114,7 @@ def conv_general_dilated_local(
     )  # fmt: skip
     # Places are batch axes; the features of patches are summed over.
     spatial = (dn.out_spec[2:], dn.rhs_spec[2:])
-    out = dot_general(
-        patches, rhs, (((dn.out_spec[1],), (dn.rhs_spec[1],)), spatial), precision
-    )
+    out = dot_general(patches, rhs, (((dn.out_spec[1],), (dn.rhs_spec[1],)), spatial), precision)
     # From (*places, batch, features) to the order of the result's axes.
     n = len(shape) - 2
     out = moved(moved(out, n, 0), n + 1, 1)

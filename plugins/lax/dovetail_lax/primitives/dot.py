@@ -111,9 +111,7 @@ def _check_side(side: str, x: ShapedArray, contracting: Axes, batch: Axes) -> No
         )
 
 
-def _check_pairs(
-    kind: str, lhs: ShapedArray, rhs: ShapedArray, left: Axes, right: Axes
-) -> None:
+def _check_pairs(kind: str, lhs: ShapedArray, rhs: ShapedArray, left: Axes, right: Axes) -> None:
     sizes_l, sizes_r = [lhs.shape[i] for i in left], [rhs.shape[i] for i in right]
     if sizes_l != sizes_r:
         raise TypeError(

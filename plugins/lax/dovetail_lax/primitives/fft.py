@@ -29,9 +29,7 @@ fft_p = Primitive("fft")
 
 
 @fft_p.def_abstract_eval
-def _fft_type(
-    x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]
-) -> ShapedArray:
+def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]) -> ShapedArray:
     n = len(fft_lengths)
     if not 1 <= n <= 3:
         raise ValueError(

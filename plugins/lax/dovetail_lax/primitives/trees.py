@@ -92,9 +92,7 @@ def scan(xs: Sequence[Any], step: Step, axis: int) -> list[Any]:
     last = (n - 1) // 2
     even = [along(x, axis, 0, 1) for x in xs]
     if last:
-        later = step(
-            [along(x, axis, 0, last) for x in odd], [along(x, axis, 2, n, 2) for x in xs]
-        )
+        later = step([along(x, axis, 0, last) for x in odd], [along(x, axis, 2, n, 2) for x in xs])
         even = [joined([x, y], axis) for x, y in zip(even, later)]
     return [_interleaved(a, b, axis, n) for a, b in zip(even, odd)]
 

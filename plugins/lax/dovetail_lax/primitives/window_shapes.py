@@ -97,6 +97,4 @@ def check_positive(name: str, **values: Sequence[int]) -> None:
     """
     for key, found in values.items():
         if any(v < 1 for v in found):
-            raise TypeError(
-                f"lax.{name} got {key} {tuple(found)}{place()}: they must be positive."
-            )
+            raise TypeError(f"lax.{name} got {key} {tuple(found)}{place()}: they must be positive.")

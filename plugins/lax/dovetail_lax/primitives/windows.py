@@ -94,9 +94,7 @@ def _slices(
     for offset in product(*map(range, window_dimensions)):
         start = tuple([p * d for p, d in zip(offset, window_dilation)])
         # An axis on which the window takes no place is cut at its start.
-        limit = [
-            s + dilated(c, t) if c else s for s, c, t in zip(start, counts, window_strides)
-        ]
+        limit = [s + dilated(c, t) if c else s for s, c, t in zip(start, counts, window_strides)]
         start = tuple([min(s, d) for s, d in zip(start, x.shape)])
         limit = tuple([min(e, d) for e, d in zip(limit, x.shape)])
         found.append(
@@ -132,12 +130,9 @@ def _reduce_window_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) 
 def _reduce_window_by_slices(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
     n = len(args) // 2
     step = mapped(jaxpr)
-    config = [
-        (lo, hi, d - 1) for (lo, hi), d in zip(params["padding"], params["base_dilation"])
-    ]
+    config = [(lo, hi, d - 1) for (lo, hi), d in zip(params["padding"], params["base_dilation"])]
     bases = [
-        pad_p.bind(x, init, padding_config=tuple(config))
-        for x, init in zip(args[:n], args[n:])
+        pad_p.bind(x, init, padding_config=tuple(config)) for x, init in zip(args[:n], args[n:])
     ]
     found: list[Any] = []
     for pieces in zip(*[_slices(x, **params) for x in bases]):
@@ -181,9 +176,7 @@ def _gather_type(
 
 
 @select_and_gather_add_p.def_decomposition
-def _gather_by_slices(
-    tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any
-) -> Any:
+def _gather_by_slices(tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     # Elements are compared in the order of the window, and the earlier one wins a tie: so do the
     # cells of this row and of select_and_scatter_add.
     worst = IDENTITIES["max" if select_prim is ge_p else "min"](operand.dtype)

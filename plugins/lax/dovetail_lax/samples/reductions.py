@@ -102,9 +102,7 @@ def _programs() -> Iterator[Sample]:
     yield Sample(reduce_p, (x, one), {"jaxpr": product, "dimensions": (0, 1)})
     yield Sample(reduce_p, (x, one), {"jaxpr": product, "dimensions": ()})
     yield Sample(reduce_p, (x[:, :0], one), {"jaxpr": product, "dimensions": (1,)}, EMPTY)
-    both = program(
-        lambda a, i, b, j: [add_p.bind(a, b), max_p.bind(i, j)], "float32", "int32"
-    )
+    both = program(lambda a, i, b, j: [add_p.bind(a, b), max_p.bind(i, j)], "float32", "int32")
     args = (x, spaced("reduce", (3, 5), "int32"), np.float32(0), np.int32(-9))
     yield Sample(reduce_p, args, {"jaxpr": both, "dimensions": (0,)})
 

@@ -30,8 +30,7 @@ def convolved(x, k, strides, pads, holes_x, holes_k, by_feature=1, by_batch=1):
     wide[(slice(None), slice(None), *[slice(None, None, d) for d in holes_x])] = x
     spans = [(n - 1) * d + 1 for n, d in zip(k.shape[2:], holes_k)]
     sizes = [
-        (n + lo + hi - span) // s + 1
-        for n, (lo, hi), span, s in zip(spread, pads, spans, strides)
+        (n + lo + hi - span) // s + 1 for n, (lo, hi), span, s in zip(spread, pads, spans, strides)
     ]
     batch, features = x.shape[0] // by_batch, x.shape[1] // by_feature
     out = np.zeros((batch, k.shape[0], *sizes))

@@ -93,6 +93,7 @@ def test_the_first_largest_element_gets_the_gradient():
 def test_windows_are_batched():
     batch = np.stack([X, -X, X * 2])
     for f, fill in ((lax.add, 0.0), (lax.max, -np.inf)):
+
         def pooled(x, f=f, fill=fill):
             return lax.reduce_window(x, fill, f, (2, 2), (2, 1), "SAME")
 

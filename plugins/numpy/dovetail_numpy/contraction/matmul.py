@@ -10,7 +10,7 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
 
 from ..fusion import fused
-from ..operands import Array, ArrayLike, operand
+from ..operands import Array, ArrayLike, here, operand
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
 
@@ -78,7 +78,8 @@ class MatMul:
             raise TypeError(
                 f"{self.name} got operands of shapes {a.shape} and {b.shape}: the last dimension "
                 f"of the first ({k}) and the {'second to last' if len(b.shape) > 1 else 'only'} "
-                f"one of the second ({j}) must be equal"
+                f"one of the second ({j}) must be equal{here()}. Transpose one of them, or name "
+                "the axes with einsum or tensordot."
             )
 
 

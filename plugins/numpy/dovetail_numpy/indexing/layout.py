@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..operands import here
 from .parsing import ARRAY, DOTS, FLAG, HOST, INT, NONE, SLICE, Key
 
 
@@ -81,7 +82,7 @@ def _expanded(shape: tuple[int, ...], key: Key) -> list[Any]:
     if used > len(shape):
         raise IndexError(
             f"too many indices: an array of shape {shape} has {len(shape)} dimension"
-            f"{'' if len(shape) == 1 else 's'}, but {used} were indexed"
+            f"{'' if len(shape) == 1 else 's'}, but {used} were indexed{here()}"
         )
     if sum(_kind(i) == DOTS for i in key) > 1:
         raise IndexError("an index can have only one Ellipsis ('...')")
@@ -137,7 +138,7 @@ class _Reader:
                 raise IndexError(
                     f"a boolean index does not match the array of shape {self.given}: its "
                     f"dimension {item[3]} has size {item[2]}, the array's dimension {axis} has "
-                    f"size {self.shape[axis]}"
+                    f"size {self.shape[axis]}{here()}"
                 )
             dtype = item[2] if kind == ARRAY else None
             self.picks.append(Pick(axis, self.operand, shape, kind, dtype))
@@ -161,7 +162,9 @@ def layout(shape: tuple[int, ...], key: Key) -> Layout:
         places = np.broadcast_shapes(*(p.shape for p in reader.picks)) if advanced else ()
     except ValueError:
         shapes = ", ".join(str(p.shape) for p in reader.picks)
-        raise IndexError(f"index arrays of shapes {shapes} do not broadcast together") from None
+        raise IndexError(
+            f"index arrays of shapes {shapes} do not broadcast together{here()}"
+        ) from None
     places = tuple(int(d) for d in places)
     before = _runs_before(reader.order) if advanced else 0
     new_axes, result = _result(reader, before, places)

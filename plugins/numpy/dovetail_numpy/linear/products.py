@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..contraction import products
+from ..contraction.matmul import matmul as _matmul
 from ..creation.arrays import as_array
 from ..creation.matrices import diagonal as _diagonal
 from ..operands import Array, ArrayLike, DTypeLike
@@ -43,6 +44,13 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """The sums of diagonals of matrices in the last two axes."""
     return _trace(x, offset, -2, -1, dtype)
+
+
+def matmul(
+    x1: ArrayLike, x2: ArrayLike, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Array:
+    """The matrix product over the last two axes (see ``dovetail.numpy.matmul``)."""
+    return _matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def tensordot(

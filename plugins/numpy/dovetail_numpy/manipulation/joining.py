@@ -13,7 +13,7 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
+from ..operands import Array, ArrayLike, DTypeLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import common_type, convert
 from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
@@ -67,8 +67,8 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> A
         if len(own) != len(shape) or own[:axis] + own[axis + 1 :] != rest:
             shapes = ", ".join(str(i.shape) for i in items)
             raise TypeError(
-                f"concatenate got arrays of shapes {shapes} along axis {axis}: they must be equal "
-                "on all other axes"
+                f"concatenate got arrays of shapes {shapes} along axis {axis}{here()}: they "
+                "must be equal on all other axes. Broadcast or reshape first."
             )
     return _join(*items, axis=axis, dtype=dtype)
 

@@ -11,7 +11,7 @@ import numpy as np
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, integer, shape_tuple
+from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, here, integer, shape_tuple
 from ..operations import transpose as permute
 from ..promotion import broadcast, broadcast_shapes as common_shape
 
@@ -41,7 +41,7 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     if prod(dims) != size or any(d < 0 for d in dims):
         raise TypeError(
             f"cannot {name} an array of shape {own} (size {size}) into shape {dims} (size "
-            f"{prod(dims)})"
+            f"{prod(dims)}){here()}. The sizes must be equal; one dimension may be -1."
         )
     return dims
 

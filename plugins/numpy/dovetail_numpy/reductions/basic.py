@@ -9,7 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
 
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, no_out
 from ..operations import truth
 from ..promotion import BOOL, convert, default_int
@@ -28,6 +28,7 @@ def _is_plain(aval: ShapedArray) -> bool:
     return known
 
 
+@of_one_array("axis", "dtype", "out", "keepdims", "promote_integers")
 def sum(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -76,6 +77,7 @@ def _extreme(
     return reduce(kind, kind, a, axis, keepdims, initial, where, a.dtype, a.dtype)
 
 
+@of_one_array("axis", "out", "keepdims")
 def max(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -88,6 +90,7 @@ def max(
     return _extreme("max", a, axis, out, keepdims, initial, where)
 
 
+@of_one_array("axis", "out", "keepdims")
 def min(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike | None = None,

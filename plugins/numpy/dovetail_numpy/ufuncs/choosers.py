@@ -8,6 +8,7 @@ from dovetail_core import Primitive
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
+from ..operands import here
 from .plans import Chooser, Op
 
 ALL = ("bool", "signed", "unsigned", "floating", "complex")
@@ -30,7 +31,7 @@ def accept(name: str, dtype: Any, kinds: tuple[str, ...]) -> str:
         words = {"signed": "signed integers", "unsigned": "unsigned integers", "bool": "booleans",
                  "floating": "floating-point numbers", "complex": "complex numbers"}  # fmt: skip
         raise TypeError(
-            f"{name} does not accept dtype {dtype}; it accepts "
+            f"{name} does not accept dtype {dtype}{here()}; it accepts "
             f"{', '.join(words[k] for k in kinds)}. Convert the argument with astype."
         )
     return found

@@ -66,9 +66,7 @@ def _eig(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Many
             "a factor. Ask for no eigenvectors, or use eigh for Hermitian matrices."
         )
     found = eig_p.bind(primals[0], **params)
-    w, v = eig_p.bind(
-        primals[0], compute_left_eigenvectors=False, compute_right_eigenvectors=True
-    )
+    w, v = eig_p.bind(primals[0], compute_left_eigenvectors=False, compute_right_eigenvectors=True)
     change = convert_element_type_p.bind(tangents[0], new_dtype=w.dtype, weak_type=False)
     return found, [diagonal(_solved(v, matmul(change, v)))]
 
@@ -145,5 +143,3 @@ def _typed(x: Any, dtype: Any) -> Any:
     if x.dtype == dtype:
         return x
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
-
-

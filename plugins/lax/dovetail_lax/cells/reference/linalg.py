@@ -168,9 +168,7 @@ def _eig(
 
 
 @reference_rules.register(svd_p)
-def _svd(
-    x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any
-) -> list[Array]:
+def _svd(x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any) -> list[Array]:
     m, n = x.shape[-2:]
     k = min(m, n)
     left, right = (m, n) if full_matrices else (k, k)

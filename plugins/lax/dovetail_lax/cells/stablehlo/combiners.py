@@ -27,8 +27,7 @@ def combiner(kind: str, dtype: Any) -> str:
     else:
         body = f'%red_z = "stablehlo.{_OPS[kind]}"(%red_x, %red_y) : ({t}, {t}) -> {t}\n'
     return (
-        f"{{\n^bb0(%red_x: {t}, %red_y: {t}):\n{body}"
-        f'"stablehlo.return"(%red_z) : ({t}) -> ()\n}}'
+        f'{{\n^bb0(%red_x: {t}, %red_y: {t}):\n{body}"stablehlo.return"(%red_z) : ({t}) -> ()\n}}'
     )
 
 

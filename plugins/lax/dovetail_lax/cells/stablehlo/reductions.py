@@ -59,9 +59,7 @@ def _argreduction(primitive: Primitive, direction: str, worst: Any) -> None:
         wins = compare(b, direction, x, y)
         nan = compare(b, "NE", x, x)
         wins = b.op("stablehlo.or", [wins, nan], _BOOL)
-        tied = b.op(
-            "stablehlo.and", [compare(b, "EQ", x, y), compare(b, "LT", i, j)], _BOOL
-        )
+        tied = b.op("stablehlo.and", [compare(b, "EQ", x, y), compare(b, "LT", i, j)], _BOOL)
         first = b.op("stablehlo.or", [wins, tied], _BOOL)
         return [select(b, wins, x, y), select(b, first, i, j)]
 

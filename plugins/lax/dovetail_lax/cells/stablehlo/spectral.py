@@ -39,9 +39,7 @@ def _eig(
         for k, v in zip(("compute_left", "compute_right"), wanted)
     )
     if x.aval.dtype.kind == "c":
-        w, left, right, info = call(
-            b, "geev", [x], [values, vectors, vectors, info_of(x)], options
-        )
+        w, left, right, info = call(b, "geev", [x], [values, vectors, vectors, info_of(x)], options)
     else:
         part = ShapedArray(values.shape, x.aval.dtype)
         real, imag, left, right, info = call(
@@ -53,9 +51,7 @@ def _eig(
 
 
 @stablehlo_rules.register(svd_p)
-def _svd(
-    b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any
-) -> list[Any]:
+def _svd(b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any) -> list[Any]:
     outs = list(b.outs)
     values, batch, (m, n) = outs[0], batch_of(x), x.aval.shape[-2:]
     if x.aval.size == 0:
