@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from dovetail_remat import (
         checkpoint as checkpoint,
         checkpoint_name as checkpoint_name,
+        checkpoint_policies as checkpoint_policies,
         remat as remat,
     )
-    from dovetail_remat.policies import checkpoint_policies as checkpoint_policies
 
     from . import (
         dlpack as dlpack,
@@ -85,7 +85,7 @@ _WHERE = {
     "block_until_ready": ("backends", "dovetail_backends.placement:block_until_ready"),
     "checkpoint": ("remat", "dovetail_remat:checkpoint"),
     "checkpoint_name": ("remat", "dovetail_remat:checkpoint_name"),
-    "checkpoint_policies": ("remat", "dovetail_remat.policies"),
+    "checkpoint_policies": ("remat", "dovetail_remat:checkpoint_policies"),
     "clear_caches": ("jit", "dovetail_jit:clear_caches"),
     "config": ("kernel", "dovetail_core.context:config"),
     "copy_to_host_async": ("backends", "dovetail_backends.placement:copy_to_host_async"),

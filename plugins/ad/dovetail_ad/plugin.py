@@ -6,6 +6,7 @@ _NAMES = ("jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev 
 
 MANIFEST = Manifest(
     "ad",
+    requires=("batching",),
     names={n: f"dovetail_ad:{n}" for n in _NAMES},
     surfaces={"test_util": "dovetail_ad.test_util"},
     tables={

@@ -4,6 +4,7 @@ from dovetail_core.manifest import Manifest
 
 MANIFEST = Manifest(
     "lax",
+    requires=("batching",),
     names={"numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion"},
     surfaces={"lax": "dovetail_lax", "dtypes": "dovetail_lax.dtypes"},
     options={"numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion"},

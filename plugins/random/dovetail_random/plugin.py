@@ -4,7 +4,7 @@ from dovetail_core.manifest import Manifest
 
 MANIFEST = Manifest(
     "random",
-    requires=("batching", "jit", "lax", "numpy"),
+    requires=("backends", "batching", "jit", "lax", "numpy"),
     names={
         "default_prng_impl": "dovetail_random.options:default_prng_impl",
         "threefry_partitionable": "dovetail_random.options:threefry_partitionable",

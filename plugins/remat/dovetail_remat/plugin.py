@@ -7,16 +7,16 @@ MANIFEST = Manifest(
     names={
         "checkpoint": "dovetail_remat:checkpoint",
         "checkpoint_name": "dovetail_remat:checkpoint_name",
-        "checkpoint_policies": "dovetail_remat.policies",
+        "checkpoint_policies": "dovetail_remat:checkpoint_policies",
         "remat": "dovetail_remat:remat",
     },
     rows=("dovetail_remat.primitive",),
     contributes={
-        "ad.jvp": ("dovetail_remat.cells.ad",),
-        "ad.partial_eval": ("dovetail_remat.cells.ad",),
-        "ad.transpose": ("dovetail_remat.cells.ad",),
-        "backends.stablehlo": ("dovetail_remat.cells.backends",),
-        "backends.reference": ("dovetail_remat.cells.backends",),
+        "ad.jvp": ("dovetail_remat.cells.differentiation.rules",),
+        "ad.partial_eval": ("dovetail_remat.cells.differentiation.rules",),
+        "ad.transpose": ("dovetail_remat.cells.differentiation.rules",),
+        "backends.stablehlo": ("dovetail_remat.cells.running.rules",),
+        "backends.reference": ("dovetail_remat.cells.running.rules",),
         "dce": ("dovetail_remat.cells.dce",),
     },
 )

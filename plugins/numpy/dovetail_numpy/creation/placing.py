@@ -21,7 +21,7 @@ def put(value: Any, aval: ShapedArray) -> Any:
 
 def to_device(x: Any, device: Any) -> Any:
     """An array on ``device`` (a device or a sharding)."""
-    from dovetail_backends.placement import device_put
+    from dovetail_backends import device_put
 
     return device_put(x, device)
 

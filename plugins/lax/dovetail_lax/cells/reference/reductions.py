@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import reference_rules
-from dovetail_backends.reference import evaluate
+from dovetail_backends import evaluate, reference_rules
 from dovetail_core import ClosedJaxpr, Primitive
 
 from ...dtypes import kind_of

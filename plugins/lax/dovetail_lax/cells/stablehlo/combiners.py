@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from dovetail_backends.pjrt.text import element_type
+from dovetail_backends.pjrt import element_type
 
 from ...primitives.complex import real_part
 

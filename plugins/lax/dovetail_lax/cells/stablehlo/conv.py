@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt.text import i64_array, i64_dense
+from dovetail_backends.pjrt import i64_array, i64_dense
 
 from ...primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
 from .dot import precision_config

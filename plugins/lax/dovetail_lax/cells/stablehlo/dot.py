@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt.text import element_type
+from dovetail_backends.pjrt import element_type
 
 from ...dtypes import promote_types
 from ...primitives.dot import DotAlgorithm, dot_general_p

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt.builder import elementwise as elementwise_rule
+from dovetail_backends.pjrt import elementwise as elementwise_rule
 from dovetail_core import Primitive
 
 

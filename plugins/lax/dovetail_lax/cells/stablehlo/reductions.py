@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt.text import i64_array
+from dovetail_backends.pjrt import i64_array
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ...monoids import IDENTITIES, highest, lowest

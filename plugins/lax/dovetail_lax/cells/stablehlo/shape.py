@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt.text import i64_array
+from dovetail_backends.pjrt import i64_array
 
 from ...primitives.shape import (
     Shape,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt.text import dense, i64_array, tensor_type
+from dovetail_backends.pjrt import dense, i64_array, tensor_type
 from dovetail_core import ShapedArray
 
 from ...dtypes import kind_of

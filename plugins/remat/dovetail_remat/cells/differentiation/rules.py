@@ -17,7 +17,7 @@ from dovetail_ad import (
 )
 from dovetail_core import ClosedJaxpr, Jaxpr, Var, dce_closed, eval_jaxpr, generation, stage_closed
 
-from ..primitive import name_p, remat_p
+from ...primitive import name_p, remat_p
 from .opening import opened
 
 

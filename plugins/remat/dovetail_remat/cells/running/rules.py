@@ -7,7 +7,7 @@ from typing import Any
 from dovetail_backends import evaluate, reference_rules, stablehlo_rules
 from dovetail_core import ClosedJaxpr
 
-from ..primitive import remat_p
+from ...primitive import remat_p
 
 
 @stablehlo_rules.register(remat_p)

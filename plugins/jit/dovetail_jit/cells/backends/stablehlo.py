@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_backends import stablehlo_rules
 
-from ..primitive import jit_p
+from ...primitive import jit_p
 
 
 @stablehlo_rules.register(jit_p)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_ad import LinearTrace, partial_eval_rules, split_program
 
-from ..primitive import call_program, jit_p
+from ...primitive import call_program, jit_p
 
 
 @partial_eval_rules.register(jit_p)

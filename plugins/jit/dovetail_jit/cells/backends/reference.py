@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_backends import evaluate, reference_rules
 
-from ..primitive import jit_p
+from ...primitive import jit_p
 
 
 @reference_rules.register(jit_p)

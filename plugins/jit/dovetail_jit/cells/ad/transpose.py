@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_ad import is_linear, transpose_program, transpose_rules
 
-from ..primitive import call_program, jit_p
+from ...primitive import call_program, jit_p
 
 
 @transpose_rules.register(jit_p)

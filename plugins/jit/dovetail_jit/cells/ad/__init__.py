@@ -1,0 +1,1 @@
+"""Differentiating a call."""

@@ -1,0 +1,1 @@
+"""The cells of this plugin's row, a module for each column."""

@@ -1,0 +1,7 @@
+"""This plugin's row under every installed column that has a law."""
+
+from __future__ import annotations
+
+from dovetail_core.testing import matrix
+
+test_rows = matrix(rows="acme")
