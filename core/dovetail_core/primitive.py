@@ -127,9 +127,12 @@ class Primitive:
 
     def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
         if self.abstract_eval is None:
+            from .source import current_source, describe
+
             raise MissingRule(
-                f"primitive {self.name!r} ({self.module}) has no type rule: define one with "
-                f"@{self.name.replace('.', '_')}_p.def_abstract_eval"
+                f"primitive {self.name!r} ({self.module}) has no type rule, which is asked for"
+                f"{describe(current_source())}. Define one with "
+                f"@{self.name.rpartition('.')[2]}_p.def_abstract_eval."
             )
         found = self.abstract_eval(*avals, **params)
         outs, effects = found if self._effectful else (found, NO_EFFECTS)

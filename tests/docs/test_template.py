@@ -1,4 +1,4 @@
-"""The template, copied and renamed as its README says and installed by pip, passes its own tests."""
+"""The template, copied and renamed as its README says, installed by pip, passes its own tests."""
 
 from __future__ import annotations
 

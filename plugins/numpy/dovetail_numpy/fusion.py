@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,8 +31,28 @@ def _not_two_arrays(x: Any, y: Any) -> bool:
 
 
 def of_one_array(*static: str) -> Callable[[F], F]:
-    """Decorator for a function of an array and of static arguments."""
-    return fused(static, unless=_not_an_array)
+    """Decorator for a function of an array and of static arguments, which may be lists."""
+
+    def decorate(f: F) -> F:
+        call = fused(static, unless=_not_an_array)(f)
+        return _forgiving(f, call) if static else call
+
+    return decorate
+
+
+def _forgiving(f: F, call: F) -> F:
+    """``call``, and ``f`` itself for arguments that C++ cannot hash, such as ``axis=[0, 1]``."""
+
+    @wraps(f)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except ValueError as e:
+            if not str(e).startswith("Non-hashable static arguments"):
+                raise
+        return f(*args, **kwargs)
+
+    return run  # type: ignore[return-value]
 
 
 def of_two_arrays(f: F) -> F:

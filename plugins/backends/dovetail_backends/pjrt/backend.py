@@ -68,7 +68,7 @@ class PjrtBackend:
         return list(self.client.local_devices())
 
     def compile(
-        self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
+        self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: Any
     ) -> Any:
         """Compile for one device; returns the runtime's executable."""
         compile_options = xla_options.compile_options(

@@ -55,9 +55,7 @@ def binary(primitive: Primitive, x: Any, y: Any, params: dict[str, Any] | None =
         return get_trace().process(primitive, stretch((x, y), e), params or {})
 
 
-def nary(
-    primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any] | None = None
-) -> Any:
+def nary(primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any] | None = None) -> Any:
     """Bind a primitive of any number of operands; Python scalars take the others' type."""
     args = operands(primitive.name, args)
     try:

@@ -47,5 +47,3 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: Any) -> Array:
 def dtype(x: Any) -> Any:
     """The element type of an array or scalar, or that which a dtype-like value names."""
     return dtype_of(x)
-
-

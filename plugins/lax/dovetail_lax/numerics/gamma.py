@@ -72,9 +72,7 @@ def _fraction(a: Any, x: Any) -> tuple[Any, Any]:
         factor, dfactor = mul(c, d), add(mul(dc, d), mul(c, dd))
         change = mul(h, dfactor)
         h, dh = mul(h, factor), add(mul(dh, factor), change)
-        unfinished = bitwise_or(
-            gt(abs(sub(factor, 1.0)), eps), gt(abs(change), mul(abs(dh), eps))
-        )
+        unfinished = bitwise_or(gt(abs(sub(factor, 1.0)), eps), gt(abs(change), mul(abs(dh), eps)))
         return add(n, 1.0), b, c, dc, d, dd, h, dh, unfinished
 
     first, zero = x.dtype.type(1), filled(x, 0.0)

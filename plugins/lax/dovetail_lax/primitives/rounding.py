@@ -22,9 +22,7 @@ class RoundingMethod(IntEnum):
 floor_p = elementwise(Primitive("floor"), FLOATING)
 ceil_p = elementwise(Primitive("ceil"), FLOATING)
 round_p = elementwise(Primitive("round"), FLOATING)
-is_finite_p = elementwise(
-    Primitive("is_finite"), FLOATING, result=lambda dtype: np.dtype(np.bool_)
-)
+is_finite_p = elementwise(Primitive("is_finite"), FLOATING, result=lambda dtype: np.dtype(np.bool_))
 
 reduce_precision_p = Primitive("reduce_precision")
 """Rounds to a floating-point format of fewer exponent and mantissa bits, of the same type."""

@@ -49,6 +49,4 @@ def pytest_generate_tests(metafunc: Any) -> None:
     if "primitive_samples" in metafunc.fixturenames:
         without = getattr(metafunc.function, "without", ())
         found = {p: s for p, s in by_primitive().items() if p.name not in without}
-        metafunc.parametrize(
-            "primitive_samples", list(found.values()), ids=[p.name for p in found]
-        )
+        metafunc.parametrize("primitive_samples", list(found.values()), ids=[p.name for p in found])

@@ -145,8 +145,9 @@ def _leaf_dtype(leaves: list[Any]) -> Any:
             return dtypes.scalar_dtype(cls) if cls is not int else default_int()
     if classes == {bool}:
         return np.dtype(np.bool_)
-    if None.__class__ in classes:
-        raise TypeError("array: None is not a valid element. Pass numbers only.")
+    for leaf in leaves:
+        if leaf is None or isinstance(leaf, (str, bytes)):
+            raise TypeError(f"array: {short_repr(leaf)} is not a valid element. Pass numbers only.")
     types = []
     for leaf in leaves:
         aval: Any = typeof(leaf if leaf.__class__ in PYTHON_SCALARS else np.asarray(leaf))

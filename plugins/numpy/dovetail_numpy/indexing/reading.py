@@ -176,8 +176,10 @@ def wrapped_pick(pick: Pick, operands: Any, shape: tuple[int, ...], wrap: bool) 
     if pick.source.__class__ is not int:
         return pick.source
     v = operands[pick.source]
-    if pick.kind == INT or not hasattr(v, "aval"):
+    if pick.kind == INT:
         return v
+    if not hasattr(v, "aval"):
+        return np.where(v < 0, v + shape[pick.axis], v) if wrap else v
     return wrapped(v, shape[pick.axis], wrap)
 
 

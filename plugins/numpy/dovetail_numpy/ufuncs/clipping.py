@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail_core import typeof
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, operand
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, operand
 from ..operations import shape_of, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
 from .arithmetic import MAXIMUM, MINIMUM
+from .plans import by_configuration
 
 
 def clip(
@@ -73,12 +76,18 @@ def where(
 
 
 def _where_miss(condition: Any, x: Any, y: Any, types: Any) -> Any:
-    given = (condition, x, y)
-    values = [operand("where", v, i) for i, v in enumerate(given)]
+    values = [operand("where", v, i) for i, v in enumerate((condition, x, y))]
+    if not any(isinstance(v, (np.ndarray, np.generic)) for v in values):
+        _plans[types] = by_configuration(_where_plan)
+    return _where_plan(*values)(*values)
+
+
+def _where_plan(condition: Any, x: Any, y: Any) -> Any:
+    values = (condition, x, y)
     avals: list[Any] = [typeof(v) for v in values]
     dtype, weak = common_type(avals[1:])
     shape = broadcast_shapes("where", *(a.shape for a in avals))
-    scalars = [not hasattr(v, "aval") and shape_of(v) == () for v in values]
+    scalars = [v.__class__ in PYTHON_SCALARS for v in values]
     steps = [_case_step(a, dtype, weak, shape) for a in avals[1:]]
 
     def device(c: Any, a: Any, b: Any) -> Any:
@@ -92,10 +101,7 @@ def _where_miss(condition: Any, x: Any, y: Any, types: Any) -> Any:
         a = convert(a, dtype, weak) if scalars[1] else a
         return run(c, a, convert(b, dtype, weak) if scalars[2] else b)
 
-    if all(v is g for v, g in zip(values, given)) and not any(s and hasattr(v, "shape") for s, v in
-                                                              zip(scalars, values)):  # fmt: skip
-        _plans[types] = plan
-    return plan(*values)
+    return plan
 
 
 def _case_step(aval: Any, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Any:

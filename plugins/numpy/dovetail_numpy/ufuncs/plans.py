@@ -7,11 +7,12 @@ itself, so that the usual call reaches the trace through two dictionary lookups.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from dovetail_core import Primitive, ShapedArray, Tracer, is_inexact, typeof
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, of_two_arrays
@@ -34,6 +35,36 @@ Chooser = Callable[[str, Any], Op]
 
 def _kept_by(v: Any) -> Any:
     return v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v)
+
+
+def _is_settled(x: Any, y: Any) -> bool:
+    """Whether the common type of two operands is the same under every configuration."""
+    a, b = cast(ShapedArray, typeof(x)), cast(ShapedArray, typeof(y))
+    arrays = [t for t, v in ((a, x), (b, y)) if v.__class__ not in PYTHON_SCALARS]
+    if not arrays or any(t.weak_type for t in arrays):
+        return False
+    first = arrays[0].dtype
+    if len(arrays) == 2:
+        return a.dtype == b.dtype
+    other = b if arrays[0] is a else a
+    return "biufc".find(other.dtype.kind) <= "biufc".find(first.kind) and first.kind in "biufc"
+
+
+def by_configuration(build: Callable[..., Op]) -> Op:
+    """A plan that is made anew for each configuration that promotion depends on.
+
+    (The width of Python numbers, and whether promotion is strict.)
+    """
+    plans: dict[Any, Op] = {}
+
+    def choose(*operands: Any) -> Any:
+        key = (x64.value, dtypes.numpy_dtype_promotion.value)
+        plan = plans.get(key)
+        if plan is None:
+            plan = plans[key] = build(*operands)
+        return plan(*operands)
+
+    return choose
 
 
 def is_bind(op: Op) -> bool:
@@ -62,7 +93,9 @@ class Binary:
         types = _kept_by(vx), _kept_by(vy)
         plan = self.plans.get(types)
         if plan is None:
-            plan = self.plans[types] = self.plan(vx, vy)
+            settled = _is_settled(vx, vy)
+            plan = self.plan(vx, vy) if settled else by_configuration(self.plan)
+            self.plans[types] = plan
         return plan(vx, vy)
 
     def plan(self, x: Any, y: Any) -> Op:
@@ -95,10 +128,10 @@ def _scalar_step(x: Any, dtype: Any, weak: bool) -> Op | None:
     cls = x.__class__
     if cls not in PYTHON_SCALARS:
         return None
-    if cls is float and (dtype == FLOAT32 or weak):
-        return _as_it_is if weak else _float32_scalar
     if weak and typeof(x).dtype.kind == dtype.kind:  # type: ignore[attr-defined]
         return _as_it_is
+    if cls is float and dtype == FLOAT32 and not weak:
+        return _float32_scalar
     return lambda v: python_scalar(v, dtype, weak)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...placement import device_put_p, sharding_for
+from ...moving import sharding_for
+from ...placement import device_put_p
 from ...tables import stablehlo_rules
 
 

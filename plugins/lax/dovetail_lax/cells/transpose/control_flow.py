@@ -138,7 +138,8 @@ def _make_transposed_body(
 def _while_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> NoReturn:
     raise MissingRule(
         f"while_loop{describe_source(current_source())} cannot be differentiated in reverse mode: "
-        "the number of its iterations, and so of the values to keep, is not known when it is compiled. "
+        "the number of its iterations, and so of the values to keep, is not known when it is "
+        "compiled. "
         "Use scan, or fori_loop with bounds that are known while tracing; or forward mode (jvp, "
         "jacfwd)."
     )

@@ -175,7 +175,7 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
 
 
 def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any) -> Any:
-    strong = typeof(upper).strong()
+    strong: Any = typeof(upper).strong()
 
     def step(state: Any) -> Any:
         i, n, value = state

@@ -1,0 +1,103 @@
+"""Array functions under differentiation, batching and compilation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+from dovetail_ad import grad
+from dovetail_batching import vmap
+from dovetail_jit import jit
+
+INDEX = np.array([0, 2, 1])
+SCALAR_FUNCTIONS = {
+    "mean": lambda x: dnp.mean(x**2),
+    "var": lambda x: dnp.var(x, axis=0).sum(),
+    "std": lambda x: dnp.std(x, axis=1).sum(),
+    "max": lambda x: dnp.max(x, axis=0).sum(),
+    "prod": lambda x: dnp.prod(x),
+    "items": lambda x: x[1].sum() + x[:, 2].sum() * 3 + x[0, 1] ** 2,
+    "slices": lambda x: (x[1:, ::2] ** 2).sum() + (x[::-1] * x).sum(),
+    "gather": lambda x: (x[:, INDEX] ** 2).sum() + (x[INDEX % 2, INDEX] ** 3).sum(),
+    "mask": lambda x: (x[np.array([True, False])] ** 2).sum(),
+    "set": lambda x: (x.at[1].set(0.0) * x).sum(),
+    "set slices": lambda x: (x.at[:, 1:].set(x[:, :2] * 2) ** 2).sum(),
+    "add": lambda x: (x.at[:, INDEX].add(x * 2) ** 2).sum(),
+    "multiply": lambda x: (x.at[0].multiply(x[1]) ** 2).sum(),
+    "matmul": lambda x: dnp.tanh(x @ x.T).sum(),
+    "einsum": lambda x: dnp.einsum("ij,kj,ik->", x, x, x @ x.T),
+    "where": lambda x: dnp.where(x > 0, x**2, -x).sum(),
+    "clip": lambda x: (dnp.clip(x, -0.5, 0.5) ** 2).sum(),
+    "power": lambda x: (dnp.abs(x) ** 2.5 + x**3 + 2.0**x).sum(),
+    "concatenate": lambda x: (dnp.concatenate([x, x * 2], axis=1) ** 2).sum(),
+    "split": lambda x: (dnp.split(x, 3, axis=1)[1] ** 2).sum(),
+    "pad": lambda x: (dnp.pad(x, 1, mode="reflect") ** 2).sum(),
+    "roll": lambda x: (dnp.roll(x, 1, axis=1) * x).sum(),
+    "cumsum": lambda x: (dnp.cumsum(x, axis=1) ** 2).sum(),
+    "sort": lambda x: (dnp.sort(x, axis=1) * np.arange(3.0)).sum(),
+    "median": lambda x: dnp.median(x, axis=1).sum(),
+    "take_along_axis": lambda x: (dnp.take_along_axis(x, INDEX[None, :2], 1) ** 2).sum(),
+    "norm": lambda x: dnp.linalg.norm(x, axis=1).sum(),
+    "logaddexp": lambda x: dnp.logaddexp(x, 2 * x).sum(),
+    "fft": lambda x: (dnp.abs(dnp.fft.fft(x)) ** 2).sum(),
+    "tril": lambda x: (dnp.tril(x) ** 2).sum(),
+    "det": lambda x: dnp.linalg.det(x @ x.T),
+    "solve": lambda x: dnp.linalg.solve(x @ x.T, x).sum(),
+}
+
+
+def _finite_differences(f, x, step=1e-2):
+    """The gradient of ``f`` by central differences."""
+    out = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        d = np.zeros(x.shape, np.float32)
+        d[i] = step
+        out[i] = (float(f(dnp.asarray(x + d))) - float(f(dnp.asarray(x - d)))) / (2 * step)
+    return out
+
+
+@pytest.mark.parametrize("name", SCALAR_FUNCTIONS)
+def test_gradients_batches_and_programs(name):
+    f = SCALAR_FUNCTIONS[name]
+    x = np.array([[0.9, -1.3, 0.4], [1.7, 0.6, -0.8]], np.float32)
+    slope = np.asarray(grad(f)(dnp.asarray(x)))
+    np.testing.assert_allclose(slope, _finite_differences(jit(f), x), rtol=3e-2, atol=3e-2)
+    np.testing.assert_allclose(jit(grad(f))(x), slope, rtol=2e-4, atol=2e-4)
+    stack = dnp.stack([x, x * 0.7])
+    both = np.array([float(f(v)) for v in stack])
+    np.testing.assert_allclose(vmap(f)(stack), both, rtol=1e-3, atol=1e-4)
+    slopes = np.stack([np.asarray(grad(f)(v)) for v in stack])
+    np.testing.assert_allclose(vmap(grad(f))(stack), slopes, rtol=2e-3, atol=1e-3)
+
+
+def test_batches_of_indices(near):
+    x = dnp.arange(12.0).reshape(3, 4)
+    at = dnp.asarray([1, 3, 0])
+    near(vmap(lambda row, i: row[i])(x, at), np.array([1.0, 7, 8]))
+    near(vmap(lambda row, i: row.at[i].set(-1.0))(x, at)[1], np.array([4.0, 5, 6, -1]))
+    near(vmap(lambda i: x[:, i], out_axes=1)(at), np.asarray(x)[:, [1, 3, 0]])
+
+
+def test_composite_functions_are_one_call_when_evaluated(arrays, monkeypatch):
+    import dovetail_jit.eager as eager
+
+    calls = []
+    monkeypatch.setattr(eager, "executable_for", _counted(eager.executable_for, calls))
+    x = dnp.asarray(np.random.default_rng(1).standard_normal((7, 5)).astype(np.float32))
+    i = x.astype(int)
+    for f in (lambda: dnp.var(x, axis=0), lambda: dnp.tril(x),
+              lambda: x[1:5, 2], lambda: x.at[1:5, 2].add(1.0), lambda: dnp.sinc(x),
+              lambda: dnp.floor_divide(x, x), lambda: dnp.concatenate([x, i], 1)):  # fmt: skip
+        f()
+        calls.clear()
+        f()
+        assert not calls  # the second time nothing is compiled
+
+
+def _counted(function, calls):
+    def counting(*args, **kwargs):
+        calls.append(args)
+        return function(*args, **kwargs)
+
+    return counting
