@@ -23,3 +23,5 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 html_theme = "furo"
 html_title = "Dovetail"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
 
 from .effects import NO_EFFECTS, Effects
 from .errors import MissingRule, RegistryError
+from .source import current_source, describe
 from .trace import get_trace
 from .types import AbstractValue
 
@@ -127,8 +128,6 @@ class Primitive:
 
     def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
         if self.abstract_eval is None:
-            from .source import current_source, describe
-
             raise MissingRule(
                 f"primitive {self.name!r} ({self.module}) has no type rule, which is asked for"
                 f"{describe(current_source())}. Define one with "

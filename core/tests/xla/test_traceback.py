@@ -9,6 +9,12 @@ import pytest
 from dovetail_core.xla import traceback
 
 
+@pytest.fixture(autouse=True)
+def switched_on():
+    """Plugins switch tracebacks off in processes that run programs."""
+    traceback.set_tracebacks_enabled(True)
+
+
 def _here():
     return traceback.current_traceback()
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dovetail_core import EVAL, get_trace
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import fused as fused
 
@@ -40,11 +41,23 @@ def of_one_array(*static: str) -> Callable[[F], F]:
     return decorate
 
 
+def fused_when_evaluated(f: F) -> F:
+    """``f``, as one compiled call when evaluating; while tracing nothing stands before it."""
+    call = fused()(f)
+
+    def run(*args: Any) -> Any:
+        return call(*args) if get_trace() is EVAL else f(*args)
+
+    return run  # type: ignore[return-value]
+
+
 def _forgiving(f: F, call: F) -> F:
     """``call``, and ``f`` itself for arguments that C++ cannot hash, such as ``axis=[0, 1]``."""
 
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if get_trace() is not EVAL:
+            return f(*args, **kwargs)
         try:
             return call(*args, **kwargs)
         except ValueError as e:

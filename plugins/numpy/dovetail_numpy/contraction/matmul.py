@@ -9,7 +9,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
 
-from ..fusion import fused
+from ..fusion import fused_when_evaluated
 from ..operands import Array, ArrayLike, here, operand
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
@@ -64,7 +64,9 @@ class MatMul:
         product = _matmul_plan(a.shape, b.shape, precision, preferred)
         if a.dtype == b.dtype:
             return product
-        return fused()(lambda x, y: product(convert(x, dtype, weak), convert(y, dtype, weak)))
+        return fused_when_evaluated(
+            lambda x, y: product(convert(x, dtype, weak), convert(y, dtype, weak))
+        )
 
     def _check(self, a: ShapedArray, b: ShapedArray) -> None:
         for i, v in enumerate((a, b)):
@@ -129,7 +131,7 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
         y = lax.squeeze(y, drop_b) if drop_b else y
         return permute(product(x, y), order)
 
-    return fused()(plan)
+    return fused_when_evaluated(plan)
 
 
 MATMUL = MatMul("matmul")

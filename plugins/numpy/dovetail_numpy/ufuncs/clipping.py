@@ -11,7 +11,7 @@ import dovetail_lax as lax
 from dovetail_core import typeof
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, fused_when_evaluated
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, operand
 from ..operations import shape_of, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
@@ -94,7 +94,7 @@ def _where_plan(condition: Any, x: Any, y: Any) -> Any:
         c = broadcast(truth(c), shape) if shape_of(c) else truth(c)
         return lax.select_n_p.bind(c, steps[1](b), steps[0](a))
 
-    run = fused()(device)
+    run = fused_when_evaluated(device)
 
     def plan(c: Any, a: Any, b: Any) -> Any:
         # Numbers are converted on the host, so that a traced program holds them as literals.

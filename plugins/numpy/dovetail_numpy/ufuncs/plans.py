@@ -15,7 +15,7 @@ from dovetail_core import Primitive, ShapedArray, Tracer, is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_one_array, of_two_arrays
+from ..fusion import fused, fused_when_evaluated, of_one_array, of_two_arrays
 from ..operands import PYTHON_SCALARS, ArrayLike, operand
 from ..promotion import (
     FLOAT32,
@@ -154,10 +154,10 @@ def _device_plan(op: Op, first: Op | None, second: Op | None) -> Op:
     if first is None and second is None:
         return op
     if second is None:
-        return fused()(lambda x, y: op(first(x), y))  # type: ignore[misc]
+        return fused_when_evaluated(lambda x, y: op(first(x), y))  # type: ignore[misc]
     if first is None:
-        return fused()(lambda x, y: op(x, second(y)))
-    return fused()(lambda x, y: op(first(x), second(y)))
+        return fused_when_evaluated(lambda x, y: op(x, second(y)))
+    return fused_when_evaluated(lambda x, y: op(first(x), second(y)))
 
 
 def _host_plan(op: Op, first: Op | None, second: Op | None) -> Op:
