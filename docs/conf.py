@@ -24,4 +24,4 @@ python_maximum_signature_line_length = 88
 html_theme = "furo"
 html_title = "Dovetail"
 html_static_path = ["_static"]
-html_css_files = ["wide.css"]
+html_css_files = ["docs.css"]

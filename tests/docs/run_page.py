@@ -2,8 +2,8 @@
 
     python tests/docs/run_page.py docs/guides/add_a_row.md [--write]
 
-It runs in the working directory, which must be empty; ``--write`` puts what was printed into the
-page. In a page's fenced blocks
+It runs in a folder of its own. ``--write`` puts what was printed into the page, where that shows
+something else. In a page's fenced blocks
 
 - ``python`` is a piece of one script. A block ``text`` right behind it is what it prints, the
   exception that it ends with (``Type: message``) included: without that block it may print
@@ -30,6 +30,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -199,15 +200,20 @@ def install(where: Path) -> str:
 def main() -> int:
     """Run the page that the command line names; 1 if it shows something else than is printed."""
     path = Path(sys.argv[1]).resolve()
-    write = "--write" in sys.argv
     warnings.simplefilter("error")
-    sys.path.insert(0, os.getcwd())
-    os.environ["PYTHONPATH"] = os.getcwd()
-    page = Page(path)
-    page.run()
+    for name in [n for n in os.environ if n.startswith("DOVETAIL_")]:
+        del os.environ[name]
+    with TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+        os.environ["PYTHONPATH"] = folder
+        page = Page(path)
+        page.run()
+        os.chdir("/")
     for difference in page.found:
         print(f"{path.name}, {difference}\n")
-    if write and page.edits:
+    if page.edits and "--write" in sys.argv:
         path.write_text(page.edited())
     return int(bool(page.found))
 

@@ -10,18 +10,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = Path(__file__).with_name("run_page.py")
-NAMES = "README.md ARCHITECTURE.md docs/*.md docs/guides/*.md docs/reference/*.md"
+NAMES = "README.md ARCHITECTURE.md core/README.md docs/*.md docs/guides/*.md docs/reference/*.md"
 PAGES = sorted(p.relative_to(ROOT) for name in NAMES.split() for p in ROOT.glob(name))
 
 
-def run(page: Path, where: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(RUNNER), str(page)]
-    return subprocess.run(command, cwd=where, capture_output=True, text=True)
+def run(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(RUNNER), str(page), *options]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "```" in (ROOT / p).read_text()], ids=str)
-def test_page(page: Path, tmp_path: Path) -> None:
-    done = run(ROOT / page, tmp_path)
+def test_page(page: Path) -> None:
+    done = run(ROOT / page)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -61,10 +61,9 @@ $ python -c "print(1); print(2)"
 """
 
 
-def run_text(page: str, where: Path) -> subprocess.CompletedProcess[str]:
+def run_text(page: str, where: Path, *options: str) -> subprocess.CompletedProcess[str]:
     (where / "page.md").write_text(page)
-    (where / "empty").mkdir()
-    return run(where / "page.md", where / "empty")
+    return run(where / "page.md", *options)
 
 
 def test_a_page_is_one_script(tmp_path: Path) -> None:
@@ -92,3 +91,9 @@ def test_what_is_not_shown(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.startswith("page.md, line 6: the page does not show\nTraceback")
     assert "ZeroDivisionError: division by zero" in done.stdout
+
+
+def test_what_is_printed_can_be_written_into_the_page(tmp_path: Path) -> None:
+    done = run_text(PAGE.replace("\n10 pieces", "\n12 pieces"), tmp_path, "--write")
+    assert done.returncode == 1
+    assert (tmp_path / "page.md").read_text() == PAGE

@@ -94,11 +94,11 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
     paths = [p for p, _ in tree_flatten_with_path(primals)[0]]
     avals = input_types(primals, tree_flatten(primals)[0], f"{what}: primals")
     given = tree_flatten(tangents)[0]
-    dense = [0.0 if _is_float0(t) else t for t in given]
+    dense = [0.0 if is_float0(t) else t for t in given]
     types = input_types(tree_unflatten(tree_structure(tangents), dense), dense, f"{what}: tangents")
     for path, p, t, got in zip(paths, avals, given, types):
         want: Any = p.tangent_type()
-        got = want.update(dtype=float0) if _is_float0(t) else got
+        got = want.update(dtype=float0) if is_float0(t) else got
         if want.shape != got.shape or want.dtype != got.dtype:
             raise TypeError(
                 f"{what}: the tangent at {keystr(path) or 'the argument'} has type "
@@ -107,46 +107,43 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
             )
 
 
-def _is_float0(x: Any) -> bool:
+def is_float0(x: Any) -> bool:
+    """Whether a user's tangent is one of an integer: of dtype float0."""
     return isinstance(x, np.ndarray) and x.dtype == float0
 
 
-def live_tangent(x: Any) -> Any:
-    """A user's tangent as the engine takes it: None where it is of type float0."""
-    return None if _is_float0(x) else x
+def live_tangent(x: Any, want: Any) -> Any:
+    """A user's tangent or cotangent as the engine takes it.
+
+    None stands for one of type float0. What is weakly typed becomes strongly typed, as ``want`` is:
+    tangents inside of the engine have the tangent type of their primals, which is never weak.
+    """
+    if is_float0(x):
+        return None
+    return algebra().convert(x, want) if typeof(x).weak_type else x  # type: ignore[attr-defined]
 
 
 def user_tangent(tangent: Any, primal_aval: Any) -> Any:
-    """The engine's tangent as users see it: zeros in place of None, float0 for integers, and an
-    array in place of a scalar constant (weakly typed if the primal is)."""
+    """The engine's tangent as users see it: zeros in place of None, float0 for integers, an array
+    in place of a scalar constant."""
     if tangent is None:
         want = primal_aval.tangent_type()
         if want.dtype == float0:
             return np.zeros(want.shape, float0)
-        tangent = weak_scalar(primal_aval, 0)
-        tangent = zeros(want) if tangent is None else tangent
+        tangent = zeros(want)
     if isinstance(tangent, _SCALARS) and get_trace() is EVAL:
-        return algebra().array(tangent, primal_aval)
+        return algebra().array(tangent, typeof(tangent))
     return tangent
 
 
 _SCALARS = (np.generic, float, complex)
 
 
-def weak_scalar(aval: Any, value: int) -> Any:
-    """``value`` as the Python scalar of the weak type ``aval``; None where that is no such type."""
-    if aval.weak_type and not aval.shape:
-        for scalar in (float(value), complex(value)):
-            if typeof(scalar) is aval:
-                return scalar
-    return None
-
-
-def unit(aval: Any) -> Any:
-    """The cotangent 1 of a scalar of type ``aval``, weakly typed if it is."""
-    one = weak_scalar(aval, 1)
-    made = algebra()
-    return made.full(aval.cotangent_type(), 1) if one is None else made.array(one, aval)
+def like_primal(tangent: Any, primal_aval: Any) -> Any:
+    """:func:`user_tangent`, weakly typed where the primal is (gradients of Python scalars)."""
+    shown = user_tangent(tangent, primal_aval)
+    weak = getattr(primal_aval, "weak_type", False) and not is_float0(shown)
+    return algebra().convert(shown, primal_aval) if weak else shown
 
 
 def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:

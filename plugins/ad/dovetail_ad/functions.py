@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, eval_jaxpr, get_trace, is_inexact, run_under, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    eval_jaxpr,
+    float0,
+    get_trace,
+    is_inexact,
+    run_under,
+    typeof,
+)
 from dovetail_core.tree_util import (
     Partial,
     register_pytree_node,
@@ -22,6 +30,8 @@ from .arguments import (
     flat_function,
     function_name,
     input_types,
+    is_float0,
+    like_primal,
     live_tangent,
     split_aux,
     user_tangent,
@@ -56,9 +66,10 @@ def jvp(
     check_tangents(primals, tangents, "jvp")
     leaves, in_tree = tree_flatten(primals)
     flat, out_tree = flat_function(fun, in_tree, {})
-    ts = [live_tangent(t) for t in tree_flatten(tangents)[0]]
+    wanted = [typeof(x).tangent_type() for x in leaves]
+    ts = [live_tangent(t, a) for t, a in zip(tree_flatten(tangents)[0], wanted)]
     outs, out_ts = jvp_values(flat, leaves, ts)
-    shown = [user_tangent(t, typeof(p)) for p, t in zip(outs, out_ts)]
+    shown = [like_primal(t, typeof(p)) for p, t in zip(outs, out_ts)]
     value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
     if has_aux:
         value, aux = split_aux(fun, value)
@@ -167,17 +178,16 @@ def _apply(
             "the linearized function takes tangents of the structure of its primals: "
             f"{'; '.join(tree_differences(primal_like, tangents))}"
         )
-    _check_types(
-        "the linearized function: the tangent", given, [a.tangent_type() for a in in_avals]
-    )
-    found = linear.apply([live_tangent(t) for t in given])
+    wanted = [a.tangent_type() for a in in_avals]
+    _check_types("the linearized function: the tangent", given, wanted)
+    found = linear.apply([live_tangent(t, a) for t, a in zip(given, wanted)])
     out = tree_unflatten(out_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
     return out[0] if has_aux else out
 
 
 def _check_types(what: str, values: Sequence[Any], wanted: Sequence[Any]) -> None:
     for i, (x, want) in enumerate(zip(values, wanted)):
-        got: Any = want if live_tangent(x) is None else typeof(x)
+        got: Any = want.update(dtype=float0) if is_float0(x) else typeof(x)
         if got.shape != want.shape or got.dtype != want.dtype:
             raise TypeError(
                 f"{what} number {i} has type {got.str_short()}, expected {want.str_short()}"
@@ -225,8 +235,9 @@ def _pull_back(
             f"the vjp function of {name} takes a cotangent of the structure of its output "
             f"{out_tree}, got {tree}"
         )
-    _check_types(f"vjp of {name}: the cotangent", given, [a.cotangent_type() for a in avals])
-    cts = [live_tangent(t) for t in given]
+    wanted = [a.cotangent_type() for a in avals]
+    _check_types(f"vjp of {name}: the cotangent", given, wanted)
+    cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
     cts += [None] * (len(linear.live[0]) - len(cts))  # auxiliary outputs
     found = linear.transpose(cts)
     return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, in_avals)])
@@ -265,7 +276,9 @@ def linear_transpose(
                 f"the transpose of {function_name(fun)} takes a cotangent of the structure of its "
                 f"output {out_tree}, got {tree}"
             )
-        _check_types("linear_transpose: the cotangent", cts, [typeof(x) for x in outs])
+        wanted = [typeof(x).cotangent_type() for x in outs]
+        _check_types("linear_transpose: the cotangent", cts, wanted)
+        cts = [live_tangent(t, a) for t, a in zip(cts, wanted)]
         found = backward_pass(trace, unknown, outs, cts)
         return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
 

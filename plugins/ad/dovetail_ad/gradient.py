@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 from dovetail_core import get_trace, is_inexact, run_under, typeof
+from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 
 from .arguments import (
@@ -15,9 +16,8 @@ from .arguments import (
     check_callable,
     check_input_dtypes,
     function_name,
+    like_primal,
     split_aux,
-    unit,
-    user_tangent,
 )
 from .forward import JvpTrace
 from .linear import LinearTrace
@@ -99,9 +99,10 @@ def _value_and_gradients(
     live = [t for t in inputs if t is not None]
     found: Any = iter(())
     if tangent is not None:
-        found = iter(backward_pass(trace, live, [tangent], [unit(typeof(value))]))
+        unit = algebra().full(typeof(value).cotangent_type(), 1)
+        found = iter(backward_pass(trace, live, [tangent], [unit]))
     cts = [None if t is None else next(found, None) for t in inputs]
-    return value, aux, [user_tangent(ct, typeof(x)) for ct, x in zip(cts, leaves)]
+    return value, aux, [like_primal(ct, typeof(x)) for ct, x in zip(cts, leaves)]
 
 
 def _primal_tree(jvp: JvpTrace, tree: Any) -> Any:

@@ -1,0 +1,149 @@
+"""A rule that is registered after a function was compiled changes what the next call computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_lax as lax
+from dovetail_ad import grad, jvp, jvp_rules, linear_transpose, transpose_rules
+from dovetail_backends import reference_rules, stablehlo_rules
+from dovetail_batching import batch_rules, vmap
+from dovetail_core import Primitive, RuleTable, eval_rules, generation
+from dovetail_jit import jit, make_jaxpr
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+ROWS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+def total(x: Any) -> Any:
+    return lax.reduce_sum_p.bind(x, axes=tuple(range(x.ndim)))
+
+
+@pytest.fixture
+def row(request: pytest.FixtureRequest) -> Any:
+    """A new row: the identity, said by a decomposition; its cells are taken away afterwards."""
+    p = Primitive(f"acme.late.{request.node.name}")
+    p.def_abstract_eval(lambda x: x)
+    p.def_decomposition(lambda x: lax.mul(x, 1.0))
+    yield p
+    tables: list[RuleTable[Any]] = [
+        jvp_rules, transpose_rules, batch_rules, stablehlo_rules, reference_rules, eval_rules,
+    ]  # fmt: skip
+    for table in tables:
+        table.rules.pop(p, None)
+        table.origins.pop(p, None)
+
+
+def doubled(b: Any, x: Any) -> Any:
+    return b.op("stablehlo.add", [x, x], b.out)
+
+
+CALLS: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
+    "jit": lambda p: jit(lambda x: p.bind(x)),
+    "jit of jit": lambda p: jit(jit(lambda x: p.bind(x))),
+    "scan": lambda p: jit(lambda x: lax.scan(lambda c, _: (p.bind(c), None), x, length=1)[0]),
+    "cond": lambda p: jit(lambda x: lax.cond(total(x) > -99, p.bind, lax.neg, x)),
+    "eager": lambda p: p.bind,
+}
+
+
+@pytest.mark.parametrize("how", CALLS)
+def test_a_lowering_is_used_by_the_next_call(row: Any, how: str) -> None:
+    f = CALLS[how](row)
+    for _ in range(2):
+        np.testing.assert_allclose(f(X), X)
+    stablehlo_rules.set(row, doubled)
+    for _ in range(2):
+        np.testing.assert_allclose(f(X), 2 * X)
+    stablehlo_rules.set(row, lambda b, x: x, override=True)
+    np.testing.assert_allclose(f(X), X)
+
+
+def test_stages_that_were_lowered_keep_what_they_are(row: Any) -> None:
+    f = jit(lambda x: row.bind(x))
+    before = f.lower(X)
+    np.testing.assert_allclose(before.compile()(X), X)
+    stablehlo_rules.set(row, doubled)
+    np.testing.assert_allclose(before.compile()(X), X)
+    assert f.lower(X).as_text() != before.as_text()
+    np.testing.assert_allclose(f.lower(X).compile()(X), 2 * X)
+    np.testing.assert_allclose(f(X), 2 * X)
+
+
+def test_a_derivative_is_used_by_the_next_call(row: Any) -> None:
+    f = jit(lambda x: total(row.bind(x)))
+    calls: list[Callable[[Any], Any]] = [
+        grad(f),
+        jit(grad(f)),
+        jit(grad(lambda x: total(lax.scan(lambda c, _: (row.bind(c), None), x, length=1)[0]))),
+        lambda x: jvp(jit(row.bind), (x,), (np.ones_like(x),))[1],
+        lambda x: vmap(grad(f))(ROWS)[0],
+    ]
+    for g in calls:
+        np.testing.assert_allclose(g(X), np.ones(4))
+    jvp_rules.set(row, lambda primals, tangents: (row.bind(*primals), lax.mul(3.0, tangents[0])))
+    for g in calls:
+        np.testing.assert_allclose(g(X), np.full(4, 3.0))
+    np.testing.assert_allclose(f(X), X.sum(), rtol=1e-6)
+
+
+def test_a_transpose_is_used_by_the_next_call(row: Any) -> None:
+    jvp_rules.set(row, lambda primals, tangents: (row.bind(*primals), row.bind(*tangents)))
+    f = jit(row.bind)
+    calls: list[Callable[[Any], Any]] = [
+        lambda x: linear_transpose(f, x)(x)[0],
+        jit(lambda x: linear_transpose(f, x)(x)[0]),
+        jit(lambda x: lax.mul(grad(lambda y: total(f(y)))(x), x)),
+        jit(lambda x: lax.mul(grad(lambda y: total(lax.cond(True, f, f, y)))(x), x)),
+    ]
+    for g in calls:
+        np.testing.assert_allclose(g(X), X)
+    transpose_rules.set(row, lambda ct, x: [lax.mul(5.0, ct)])
+    for g in calls:
+        np.testing.assert_allclose(g(X), 5 * X, rtol=1e-6)
+
+
+def test_a_batching_rule_is_used_by_the_next_call(row: Any) -> None:
+    f = jit(row.bind)
+    calls = [vmap(f), jit(vmap(f)), jit(vmap(lambda x: lax.map(row.bind, x)))]
+    for g in calls:
+        np.testing.assert_allclose(g(ROWS), ROWS)
+    batch_rules.set(row, lambda axis, args, dims: (lax.neg(args[0]), dims[0]))
+    for g in calls:
+        np.testing.assert_allclose(g(ROWS), -ROWS)
+    np.testing.assert_allclose(f(X), X)
+
+
+def test_a_reference_rule_is_used_by_the_next_call(row: Any) -> None:
+    f = jit(row.bind, backend="reference")
+    np.testing.assert_allclose(f(X), X)
+    reference_rules.set(row, lambda x: x + 1)
+    np.testing.assert_allclose(f(X), X + 1)
+
+
+def test_only_changes_cost_a_compilation(row: Any) -> None:
+    traced: list[Any] = []
+
+    @jit
+    def f(x: Any) -> Any:
+        traced.append(x)
+        return row.bind(x)
+
+    f(X)
+    before = generation.value
+    make_jaxpr(grad(lambda x: total(row.bind(x))))(X)  # derives cells: no change
+    vmap(row.bind)(ROWS)
+    assert generation.value == before
+    f(X)
+    assert len(traced) == 1
+    anonymous = Primitive("mine", anonymous=True)
+    jvp_rules.set(anonymous, lambda primals, tangents: (primals[0], tangents[0]))
+    assert generation.value == before, "a custom rule of one function concerns no other"
+    batch_rules.set(row, lambda axis, args, dims: (args[0], dims[0]))
+    assert generation.value == before + 1
+    f(X)
+    assert len(traced) == 2
