@@ -103,7 +103,7 @@ def registering_place() -> tuple[str, int]:
 
 
 def describe(source: Source | None) -> str:
-    """`` at FILE:LINE (FUNCTION)`` for messages; nothing if the place is unknown."""
+    """``at FILE:LINE (FUNCTION)`` after a blank, for messages; nothing if the place is unknown."""
     return f" at {source}" if source is not None else ""
 
 
