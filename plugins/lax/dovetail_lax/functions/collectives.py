@@ -24,6 +24,7 @@ from ..primitives.collectives import (
 from ..primitives.moves import moved, reshaped
 from ._args import beside, operands
 from .arithmetic import mul
+from .conversion import convert_element_type
 
 Names = Hashable | Sequence[Hashable]
 
@@ -67,8 +68,6 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
         if isinstance(v, (int, float, complex)):
             return v * size
         if typeof(v).dtype == np.bool_:  # type: ignore[attr-defined]
-            from .conversion import convert_element_type
-
             v = convert_element_type(v, np.int32)
         return psum_p.bind(v, **params)
 
@@ -76,14 +75,19 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
 
 
 def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
-    """The mean of every leaf of ``x`` over the named axis or axes (see :func:`psum`)."""
+    """The mean of every leaf of ``x`` over the named axis or axes (see :func:`psum`).
+
+    Means of integers and booleans are floating-point numbers.
+    """
     total = psum(x, axis_name, axis_index_groups=axis_index_groups)
     n = psum(1, axis_name)
 
     def leaf(v: Any) -> Any:
-        if not isinstance(v, (int, float, complex)) and is_inexact(v.dtype):
-            return div_p.bind(v, beside("pmean", float(n), v.aval))
-        return mul(v, 1 / n)
+        if isinstance(v, (int, float, complex)):
+            return v / n
+        if not is_inexact(v.dtype):
+            v = convert_element_type(v, np.float64)
+        return div_p.bind(v, beside("pmean", float(n), typeof(v)))  # type: ignore[arg-type]
 
     return tree_map(leaf, total)
 

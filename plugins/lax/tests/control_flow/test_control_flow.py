@@ -319,3 +319,24 @@ def test_tracers_of_outer_transformations_are_closed_over() -> None:
 
     close(grad(f)(np.float32(2.0)), X.sum())
     close(vmap(lambda y: lax.scan(lambda c, _: (lax.add(c, y), None), 0.0, length=3)[0])(X), 3 * X)
+
+
+def test_branches_that_are_not_taken_leave_no_nan() -> None:
+    """All branches run where the predicate is mapped, also on what stands for the residuals of the
+    ones not taken; their zero cotangents must stay zero."""
+    branches = {
+        "quotient": lambda v: lax.div(v, total(lax.mul(v, v))),
+        "root": lambda v: lax.sqrt(lax.add(lax.mul(v, v), 1.0)),
+        "logarithm": lambda v: lax.log(lax.add(lax.exp(v), 1.0)),
+        "power": lambda v: lax.pow(lax.add(lax.mul(v, v), 1.0), -1.5),
+    }
+    flags = np.asarray([True, False, True])
+    for f in branches.values():
+
+        def g(flag: Any, x: Any, f: Any = f) -> Any:
+            inner = lambda y: total(lax.cond(flag, lax.sin, f, y))  # noqa: E731
+            return total(lax.mul(x, grad(inner)(x)))
+
+        mapped = jit(grad(lambda xs, g=g: total(vmap(g)(flags, xs))))(ROWS)
+        expected = [jit(grad(g, 1))(flag, x) for flag, x in zip(flags, ROWS)]
+        close(mapped, np.stack(expected))

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import LinearTrace, Split, partial_eval_rules, split_program
-from dovetail_core import ClosedJaxpr, dce_closed, eval_jaxpr, stage_closed
-from dovetail_core.algebra import zeros
+from dovetail_core import ClosedJaxpr, dce_closed, eval_jaxpr, is_inexact, stage_closed
+from dovetail_core.algebra import algebra, zeros
 
 from ...primitives.control_flow import cond_p, scan_p, while_p
 
@@ -49,6 +49,16 @@ def _cond_partial_eval(
     return splits[0].merge(found[:n], trace.record(cond_p, rest, {"branches": linear}))
 
 
+def _filling(aval: Any) -> Any:
+    """A value for a place that is not used.
+
+    Where the index is mapped all branches run, on fillings too, and zero cotangents meet what the
+    branch makes of them. Linear programs multiply and divide by residuals, so with ones all of that
+    is finite and stays zero; with zeros it would become NaN. Indices stay in range with zeros.
+    """
+    return algebra().full(aval, 1) if is_inexact(getattr(aval, "dtype", None)) else zeros(aval)
+
+
 class _Slots:
     """Places for the branches' residuals: branches share places of one type, for only one runs."""
 
@@ -71,14 +81,14 @@ class _Slots:
         return places
 
     def known_branch(self, i: int) -> ClosedJaxpr:
-        """Returns known results, then all places, with zeros where another branch's would be."""
+        """Returns known results, then all places, filled in where another branch's would be."""
         split, places = self.splits[i], self.places[i]
         n = split.num_known_outputs
 
         def branch(*args: Any) -> list[Any]:
             outs = eval_jaxpr(split.known.jaxpr, split.known.consts, *args)
             own = dict(zip(places, outs[n:]))
-            rest = [own[k] if k in own else zeros(t) for k, t in enumerate(self.types)]
+            rest = [own[k] if k in own else _filling(t) for k, t in enumerate(self.types)]
             return outs[:n] + rest
 
         return stage_closed(branch, split.known.in_avals, split.known.jaxpr.name)
