@@ -8,7 +8,9 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLUGINS = ["ad", "backends", "batching", "jit", "lax", "nn", "numpy", "random", "remat"]
+PLUGINS = (
+    "ad backends batching custom_rules hijax jit lax nn numpy random refs remat"
+).split()
 # Those that are no plugin's own: the kernel's, and modules inside of surfaces.
 SURFACES = {
     "errors": "dovetail_core.errors",
@@ -36,6 +38,9 @@ def surface(name: str, module: str, children: list[str]) -> str:
     plugin = module.partition(".")[0].removeprefix("dovetail_").replace("core", "kernel")
     where = {n: (plugin, f"{module}:{n}") for n in found.__all__ if n not in children}
     where |= {c: (plugin, f"dovetail.{name}.{c}") for c in children}
+    for owner in PLUGINS:  # names that other plugins add to this surface
+        added = import_module(f"dovetail_{owner}.plugin").MANIFEST.names.items()
+        where |= {n.rpartition(".")[2]: (owner, t) for n, t in added if n.rpartition(".")[0] == name}
     return lazy_module(f"``import dovetail.{name}``: the names of {module}.", where, [])
 
 
@@ -63,7 +68,7 @@ def top() -> str:
     where = {n: ("kernel", t) for n, t in KERNEL.items()}
     for plugin in PLUGINS:
         manifest = import_module(f"dovetail_{plugin}.plugin").MANIFEST
-        where |= {n: (plugin, t) for n, t in manifest.names.items()}
+        where |= {n: (plugin, t) for n, t in manifest.names.items() if "." not in n}
         where |= {n: (plugin, f"dovetail.{n}") for n in manifest.surfaces}
     for name in SURFACES:
         if "." not in name and name not in where:
