@@ -8,9 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLUGINS = (
-    "ad backends batching custom_rules hijax jit lax nn numpy random refs remat"
-).split()
+PLUGINS = ("ad backends batching custom_rules hijax jit lax nn numpy random refs remat").split()
 # Those that are no plugin's own: the kernel's, and modules inside of surfaces.
 SURFACES = {
     "errors": "dovetail_core.errors",
@@ -39,8 +37,9 @@ def surface(name: str, module: str, children: list[str]) -> str:
     where = {n: (plugin, f"{module}:{n}") for n in found.__all__ if n not in children}
     where |= {c: (plugin, f"dovetail.{name}.{c}") for c in children}
     for owner in PLUGINS:  # names that other plugins add to this surface
-        added = import_module(f"dovetail_{owner}.plugin").MANIFEST.names.items()
-        where |= {n.rpartition(".")[2]: (owner, t) for n, t in added if n.rpartition(".")[0] == name}
+        names = import_module(f"dovetail_{owner}.plugin").MANIFEST.names
+        added = {n.removeprefix(f"{name}."): t for n, t in names.items()}
+        where |= {n: (owner, t) for n, t in added.items() if n not in names and "." not in n}
     return lazy_module(f"``import dovetail.{name}``: the names of {module}.", where, [])
 
 
@@ -48,7 +47,7 @@ def lazy_module(doc: str, where: dict[str, tuple[str, str]], more: list[str]) ->
     """The text of a module that loads its names on first use."""
     lines = [f'"""{doc}"""', "", "from __future__ import annotations", ""]
     lines += ["from typing import TYPE_CHECKING", ""]
-    lines += ["from dovetail_core.plugins import facade_getattr as _facade_getattr", ""]
+    lines += ["from dovetail_core.facade_names import facade_getattr as _facade_getattr", ""]
     lines += ["if TYPE_CHECKING:"]
     for name, (_, target) in sorted(where.items()):
         module, _, attribute = target.partition(":")

@@ -51,6 +51,7 @@ from .evaluate import (
     eval_rules as eval_rules,
     jaxpr_as_fun as jaxpr_as_fun,
 )
+from .facade_names import facade_getattr as facade_getattr
 from .ir import (
     Atom as Atom,
     ClosedJaxpr as ClosedJaxpr,
@@ -69,7 +70,7 @@ from .lift import (
 )
 from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
 from .methods import install_methods as install_methods
-from .plugins import facade_getattr as facade_getattr, registry as registry
+from .plugins import registry as registry
 from .primitive import Primitive as Primitive, primitives as primitives
 from .source import (
     current_source as current_source,

@@ -25,7 +25,8 @@ class Manifest:
         name: the plugin's name, unique among installed plugins.
         api: lowest and highest kernel API version that it works with.
         requires: names of plugins that it needs.
-        names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``.
+        names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``; a name that belongs
+            to a surface of another plugin has that in front: ``{"lax.custom_root": ...}``.
         surfaces: public modules: ``{"numpy": "dovetail_numpy"}``.
         rows: modules that define primitives.
         tables: rule tables that it owns, by name: ``{"ad.jvp": "dovetail_ad.tables:jvp_rules"}``.

@@ -13,7 +13,7 @@ import pytest
 
 import dovetail_core.testing.toy
 import dovetail_core.testing.toy_control  # noqa: F401 - its rows stay defined
-from dovetail_core import plugins, primitive
+from dovetail_core import discovery, plugins, primitive
 from dovetail_core.dce import dce_rules
 from dovetail_core.evaluate import eval_rules
 from dovetail_core.testing import fresh_registry
@@ -87,7 +87,7 @@ class Site:
             f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
         )
         lines = "".join(f"{k} = {v}\n" for k, v in entry_points.items())
-        (info / "entry_points.txt").write_text(f"[{plugins.GROUP}]\n{lines}")
+        (info / "entry_points.txt").write_text(f"[{discovery.GROUP}]\n{lines}")
 
     def plugin(self, name: str, body: str = "", *, distribution: str = "", version: str = "1.0"):
         """A plugin in one module; ``body`` are further arguments of its manifest."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -230,6 +231,20 @@ def test_public_names_load_on_first_use(facade):
     assert facade.grad() == "grad" and facade.vmap() == "vmap"
     assert vars(facade)["grad"] is facade.grad
     assert facade.nn is sys.modules["acme_api"]
+
+
+def test_a_plugin_adds_a_name_to_a_surface_of_another(site):
+    site.module("acme_api", "def root(): return 'root'\n")
+    site.plugin("acme", "names={'lax.root': 'acme_api:root'}")
+    lax = ModuleType("shop.lax")
+    sys.modules["shop.lax"] = lax
+    try:
+        lax.__getattr__ = facade_getattr("shop.lax", {})
+        assert lax.root() == "root"
+        with pytest.raises(AttributeError, match="module 'shop.lax' has no attribute 'nonsense'"):
+            lax.nonsense  # noqa: B018
+    finally:
+        del sys.modules["shop.lax"]
 
 
 def test_errors_for_names_that_are_not_there(facade, monkeypatch):

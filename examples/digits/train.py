@@ -19,7 +19,6 @@ from sklearn.model_selection import train_test_split
 import dovetail
 import dovetail.numpy as dnp
 from dovetail_core import registry
-from dovetail_core.plugins import distribution_of
 
 EPOCHS, BATCH = 40, 64
 OUT = Path(__file__).parent / "out" / "digits.png"
@@ -79,18 +78,23 @@ def count(jaxpr: Any) -> int:
 def who_supplied(console: Console, traced: Any) -> None:
     """Which plugin supplied the operations, and which the transformations and the backend."""
     used = Counter(e.primitive for p in programs(traced.jaxpr) for e in p.eqns)
-    rows: dict[str, Counter[str]] = {}
-    for primitive, n in used.items():
-        rows.setdefault(distribution_of(primitive.module), Counter())[primitive.name] += n
     table = Table("plugin", "supplied", title="Who supplied what")
-    for owner, names in sorted(rows.items()):
-        most = ", ".join(f"{name} x{n}" for name, n in names.most_common(6))
-        table.add_row(owner, f"operations: {most}{' ...' if len(names) > 6 else ''}")
-    for name, manifest in registry().active.items():
-        if manifest.tables:
-            table.add_row(name, f"rule tables: {', '.join(manifest.tables)}")
-        if manifest.backends:
-            table.add_row(name, f"backends: {', '.join(manifest.backends)}")
+    for plugin in registry().plugins.values():
+        top = plugin.target.partition(".")[0]
+        own = Counter({p.name: n for p, n in used.items() if p.module.partition(".")[0] == top})
+        most = ", ".join(f"{name} x{n}" for name, n in own.most_common(6))
+        parts = [f"operations: {most}{' ...' if len(own) > 6 else ''}"] if own else []
+        manifest = registry().active.get(plugin.name)
+        if manifest is not None:
+            named = {
+                "columns": manifest.tables,
+                "backends": manifest.backends,
+                "modules": manifest.surfaces,
+                "functions": [n for n in manifest.names if n in ("jit", "value_and_grad", "vmap")],
+            }
+            parts += [f"{what}: {', '.join(names)}" for what, names in named.items() if names]
+        if parts:
+            table.add_row(f"{plugin.name} {plugin.version}", "\n".join(parts))
     console.print(table)
 
 
