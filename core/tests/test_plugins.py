@@ -241,7 +241,7 @@ def test_a_plugin_adds_a_name_to_a_surface_of_another(site):
     try:
         lax.__getattr__ = facade_getattr("shop.lax", {})
         assert lax.root() == "root"
-        with pytest.raises(AttributeError, match="module 'shop.lax' has no attribute 'nonsense'"):
+        with pytest.raises(AttributeError, match=r"module 'shop.lax' has no attribute 'nonsense'"):
             lax.nonsense  # noqa: B018
     finally:
         del sys.modules["shop.lax"]
