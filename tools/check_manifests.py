@@ -94,9 +94,9 @@ def column_owners(plugin: Plugin, path: Path, plugins: list[Plugin]) -> set[str]
     Such a module is loaded when the column's table is filled, so its owner is installed by then.
     """
     parts = path.relative_to(plugin.package).parts
-    if len(parts) < 3 or parts[0] != "cells":
+    if len(parts) < 2 or parts[0] != "cells":
         return set()
-    package = f"{plugin.module}.cells.{parts[1]}"
+    package = f"{plugin.module}.cells.{parts[1].removesuffix('.py')}"  # a package, or one module
     tables = {
         table
         for table, modules in plugin.contributes.items()

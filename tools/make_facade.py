@@ -8,7 +8,9 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLUGINS = ("ad backends batching custom_rules hijax jit lax nn numpy random refs remat").split()
+PLUGINS = (
+    "ad backends batching callbacks custom_rules hijax jit lax nn numpy random refs remat"
+).split()
 # Those that are no plugin's own: the kernel's, and modules inside of surfaces.
 SURFACES = {
     "errors": "dovetail_core.errors",

@@ -20,7 +20,12 @@ from .dce import (
     dce_jaxpr as dce_jaxpr,
     dce_rules as dce_rules,
 )
-from .derived_cells import derive as derive, lift_form as lift_form
+from .derived_cells import (
+    LiftedForm as LiftedForm,
+    derive as derive,
+    lift_form as lift_form,
+    lift_structures as lift_structures,
+)
 from .effects import (
     NO_EFFECTS as NO_EFFECTS,
     AccumulateEffect as AccumulateEffect,
@@ -52,6 +57,16 @@ from .evaluate import (
     jaxpr_as_fun as jaxpr_as_fun,
 )
 from .facade_names import facade_getattr as facade_getattr
+from .high import (
+    HiType as HiType,
+    MissingMethod as MissingMethod,
+    high_algebra as high_algebra,
+    leading_size as leading_size,
+    low_types as low_types,
+    register_hitype as register_hitype,
+    with_leading as with_leading,
+    without_leading as without_leading,
+)
 from .ir import (
     Atom as Atom,
     ClosedJaxpr as ClosedJaxpr,
@@ -73,6 +88,7 @@ from .methods import install_methods as install_methods
 from .plugins import registry as registry
 from .primitive import Primitive as Primitive, primitives as primitives
 from .source import (
+    callable_name as callable_name,
     current_source as current_source,
     describe_source as describe_source,
     hide_frames as hide_frames,
@@ -91,6 +107,7 @@ from .structure import (
     CONTROL as CONTROL,
     Carrier as Carrier,
     Form as Form,
+    InstanceCarrier as InstanceCarrier,
     Region as Region,
     SetCarrier as SetCarrier,
 )
@@ -122,6 +139,12 @@ if _TYPE_CHECKING:  # what short programs do not need is loaded when it is asked
     from .check import check_jaxpr as check_jaxpr
     from .command import Command as Command
     from .hooks import hookimpl as hookimpl
+    from .lowering import (
+        lower_to_lo as lower_to_lo,
+        lower_values as lower_values,
+        raise_values as raise_values,
+        to_lo_rules as to_lo_rules,
+    )
     from .notation import (
         register_dtype as register_dtype,
         register_parameter as register_parameter,
@@ -138,6 +161,10 @@ else:
             "Pass": "passes",
             "check_jaxpr": "check",
             "hookimpl": "hooks",
+            "lower_to_lo": "lowering",
+            "lower_values": "lowering",
+            "raise_values": "lowering",
+            "to_lo_rules": "lowering",
             "parse_ir": "parser",
             "parse_type": "parser",
             "print_ir": "printer",

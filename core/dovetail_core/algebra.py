@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .types import AbstractValue
+from .types import AbstractValue, typeof
 
 
 class Algebra(Protocol):
@@ -110,7 +110,5 @@ def zeros(aval: AbstractValue) -> Any:
 
 def add(x: Any, y: Any) -> Any:
     """The sum of two tangents or cotangents of one type."""
-    plus = getattr(x.__class__, "add_tangents", None) or getattr(
-        getattr(x, "aval", None), "add_tangents", None
-    )
+    plus = getattr(typeof(x), "add_tangents", None)
     return plus(x, y) if plus is not None else algebra().add(x, y)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from .errors import IRError
+from .high import without_leading
 from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, programs_in
 from .source import describe
 from .structure import CONTROL, Form, Region
@@ -143,7 +144,9 @@ class _Checker:
 def _fits(outer: AbstractValue, inner: AbstractValue, leading: bool) -> bool:
     """Whether a value and a sub-program's view of it agree (but for weak types)."""
     if not (isinstance(outer, ShapedArray) and isinstance(inner, ShapedArray)):
-        return outer == inner
+        if inner.has_mutable_type and outer.has_mutable_type:
+            return True  # the variable's type is the first that the value had
+        return inner == (without_leading(outer) if leading else outer)
     if len(outer.shape) != len(inner.shape) + leading or outer.dtype != inner.dtype:
         return False
     return outer.shape[int(leading) :] == inner.shape

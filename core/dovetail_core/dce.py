@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from .context import check_ir
+from .effects import lasting
 from .ir import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .tables import RuleTable
 from .types import AbstractValue
@@ -26,9 +27,25 @@ dce_rules: RuleTable[DceRule] = RuleTable(
 
 
 def default_rule(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
-    """Keep an equation whole if any result is used or it has an effect, else drop it."""
-    keep = any(used) or bool(eqn.effects)
+    """Keep an equation whole if any result is used or it has an effect but reading, else drop it."""
+    keep = any(used) or (bool(eqn.effects) and lasting(eqn.effects))
     return [keep] * len(eqn.invars), eqn if keep else None
+
+
+def narrowed(
+    eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dict[str, Any]
+) -> Eqn:
+    """The equation with the operands and results that are marked, and some parameters replaced.
+
+    Effects that name an operand name it at its new position.
+    """
+    invars = [x for x, n in zip(eqn.invars, needed) if n]
+    outvars = [v for v, u in zip(eqn.outvars, used) if u]
+    params = {**eqn.params, **params}
+    effects = eqn.effects
+    if effects:
+        effects = eqn.primitive.infer(tuple([x.aval for x in invars]), params).effects
+    return eqn.replace(invars=invars, outvars=outvars, params=params, effects=effects)
 
 
 def dce_jaxpr(
@@ -47,7 +64,11 @@ def dce_jaxpr(
     kept: list[Eqn] = []
     for eqn in reversed(jaxpr.eqns):
         used = [v in live for v in eqn.outvars]
-        needs, reduced = rules.get(eqn.primitive, default_rule)(used, eqn)
+        rule = rules.get(eqn.primitive)
+        if rule is None:
+            cells = eqn.primitive.cells
+            rule = default_rule if cells is None else cells.get("dce", default_rule)
+        needs, reduced = rule(used, eqn)
         if reduced is not None:
             kept.append(reduced)
             live.update(v for v, n in zip(eqn.invars, needs) if n and not isinstance(v, Literal))

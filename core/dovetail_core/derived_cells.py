@@ -7,13 +7,18 @@ of loops, joins of branches, predicates that are themselves lifted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from .errors import MissingRule
 from .evaluate import jaxpr_as_fun
 from .ir import ClosedJaxpr
 from .lift import lift_call, lift_function, lift_program
+from .mutable import writes
 from .primitive import Primitive
+from .source import current_source, describe
 from .structure import CONTROL, Carrier, Form, Region, SetCarrier
+from .tables import within
+from .types import AbstractValue
 from .uncertain_loops import UncertainLoop
 
 V = TypeVar("V")
@@ -21,15 +26,34 @@ LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]
 
 
 def derive(primitive: Primitive) -> LiftedRule | None:
-    """The cell that follows from the primitive's form, or else from its decomposition."""
+    """The cell that follows from the primitive's form, or else from its decomposition.
+
+    A primitive that says itself how it is lifted is asked.
+    """
+    if primitive.lift is not None:
+        return primitive.lift
     if primitive.form is not None:
-        return lambda carrier, args, params: lift_form(carrier, primitive, args, params)
+        lift = lift_form
+    elif primitive.decomposition is not None:
+        lift = _lift_decomposition
+    else:
+        return None
+
+    def rule(carrier: Carrier[Any, Any], args: Sequence[Any], params: dict[str, Any]) -> Any:
+        try:
+            return lift(carrier, primitive, args, params)
+        except MissingRule as e:
+            raise within(e, primitive) from None
+
+    return rule
+
+
+def _lift_decomposition(
+    carrier: Carrier[V, Any], primitive: Primitive, args: Sequence[V], params: dict[str, Any]
+) -> Any:
     decomposition = primitive.decomposition
-    if decomposition is not None:
-        return lambda carrier, args, params: lift_call(
-            carrier, lambda *xs: decomposition(*xs, **params), args
-        )
-    return None
+    assert decomposition is not None
+    return lift_call(carrier, lambda *xs: decomposition(*xs, **params), args)
 
 
 def lift_form(
@@ -40,11 +64,33 @@ def lift_form(
     form = primitive.form(params)
     if form.control is not None and carrier.known(args[form.control]) is None:
         return _all_regions(carrier, form, args, args[form.control])
-    return _Lifting(carrier, primitive, form, args).run()
+    ins = [carrier.structure(a, int(i in form.sliced)) for i, a in enumerate(args)]
+    return _Lifting(carrier, form, ins).run(primitive, args)
+
+
+class LiftedForm(NamedTuple):
+    """What a primitive with sub-programs becomes: parameters, and structures at the fixed point."""
+
+    params: dict[str, Any]
+    operands: tuple[Any, ...]
+    results: tuple[Any, ...]
+
+
+def lift_structures(
+    carrier: Carrier[Any, Any], form: Form, structures: Sequence[Any]
+) -> LiftedForm:
+    """The lifted parameters for operands of given structures, which loops may raise.
+
+    For primitives that hold the sub-programs of another one (passes over a loop, say) and have
+    operands or results of their own.
+    """
+    return _Lifting(carrier, form, structures).described()
 
 
 def _all_regions(carrier: Carrier[V, Any], form: Form, args: Sequence[V], index: V) -> list[V]:
     """A lifted index selects no single region: run all of them and choose among their results."""
+    for region in form.regions:
+        _refuse_writes(region, "an index or predicate", "all of its branches run")
     cases = [
         lift_call(carrier, jaxpr_as_fun(r.program), [args[i] for i in r.operands])
         for r in form.regions
@@ -52,36 +98,60 @@ def _all_regions(carrier: Carrier[V, Any], form: Form, args: Sequence[V], index:
     return [carrier.choose(index, case) for case in zip(*cases)]
 
 
+def _refuse_writes(region: Region, what: str, why: str) -> None:
+    found = writes(region.program.effects)
+    if found:
+        aval = region.program.in_avals[found[0].input_index]
+        name = region.program.jaxpr.name or "a sub-program"
+        raise TypeError(
+            f"{name} writes to {aval.str_short()} under {what} that is itself mapped or uncertain"
+            f"{describe(current_source())}: {why}, so that the write would happen where it should "
+            "not. Return the value and write it outside, or map over the reference, too."
+        )
+
+
 class _Lifting(Generic[V]):
     """One application: ``ins`` and ``outs`` are the structures of operands and results."""
 
-    def __init__(
-        self, carrier: Carrier[V, Any], primitive: Primitive, form: Form, args: Sequence[V]
-    ) -> None:
+    def __init__(self, carrier: Carrier[V, Any], form: Form, ins: Sequence[Any]) -> None:
         self.carrier = carrier
-        self.primitive = primitive
         self.form = form
-        self.args = args
-        self.ins = [carrier.structure(a, int(i in form.sliced)) for i, a in enumerate(args)]
+        self.ins = list(ins)
         self.outs: dict[int, Any] = {}
         self.predicate: Any = None  # structure of a loop's predicate where it is lifted
 
-    def run(self) -> list[V]:
+    def run(self, primitive: Primitive, args: Sequence[V]) -> list[V]:
         self._fixed_point()
         if self.predicate is not None and isinstance(self.carrier, SetCarrier):
             loop = UncertainLoop(self.carrier, self.form, self.ins, self.predicate)
-            return loop.run(self.primitive, self.args)
-        programs = [self._program(r) for r in self.form.regions]
-        flat, widths = self._operands()
+            return loop.run(primitive, args)
+        flat, widths = self._operands(args)
         out_widths = [self._width(i) for i in sorted(self.outs)]
-        params = self.form.rebuild(programs, widths, out_widths)
-        results = self.primitive.bind(*flat, **params)
+        results = primitive.bind(*flat, **self._params(widths, out_widths))
         return self._results(results, out_widths)
 
-    def _operands(self) -> tuple[list[Any], list[int]]:
+    def described(self) -> LiftedForm:
+        """Parameters and structures, for operands of given structures."""
+        self._fixed_point()
+        assert self.predicate is None or not isinstance(self.carrier, SetCarrier)
+        types = self._in_types()
+        widths = [len(self.carrier.types(types[i], s)) for i, s in enumerate(self.ins)]
+        results = sorted(self.outs)
+        params = self._params(widths, [self._width(i) for i in results])
+        return LiftedForm(params, tuple(self.ins), tuple(self.outs[i] for i in results))
+
+    def _params(self, widths: Sequence[int], out_widths: Sequence[int]) -> dict[str, Any]:
+        programs = [self._program(r) for r in self.form.regions]
+        return self.form.rebuild(programs, widths, out_widths)
+
+    def _in_types(self) -> dict[int, AbstractValue]:
+        pairs = [zip(r.operands, r.program.in_avals) for r in self.form.regions]
+        return {i: a for found in pairs for i, a in found}
+
+    def _operands(self, args: Sequence[V]) -> tuple[list[Any], list[int]]:
         flat: list[Any] = []
         widths: list[int] = []
-        for i, (a, s) in enumerate(zip(self.args, self.ins)):
+        for i, (a, s) in enumerate(zip(args, self.ins)):
             if i == self.form.control:
                 arrays: tuple[Any, ...] = (self.carrier.known(a),)
             else:
@@ -159,6 +229,7 @@ class _Lifting(Generic[V]):
 
     def _guarded(self, body: Region) -> Callable[..., Sequence[V]]:
         """The lifted predicate chooses, element by element, between the old and the new carry."""
+        _refuse_writes(body, "a predicate", "its body also runs after some of its elements are done")
         carrier, step = self.carrier, jaxpr_as_fun(body.program)
         condition = next(r for r in self.form.regions if CONTROL in r.results)
         test = jaxpr_as_fun(condition.program)

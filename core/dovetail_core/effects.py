@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+if TYPE_CHECKING:
+    from .types import AbstractValue
 
 
 class Effect:
@@ -49,6 +52,17 @@ class AccumulateEffect(InputEffect):
 
 
 @dataclass(frozen=True, slots=True)
+class RetypeEffect(InputEffect):
+    """Leaves a mutable input with contents of other types: its type is ``aval`` from here on.
+
+    A program has at most one for each input, of the final type (``Jaxpr.mut_types``).
+    """
+
+    aval: AbstractValue
+    ordered: ClassVar[bool] = True  # type: ignore[misc]
+
+
+@dataclass(frozen=True, slots=True)
 class IOEffect(Effect):
     """Talks to the world outside the program (printing, callbacks)."""
 
@@ -68,13 +82,24 @@ NO_EFFECTS: Effects = frozenset()
 V = TypeVar("V")
 
 
+def lasting(effects: Effects) -> bool:
+    """Whether an equation with these effects must stay even if nobody uses its results."""
+    for e in effects:
+        if not isinstance(e, ReadEffect):
+            return True
+    return False
+
+
 def program_effects(eqn_effects: Effects, eqn_inputs: list[V], positions: dict[V, int]) -> Effects:
     """Effects of an equation seen from its program: input effects move to the program's inputs.
 
-    An effect on a value created inside the program is internal and disappears from its type.
+    An effect on a value created inside the program is internal and disappears from its type. What
+    types inputs have in the end is the program's to say.
     """
     out: set[Effect] = set()
     for effect in eqn_effects:
+        if effect.__class__ is RetypeEffect:
+            continue
         if isinstance(effect, InputEffect):
             position = positions.get(eqn_inputs[effect.input_index])
             if position is not None:

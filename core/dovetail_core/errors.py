@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 
 class DovetailError(Exception):
     """Base of the errors that belong to Dovetail alone."""
@@ -17,6 +19,17 @@ class PluginError(RegistryError):
 
 class RuleConflict(RegistryError):
     """Two distributions fill the same cell."""
+
+
+def integer_too_large(value: int, dtype: Any) -> OverflowError:
+    """The error for a Python integer that arrays of an element type cannot hold."""
+    from .source import current_source, describe
+
+    text = str(value) if value.bit_length() < 200 else f"of {value.bit_length()} bits"
+    return OverflowError(
+        f"the Python integer {text} does not fit into {dtype}{describe(current_source())}. Enable "
+        "64-bit types (dovetail.enable_x64), give a wider dtype, or use a floating-point number."
+    )
 
 
 class MissingRule(RegistryError, NotImplementedError):
@@ -49,6 +62,15 @@ class NonConcreteBooleanIndexError(IndexError):
 
 class UnexpectedTracerError(DovetailError):
     """A tracer outlived the transformation that made it."""
+
+
+def refuse_mutable_result(aval: Any, what: str) -> NoReturn:
+    """Raise for a mutable value of type ``aval`` among the results of the function ``what``."""
+    raise TypeError(
+        f"{what} returned {aval.str_short()}, which is mutable: only values leave a transformed "
+        "function. Return what it holds (ref[...], or dovetail.freeze(ref) after its last use), or "
+        "make it outside of the function and pass it in."
+    )
 
 
 __all__ = [

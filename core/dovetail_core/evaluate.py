@@ -21,9 +21,12 @@ def _derive(primitive: Primitive) -> EvalRule | None:
     from .plugins import registry
 
     evaluator = registry().provider("evaluator", default=None)
-    if evaluator is not None:
-        return evaluator(primitive)
-    return primitive.decomposition
+    rule = primitive.decomposition if evaluator is None else evaluator(primitive)
+    if primitive.is_high is not None:
+        from .lowering import eval_high
+
+        return eval_high(primitive, rule)
+    return rule
 
 
 eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule, derive=_derive)

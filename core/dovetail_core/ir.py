@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .effects import NO_EFFECTS, Effects, program_effects
+from .effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
 from .types import AbstractValue, numpy_dtype, typeof
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ class Jaxpr:
         self.invars = list(invars)
         self.outvars = list(outvars)
         self.eqns = list(eqns)
+        self.mut_types = mut_types or {}
         self.effects = self._collect_effects() if effects is None else effects
         self.is_high = is_high
-        self.mut_types = mut_types or {}
         self.name = name
         self._hash: int | None = None
 
@@ -124,6 +124,8 @@ class Jaxpr:
                 if not positions:
                     positions = {v: i for i, v in enumerate(self.constvars + self.invars)}
                 effects |= program_effects(eqn.effects, eqn.invars, positions)
+        if self.mut_types:
+            effects |= {RetypeEffect(i, t) for i, t in self.mut_types.items()}
         return effects
 
     @property

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from .evaluate import jaxpr_as_fun
 from .ir import ClosedJaxpr
+from .mutable import apply_local, concerns
 from .primitive import Primitive
 from .staging import stage_closed
 from .structure import Carrier
@@ -73,6 +74,8 @@ class LiftTrace(Trace, Generic[V]):
         return x.value if own else self.carrier.pure(x)
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if primitive.stateful and concerns(self, primitive, args):
+            return apply_local(self, primitive, args, params)
         for x in args:
             if x.__class__ is LiftTracer and x._trace is self:
                 break

@@ -14,6 +14,7 @@ from .types import AbstractValue
 from .value_parser import NUMBER, ValueParser
 
 _binder = re.compile(r"[A-Za-z_]\w*\s*:")
+_number = re.compile(r"#\d+")
 Env = dict[str, Var]
 
 
@@ -148,9 +149,24 @@ class _Parser(ValueParser):
     def _primitive(self, has_results: bool) -> Primitive:
         start = self.here()
         if STRING.match(self.scan.text, start):
-            return self.find_primitive(self.scan.string(), start)
-        what = "a primitive" if has_results else "a variable, a primitive or 'in'"
-        return self.find_primitive(self.scan.take(NAME, what), start)
+            name = self.scan.string()
+        else:
+            what = "a primitive" if has_results else "a variable, a primitive or 'in'"
+            name = self.scan.take(NAME, what)
+        if self.scan.text.startswith("#", self.scan.at):
+            return self._anonymous(name, start)
+        return self.find_primitive(name, start)
+
+    def _anonymous(self, name: str, start: int) -> Primitive:
+        number = int(self.scan.take(_number, "'#' and a number")[1:])
+        found = self.constants[number] if number < len(self.constants) else None
+        if not isinstance(found, Primitive) or found.name != name:
+            self.scan.error(
+                f"constant #{number} is not the row {name!r} of a custom rule: pass "
+                "printed_constants of the program that was printed",
+                start,
+            )
+        return found
 
     def _operand(self, env: Env) -> Atom:
         start = self.here()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 KERNEL_TABLES = {
     "eval": "dovetail_core.evaluate:eval_rules",
     "dce": "dovetail_core.dce:dce_rules",
+    "to_lo": "dovetail_core.lowering:to_lo_rules",
 }
 _REQUIRED: Any = object()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, final
 
-from .effects import NO_EFFECTS, Effects
+from .effects import NO_EFFECTS, Effects, RetypeEffect
 from .errors import MissingRule, RegistryError
+from .ir import ClosedJaxpr
 from .source import current_source, describe
 from .trace import get_trace
 from .types import AbstractValue
@@ -38,7 +39,11 @@ class Primitive:
     Give it a type rule with :meth:`def_abstract_eval`; a decomposition
     (:meth:`def_decomposition`) makes it work under every transformation; cells in the tables of
     transformations and backends make it better there. ``anonymous`` primitives (custom rules made
-    at run time) do not enter the table of names.
+    at run time) do not enter the table of names, and tables do not keep them: they carry their own
+    ``cells``, by the names of tables, and may say how a forward-style transformation lifts them
+    whole, ``lift(carrier, lifted_args, params)``, so that their cells are kept. ``stateful`` ones
+    may take mutable values (all that hold sub-programs may), and those that make one ``allocate``
+    it: see ``mutable``.
     """
 
     __slots__ = (
@@ -50,23 +55,38 @@ class Primitive:
         "form",
         "is_high",
         "anonymous",
+        "cells",
+        "lift",
+        "stateful",
+        "allocates",
         "_effectful",
         "_memo",
         "__weakref__",
     )
 
     def __init__(
-        self, name: str, *, multiple_results: bool = False, anonymous: bool = False
+        self,
+        name: str,
+        *,
+        multiple_results: bool = False,
+        anonymous: bool = False,
+        stateful: bool = False,
+        allocates: bool = False,
+        module: str = "",
     ) -> None:
         self.name = name
         self.multiple_results = multiple_results
         self.anonymous = anonymous
+        self.stateful = stateful or allocates or anonymous
+        self.allocates = allocates
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-        self.module: str = frame.f_globals.get("__name__", "?")
+        self.module: str = module or frame.f_globals.get("__name__", "?")
         self.abstract_eval: Callable[..., Any] | None = None
         self.decomposition: Callable[..., Any] | None = None
         self.form: Callable[[dict[str, Any]], Form] | None = None
         self.is_high: Callable[..., bool] | None = None
+        self.cells: dict[str, Callable[..., Any]] | None = None
+        self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
         self._effectful = False
         self._memo: dict[Any, Inferred] = {}
         if not anonymous:
@@ -106,6 +126,7 @@ class Primitive:
                 "Primitive(..., multiple_results=True)."
             )
         self.form = function
+        self.stateful = True
         return function
 
     def infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
@@ -133,12 +154,35 @@ class Primitive:
                 f"{describe(current_source())}. Define one with "
                 f"@{self.name.rpartition('.')[2]}_p.def_abstract_eval."
             )
+        if not self.stateful:
+            for a in avals:
+                if a.is_mutable:
+                    self._refuse(a)
         found = self.abstract_eval(*avals, **params)
         outs, effects = found if self._effectful else (found, NO_EFFECTS)
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
         high = any(a.is_high for a in (*avals, *results))
         high = high or (self.is_high is not None and self.is_high(**params))
+        high = high or (self.form is not None and self.holds_high(params))
+        if effects and not high:
+            high = any(e.__class__ is RetypeEffect for e in effects)
         return Inferred(tuple(results), frozenset(effects), high)
+
+    def holds_high(self, params: dict[str, Any]) -> bool:
+        """Whether one of the sub-programs in the parameters is high."""
+        for value in params.values():
+            for program in value if value.__class__ is tuple else (value,):
+                if program.__class__ is not ClosedJaxpr:
+                    break  # a tuple of something else
+                if program.jaxpr.is_high:
+                    return True
+        return False
+
+    def _refuse(self, aval: AbstractValue) -> NoReturn:
+        raise TypeError(
+            f"{self.name} takes values, got {aval.str_short()}{describe(current_source())}, which "
+            "is mutable. Pass what it holds: ref[...]."
+        )
 
     def forget(self) -> None:
         """Drop remembered types."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Var, open_program, programs_in
 from .notation import find_dtype, find_kind
+from .primitive import Primitive
 from .value_printer import WIDTH, ValuePrinter, scalar_text
 
 Program = Jaxpr | ClosedJaxpr
@@ -21,15 +22,17 @@ def print_ir(ir: Program, *, inline: int = _INLINE) -> str:
     """The text of a program, in the style of JAX's.
 
     Constants of at most ``inline`` elements are written in place; larger ones, and those that are
-    not known, as ``#0``, ``#1``, ...: ``printed_constants`` gives their values. A sub-program that
-    occurs more than once is written once, in front, and named. Names of programs and source lines
-    are not written.
+    not known, as ``#0``, ``#1``, ...: ``printed_constants`` gives their values. Rows of custom
+    rules, whose names need not be unique, have a number, too: ``f#2``. A sub-program that occurs
+    more than once is written once, in front, and named. Names of programs and source lines are not
+    written.
     """
     return _Printer(inline).document(ir)
 
 
 def printed_constants(ir: Program, *, inline: int = _INLINE) -> list[Any]:
-    """The constants that ``print_ir`` writes as ``#0``, ``#1``, ...: what ``parse_ir`` needs."""
+    """What ``print_ir`` writes as ``#0``, ``#1``, ... (constants and anonymous rows), for
+    ``parse_ir``."""
     printer = _Printer(inline)
     printer.document(ir)
     return printer.constants
@@ -110,7 +113,7 @@ class _Printer(ValuePrinter):
 
     def equation(self, eqn: Eqn, indent: str, unused: set[Var]) -> str:
         outs = [f"_:{v.aval.str_short()}" if v in unused else self.binder(v) for v in eqn.outvars]
-        head = " ".join([*outs, *("=" for _ in outs[:1]), _word(eqn.primitive.name)])
+        head = " ".join([*outs, *("=" for _ in outs[:1]), self.row(eqn.primitive)])
         params = self.params(eqn.params, f"{indent}  ")
         tail = "".join(f" {self.atom(x)}" for x in eqn.invars)
         if eqn.effects:
@@ -121,6 +124,11 @@ class _Printer(ValuePrinter):
         if self.brief or ("\n" not in line and len(indent + line) <= WIDTH):
             return line
         return "\n".join([f"{head}[", *(f"{indent}  {p}" for p in params), f"{indent}]{tail}"])
+
+    def row(self, primitive: Primitive) -> str:
+        """A primitive's name; an anonymous one has a number, too, by which it is found again."""
+        word = _word(primitive.name)
+        return word if self.brief or not primitive.anonymous else word + self.number(primitive)
 
     def atom(self, x: Atom) -> str:
         if isinstance(x, Var):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .collector import end_tracing, start_tracing
 from .context import check_ir
+from .effects import Effects, RetypeEffect
+from .errors import refuse_mutable_result
 from .ir import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .source import Source, current_source, describe
 from .trace import Trace, Tracer, check_alive, get_trace, reset_trace, set_trace
@@ -22,16 +24,16 @@ if TYPE_CHECKING:
 class StagedTracer(Tracer["StagingTrace"]):
     """A variable of the program that is being recorded."""
 
-    __slots__ = ("var",)
+    __slots__ = ("variable",)  # not `var`, which is a method of arrays
 
     def __init__(self, trace: StagingTrace, var: Var) -> None:
         self._trace = trace
         self.aval = var.aval
-        self.var = var
+        self.variable = var
 
     def origin(self) -> Source | None:
         for eqn in reversed(self._trace.eqns):
-            if self.var in eqn.outvars:
+            if self.variable in eqn.outvars:
                 return eqn.source
         return None
 
@@ -42,7 +44,7 @@ _literal_types = {bool, int, float, complex}
 class StagingTrace(Trace):
     """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
 
-    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name")
+    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped")
 
     def __init__(self, parent: Trace, name: str = "") -> None:
         super().__init__(parent)
@@ -51,6 +53,7 @@ class StagingTrace(Trace):
         self._const_of: dict[int, Var] = {}
         self.is_high = False
         self.name = name
+        self.retyped: dict[Var, AbstractValue] = {}  # types of mutable values that have changed
 
     @property
     def what(self) -> str:  # type: ignore[override]
@@ -63,7 +66,7 @@ class StagingTrace(Trace):
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         invars: list[Any] = [
-            a.var if a.__class__ is StagedTracer and a._trace is self else self.atom(a)
+            a.variable if a.__class__ is StagedTracer and a._trace is self else self.atom(a)
             for a in args
         ]
         out = primitive.infer(tuple([v.aval for v in invars]), params)
@@ -71,21 +74,48 @@ class StagingTrace(Trace):
         self.eqns.append(Eqn(primitive, invars, outvars, params, out.effects, current_source()))
         if out.is_high:
             self.is_high = True
+            if primitive.stateful and out.effects:
+                self._note_types(primitive, args, invars, params, out.effects)
         if primitive.multiple_results:
             return [StagedTracer(self, v) for v in outvars]
         return StagedTracer(self, outvars[0])
 
+    def _note_types(
+        self, primitive: Primitive, args: Any, invars: list[Any], params: Any, effects: Effects
+    ) -> None:
+        """Remember which types mutable operands have from here on."""
+        for e in effects:
+            if e.__class__ is RetypeEffect:
+                var = invars[e.input_index]  # type: ignore[attr-defined]
+                if primitive.form is not None:
+                    form = primitive.form(params)
+                    if form.loop or form.sliced or form.control is not None:
+                        _refuse_retyping(primitive, var.aval, e.aval)  # type: ignore[attr-defined]
+                self.retyped[var] = e.aval  # type: ignore[attr-defined]
+                tracer = args[e.input_index]  # type: ignore[attr-defined]
+                if tracer.__class__ is StagedTracer and tracer._trace is self:
+                    tracer.aval = e.aval  # type: ignore[attr-defined]
+
+    def type_of(self, x: Any) -> AbstractValue | None:
+        """The type that a mutable value has at this point of the program, if it occurs in it."""
+        var = x.variable if x.__class__ is StagedTracer and x._trace is self else None
+        var = var or self._const_of.get(id(x))
+        return None if var is None else self.retyped.get(var, var.aval)
+
     def atom(self, x: Any) -> Atom:
         """The variable or literal that stands for ``x`` in this program."""
         if x.__class__ is StagedTracer and x._trace is self:
-            return x.var
+            return x.variable
         if x.__class__ in _literal_types or issubclass(x.__class__, np.generic):
             return Literal(x, typeof(x))
         known = self._const_of.get(id(x))
         if known is None:
             if issubclass(x.__class__, Tracer):
                 check_alive(x)
-            known = self._const_of[id(x)] = Var(typeof(x))
+            aval = typeof(x)
+            if aval.has_mutable_type:
+                aval = current_type(x, self.parent)
+            known = self._const_of[id(x)] = Var(aval)
             self.is_high = self.is_high or known.aval.is_high
             self.constants.append((known, x))  # keeps x alive, so that its id stays its own
         return known
@@ -95,13 +125,17 @@ class StagingTrace(Trace):
     ) -> tuple[Jaxpr, list[Any]]:
         """The recorded program, its constants as ``constvars``, and their values."""
         outvars = [self.atom(x) for x in outputs]
+        for v in outvars:
+            if v.aval.is_mutable:
+                refuse_mutable_result(v.aval, self.name or "a traced function")
         self.ended = True
         jaxpr = Jaxpr(
             [v for v, _ in self.constants],
-            [t.var for t in inputs],
+            [t.variable for t in inputs],
             outvars,
             self.eqns,
             is_high=self.is_high,
+            mut_types=self._final_types(inputs) if self.retyped else None,
             name=self.name,
         )
         if check_ir.value:
@@ -109,6 +143,31 @@ class StagingTrace(Trace):
 
             check_jaxpr(jaxpr, "tracing")
         return jaxpr, [c for _, c in self.constants]
+
+    def _final_types(self, inputs: Sequence[StagedTracer]) -> dict[int, AbstractValue]:
+        variables = [*[v for v, _ in self.constants], *[t.variable for t in inputs]]
+        final = {i: self.retyped.get(v, v.aval) for i, v in enumerate(variables)}
+        return {i: t for i, t in final.items() if t != variables[i].aval}
+
+
+def current_type(x: Any, trace: Trace | None = None) -> AbstractValue:
+    """The type that a mutable value has now, as ``trace`` (the current one) sees it."""
+    trace = trace or get_trace()
+    while trace is not None:
+        if isinstance(trace, StagingTrace):
+            found = trace.type_of(x)
+            if found is not None:
+                return found
+        trace = trace.parent
+    return typeof(x)
+
+
+def _refuse_retyping(primitive: Primitive, before: AbstractValue, after: AbstractValue) -> NoReturn:
+    raise TypeError(
+        f"{primitive.name!r}{describe(current_source())} changes {before.str_short()} to "
+        f"{after.str_short()}: in loops and branches the types of what a mutable value holds must "
+        "stay the same. Set it to values of those types before."
+    )
 
 
 def stage(

@@ -42,6 +42,9 @@ class Form:
         sliced: operands of which each iteration sees one slice of the leading axis.
         stacked: results that gain a leading axis, one slice per iteration.
         control: an operand that selects among the regions (an integer), if any.
+        extend: parameters for a sub-program (there is one) that takes further inputs at its end,
+            which are sliced, or returns further outputs at its end, which are stacked; the row
+            takes and returns these at its end, too. None where there is no such place.
 
     In a loop with a ``CONTROL`` output all regions take the same operands.
     """
@@ -52,6 +55,7 @@ class Form:
     sliced: frozenset[int] = frozenset()
     stacked: frozenset[int] = frozenset()
     control: int | None = None
+    extend: Callable[[ClosedJaxpr], dict[str, Any]] | None = None
 
 
 V = TypeVar("V")
@@ -136,4 +140,18 @@ class SetCarrier(Carrier[V, S], Protocol[V, S]):
 
     def anything(self, aval: AbstractValue) -> V:
         """The value that stands for all arrays of a type: what a loop that did not end leaves."""
+        ...
+
+
+@runtime_checkable
+class InstanceCarrier(Carrier[V, S], Protocol[V, S]):
+    """A carrier whose lifted values are many instances of one value (along a mapped axis).
+
+    The tangent of a lifted value is then a lifted tangent, and likewise a cotangent: so rules of
+    differentiation that a row carries can be lifted, too.
+    """
+
+    def collect(self, cotangent: V, structure: S) -> V:
+        """A cotangent of a value of ``structure``: where the value was shared by all instances,
+        the sum over them."""
         ...

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from .errors import MissingRule, PluginError, RuleConflict
 from .primitive import Primitive
@@ -37,6 +37,12 @@ class Origin(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line}" if self.line else f"{self.module} ({self.kind})"
+
+
+def within(error: MissingRule, primitive: Primitive) -> MissingRule:
+    """``error`` of deriving or running a derived cell, with the name of the cell's primitive."""
+    inside = "In a sub-program" if primitive.form is not None else "Used by the decomposition"
+    return MissingRule(f"{error} {inside} of {primitive.name!r}.")
 
 
 class RuleTable(Generic[RuleT]):
@@ -173,6 +179,8 @@ class RuleTable(Generic[RuleT]):
         """
         self.fill()
         rule = self.rules.get(primitive)
+        if rule is None and primitive.cells is not None:
+            rule = cast("RuleT | None", primitive.cells.get(self.name))
         if rule is None and self._derive is not None:
             rule = self._derive(primitive)
             if rule is not None and not primitive.anonymous:

@@ -154,10 +154,16 @@ class Tracer(Generic[T]):
     def __index__(self) -> int:
         return index(self._known(_index_remedy, errors.TracerIntegerConversionError))
 
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._fail("formatted as text", _format_remedy, errors.ConcretizationTypeError)
+        return repr(self)
+
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         self._fail("converted to a NumPy array", _array_remedy, errors.TracerArrayConversionError)
 
     def _known(self, remedy: tuple[str, str], error: type[Exception]) -> Any:
+        check_alive(self)
         known = self.concrete()
         if known is None:
             self._fail(remedy[0], remedy[1], error)
@@ -186,6 +192,10 @@ _index_remedy = (
     "used as a Python integer",
     "Index arrays with it directly (x[i]), use dovetail.lax.fori_loop instead of range, or make "
     "the argument that it comes from static (static_argnums).",
+)
+_format_remedy = (
+    "Print it with dovetail.debug.print when the program runs, or format its type (x.shape, "
+    "x.dtype)."
 )
 _array_remedy = (
     "Use the function of dovetail.numpy in place of NumPy's, or dovetail.pure_callback to call "

@@ -17,13 +17,37 @@ DType = np.dtype[Any]
 class AbstractValue:
     """A type in the IR. Subclass it (or ``HiType``) to add a kind of value.
 
-    ``is_high`` types are made of low ones and disappear before lowering; ``has_mutable_type``
-    marks mutable values whose type may change while a program runs.
+    ``is_high`` types are made of low ones and disappear before lowering; ``is_mutable`` marks
+    places whose contents operations read and write (see ``mutable``); ``has_mutable_type`` marks
+    mutable values whose type may change while a program runs.
     """
 
     __slots__ = ()
     is_high: ClassVar[bool] = False
+    is_mutable: ClassVar[bool] = False
     has_mutable_type: ClassVar[bool] = False
+    owns_contents: ClassVar[bool] = True
+    """Of a mutable type: nobody else has the arrays that ``take`` returns."""
+
+    def content_types(self) -> tuple[AbstractValue, ...]:
+        """Of a mutable type: the types of the values that it holds."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define content_types")
+
+    def take(self, value: Any) -> Sequence[Any]:
+        """The contents of a mutable value at rest; a compiled call may overwrite them in place."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define take")
+
+    def put(self, value: Any, contents: Sequence[Any]) -> None:
+        """Replace the contents of a mutable value at rest."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define put")
+
+    def read(self, value: Any) -> Sequence[Any]:
+        """The contents of a mutable value, traced or at rest, by operations."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define read")
+
+    def write(self, value: Any, contents: Sequence[Any]) -> None:
+        """Replace the contents of a mutable value, traced or at rest, by operations."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define write")
 
     def tangent_type(self) -> AbstractValue:
         """The type of tangents to values of this type."""
@@ -202,7 +226,13 @@ def typeof(x: Any) -> AbstractValue:
 
 def is_value(x: Any) -> bool:
     """Whether ``typeof(x)`` is defined."""
-    return any(c in _handlers for c in type(x).__mro__)
+    if not any(c in _handlers for c in type(x).__mro__):
+        return False
+    try:
+        typeof(x)
+    except TypeError:  # an array of strings, say
+        return False
+    return True
 
 
 def _inherited(x: Any) -> TypeHandler:

@@ -87,15 +87,19 @@ class ValuePrinter:
         lines = "".join(f"{indent}  {i},\n" for i in items)
         return f"{brackets[0]}\n{lines}{indent}{brackets[1]}"
 
+    def number(self, x: Any) -> str:
+        """The number, ``#i``, of something that has no text of its own."""
+        for i, other in enumerate(self.constants):
+            if other is x:
+                return f"#{i}"
+        self.constants.append(x)
+        return f"#{len(self.constants) - 1}"
+
     def constant(self, x: Any, aval: AbstractValue) -> str:
         """The value of a constant: in place if it is known and small, else its number."""
         dtype: Any = numpy_dtype(aval)
         if dtype is None or isinstance(x, Tracer) or cast(Any, aval).size > self.inline:
-            for i, other in enumerate(self.constants):
-                if other is x:
-                    return f"#{i}"
-            self.constants.append(x)
-            return f"#{len(self.constants) - 1}"
+            return self.number(x)
         if not cast(Any, aval).shape:
             return scalar_text(x, aval)
         return _nested(np.asarray(x).astype(dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra
+from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra, register_type
 from dovetail_core.algebra import add, forget_provider, zeros
 
 F32 = ShapedArray((2,), np.float32)
@@ -32,12 +32,15 @@ def test_an_error_without_a_provider(site):
 
 def test_other_types_bring_their_own_zero_and_sum():
     class Thing:
-        def add_tangents(self, other):
-            return "sum"
+        pass
 
     class ThingType(AbstractValue):
         def make_zero(self):
             return Thing()
 
+        def add_tangents(self, x, y):
+            return "sum"
+
+    register_type(Thing, lambda x: ThingType())
     assert isinstance(zeros(ThingType()), Thing)
     assert add(Thing(), Thing()) == "sum"

@@ -191,13 +191,13 @@ def test_matrix(acme, dovetail):
         out
         == """\
                         acme
-row         defined in  cost  dce  eval
-acme.one    acme        ●     ·    ✗
-acme.three  acme        ✗     ·    ✗
-acme.two    acme        ○     ·    ○
+row         defined in  cost  dce  eval  to_lo
+acme.one    acme        ●     ·    ✗     ·
+acme.three  acme        ✗     ·    ✗     ·
+acme.two    acme        ○     ·    ○     ○
 
-● declared: 1   ○ derived (form, decomposition): 2   · none, none needed: 3   ✗ hole: 3
-3 rows, 3 columns
+● declared: 1   ○ derived (form, decomposition): 3   · none, none needed: 5   ✗ hole: 3
+3 rows, 4 columns
 """
     )
 

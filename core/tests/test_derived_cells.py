@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core import ShapedArray, jaxpr_as_fun, lift_call, stage_closed
+from dovetail_core import ShapedArray, jaxpr_as_fun, lift_call, lift_structures, stage_closed
 from dovetail_core.check import check_jaxpr
 from dovetail_core.testing.toy import add_p, less_p, mul_p, neg_p, sin_p
 from dovetail_core.testing.toy_control import call_p, cond_p, scan_p, while_p
@@ -115,6 +115,22 @@ def test_a_scan_whose_carries_infect_each_other(bounds, interval):
 
     found = bounds(f, interval(1, 2))
     assert [b.lo for b in found] == list(XS) == [b.hi for b in found]
+
+
+def test_parameters_lifted_for_structures_are_those_that_lifting_binds(carriers, interval):
+    carrier = carriers.Intervals()
+    params = {"program": step, "consts": 1, "carry": 1, "length": 3}
+    point, wide = (carrier.structure(interval(*b), 0) for b in ((1,), (1, 2)))
+    lifted = lift_structures(carrier, scan_p.form(params), [wide, point, point])
+    assert lifted.operands == (wide, wide, point)  # the constant widens the carry
+    assert lifted.results == (wide, wide)
+    found = scan_p.bind(f32(1), f32(2), f32(0), f32(0), XS, **lifted.params)
+    lo, hi = lift_call(
+        carrier,
+        lambda k, c: scan_p.bind(k, c, XS, **params),
+        [interval(1, 2), interval(0)],
+    )[0]
+    assert (lo, hi) == tuple(found[:2])
 
 
 def test_a_loop_with_a_decided_predicate(bounds, interval):

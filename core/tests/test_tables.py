@@ -274,7 +274,7 @@ def test_unknown_tables_and_backends_are_errors_that_list_what_there_is(acme):
     with pytest.raises(PluginError) as e:
         registry().table("acme.price")
     assert str(e.value).startswith(
-        "no active plugin has tables entry 'acme.price'; known: acme.cost, dce, eval."
+        "no active plugin has tables entry 'acme.price'; known: acme.cost, dce, eval, to_lo."
     )
     with pytest.raises(PluginError, match="no active plugin has backends entry 'gpu'; known: none"):
         registry().backend("gpu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,14 @@ In a partitioned program each device calls it: inside a manual computation with 
 elsewhere with the whole value. XLA's `..._partitioned_python_...` target is left alone: it aborts
 the process in a manual computation and without layouts, and mixes up parts otherwise.
 """
+
+_thread = threading.local()
+
+
+def in_callback() -> bool:
+    """Whether this thread is running a function that a program called."""
+    return getattr(_thread, "depth", 0) > 0
+
 
 _INDEX = re.compile(r"index = (\d+) : ui64")
 
@@ -55,7 +64,11 @@ def checked_callback(
     ]
 
     def call(*arguments: Any) -> tuple[Any, ...]:
-        values = fun(*arguments)
+        _thread.depth = getattr(_thread, "depth", 0) + 1
+        try:
+            values = fun(*arguments)
+        finally:
+            _thread.depth -= 1
         if not isinstance(values, (tuple, list)) or len(values) != len(wanted):
             raise TypeError(
                 f"{name} must return a tuple of {len(wanted)} values, but returned {_count(values)}"

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 from dovetail_core.facade_names import facade_getattr as _facade_getattr
 
 if TYPE_CHECKING:
+    from dovetail_custom_rules import (
+        custom_linear_solve as custom_linear_solve,
+        custom_root as custom_root,
+    )
     from dovetail_lax import (
         AccuracyMode as AccuracyMode,
         ConvDimensionNumbers as ConvDimensionNumbers,
@@ -461,6 +465,8 @@ _WHERE = {
     "cumprod_p": ("lax", "dovetail_lax:cumprod_p"),
     "cumsum": ("lax", "dovetail_lax:cumsum"),
     "cumsum_p": ("lax", "dovetail_lax:cumsum_p"),
+    "custom_linear_solve": ("custom_rules", "dovetail_custom_rules:custom_linear_solve"),
+    "custom_root": ("custom_rules", "dovetail_custom_rules:custom_root"),
     "digamma": ("lax", "dovetail_lax:digamma"),
     "digamma_p": ("lax", "dovetail_lax:digamma_p"),
     "div": ("lax", "dovetail_lax:div"),
@@ -800,6 +806,8 @@ __all__ = [
     "cumprod_p",
     "cumsum",
     "cumsum_p",
+    "custom_linear_solve",
+    "custom_root",
     "digamma",
     "digamma_p",
     "div",

@@ -8,6 +8,7 @@ from dovetail_core.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
     from .forward import (
+        JvpTrace as JvpTrace,
         jvp_values as jvp_values,
     )
     from .functions import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 # Written by tools/make_lazy.py from the imports above.
 _WHERE = {
     "JvpRule": "tables",
+    "JvpTrace": "forward",
     "LinearTrace": "linear",
     "PartialEvalRule": "tables",
     "Split": "split",

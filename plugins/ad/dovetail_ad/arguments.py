@@ -7,13 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, Tracer, float0, get_trace, is_inexact, typeof
+from dovetail_core import (
+    EVAL,
+    Tracer,
+    callable_name,
+    current_source,
+    describe_source,
+    float0,
+    get_trace,
+    is_inexact,
+    typeof,
+)
 from dovetail_core.algebra import algebra, zeros
+from dovetail_core.errors import refuse_mutable_result
 from dovetail_core.tree_util import (
     keystr,
+    register_pytree_node,
     tree_differences,
     tree_flatten,
     tree_flatten_with_path,
+    tree_map,
     tree_structure,
     tree_unflatten,
 )
@@ -21,23 +34,35 @@ from dovetail_core.tree_util import (
 
 def function_name(f: Any) -> str:
     """A function's name for messages and programs."""
-    return getattr(f, "__name__", type(f).__name__)
+    return callable_name(f)
+
+
+def here() -> str:
+    """`` at FILE:LINE (FUNCTION)``: the user's line that is running, for messages."""
+    return describe_source(current_source())
 
 
 def check_callable(f: Any, what: str) -> None:
     """Raise TypeError unless ``f`` can be called."""
     if not callable(f):
-        raise TypeError(f"{what} takes a function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"{what} takes a function, got {f!r} of type {type(f).__name__}{here()}")
 
 
 def flat_function(
-    f: Callable[..., Any], in_tree: Any, kwargs: dict[str, Any]
+    f: Callable[..., Any], in_tree: Any, kwargs: dict[str, Any], has_aux: bool = False
 ) -> tuple[Callable[..., list[Any]], list[Any]]:
-    """``f`` on flat arguments, and a list that receives its output's structure."""
+    """``f`` on flat arguments, and a list that receives its output's structure.
+
+    With ``has_aux``, what is no array in the auxiliary result is part of the structure;
+    :func:`released` takes it out again.
+    """
     out_tree: list[Any] = []
 
     def flat(*leaves: Any) -> list[Any]:
         out = f(*tree_unflatten(in_tree, leaves), **kwargs)
+        if has_aux:
+            value, aux = split_aux(f, out)
+            out = value, tree_map(_kept, aux)
         found, tree = tree_flatten(out)
         out_tree[:] = [tree]
         for x in found:
@@ -45,6 +70,33 @@ def flat_function(
         return found
 
     return flat, out_tree
+
+
+class _Kept:
+    """A value that is no array, as a pytree without leaves."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+register_pytree_node(_Kept, lambda k: ((), k.value), lambda value, _: _Kept(value))
+
+
+def _kept(x: Any) -> Any:
+    try:
+        typeof(x)
+    except TypeError:
+        return _Kept(x)
+    return x
+
+
+def released(aux: Any) -> Any:
+    """An auxiliary result with the values that are no arrays in their places."""
+    return tree_map(
+        lambda x: x.value if isinstance(x, _Kept) else x, aux, is_leaf=lambda x: isinstance(x, _Kept)
+    )
 
 
 def input_types(tree: Any, leaves: Sequence[Any], what: str) -> tuple[Any, ...]:
@@ -56,7 +108,7 @@ def input_types(tree: Any, leaves: Sequence[Any], what: str) -> tuple[Any, ...]:
             try:
                 typeof(x)
             except TypeError as e:
-                raise TypeError(f"{what}: the input{_at(path)}: {e}") from None
+                raise TypeError(f"{what}: the input{_at(path)}{here()}: {e}") from None
         raise
 
 
@@ -69,7 +121,7 @@ def split_aux(f: Any, out: Any) -> tuple[Any, Any]:
     if not (isinstance(out, tuple) and len(out) == 2):  # type: ignore[arg-type]
         raise TypeError(
             f"with has_aux=True {function_name(f)} must return a pair (value, aux), got "
-            f"{type(out).__name__}"
+            f"{type(out).__name__}{here()}"
         )
     return out  # type: ignore[return-value]
 
@@ -77,11 +129,13 @@ def split_aux(f: Any, out: Any) -> tuple[Any, Any]:
 def check_output(x: Any, f: Any) -> None:
     """Raise unless a function's result is made of arrays."""
     try:
-        typeof(x)
+        aval = typeof(x)
     except TypeError as e:
         raise TypeError(
-            f"{function_name(f)} returned a value that cannot be differentiated: {e}"
+            f"{function_name(f)} returned a value that cannot be differentiated{here()}: {e}"
         ) from None
+    if aval.is_mutable:
+        refuse_mutable_result(aval, function_name(f))
 
 
 def check_tangents(primals: Any, tangents: Any, what: str) -> None:
@@ -89,7 +143,8 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
     if tree_structure(primals) != tree_structure(tangents):
         raise TypeError(
             f"{what}: primals and tangents have different structures: "
-            f"{'; '.join(tree_differences(primals, tangents))}. Give one tangent per primal."
+            f"{'; '.join(tree_differences(primals, tangents))}{here()}. Give one tangent per "
+            "primal."
         )
     paths = [p for p, _ in tree_flatten_with_path(primals)[0]]
     avals = input_types(primals, tree_flatten(primals)[0], f"{what}: primals")
@@ -98,18 +153,37 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
     types = input_types(tree_unflatten(tree_structure(tangents), dense), dense, f"{what}: tangents")
     for path, p, t, got in zip(paths, avals, given, types):
         want: Any = p.tangent_type()
-        got = want.update(dtype=float0) if is_float0(t) else got
-        if want.shape != got.shape or want.dtype != got.dtype:
-            raise TypeError(
+        got = float0_type(want) if is_float0(t) else got
+        if not same_type(got, want):
+            same_shape = getattr(got, "shape", ()) == getattr(want, "shape", ())
+            raise (TypeError if same_shape else ValueError)(
                 f"{what}: the tangent at {keystr(path) or 'the argument'} has type "
                 f"{got.str_short()}, but its primal of type {p.str_short()} takes tangents "
-                f"of type {want.str_short()}. Convert it, for example with .astype()."
+                f"of type {want.str_short()}{here()}. Convert it, for example with .astype()."
             )
 
 
 def is_float0(x: Any) -> bool:
     """Whether a user's tangent is one of an integer: of dtype float0."""
     return isinstance(x, np.ndarray) and x.dtype == float0
+
+
+def float0_type(aval: Any) -> Any:
+    """The type of a float0 array that stands for a tangent of type ``aval``."""
+    return aval if aval.is_high else aval.update(dtype=float0)
+
+
+def same_type(a: Any, b: Any) -> bool:
+    """Whether two types of tangents agree, weak typing aside."""
+    return a is b or a.strong() == b.strong()
+
+
+def has_tangent(aval: Any) -> bool:
+    """Whether values of type ``aval`` can be differentiated with respect to."""
+    if aval.is_mutable:
+        return False
+    tangent = aval.tangent_type() if aval.is_high else aval
+    return tangent.is_high or is_inexact(getattr(tangent, "dtype", None))
 
 
 def live_tangent(x: Any, want: Any) -> Any:
@@ -120,15 +194,17 @@ def live_tangent(x: Any, want: Any) -> Any:
     """
     if is_float0(x):
         return None
-    return algebra().convert(x, want) if typeof(x).weak_type else x  # type: ignore[attr-defined]
+    return algebra().convert(x, want) if getattr(typeof(x), "weak_type", False) else x
 
 
-def user_tangent(tangent: Any, primal_aval: Any) -> Any:
+def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
     """The engine's tangent as users see it: zeros in place of None, float0 for integers, an array
     in place of a scalar constant."""
     if tangent is None:
-        want = primal_aval.tangent_type()
-        if want.dtype == float0:
+        if primal_aval.is_mutable:
+            return None
+        want = primal_aval.cotangent_type() if cotangent else primal_aval.tangent_type()
+        if not want.is_high and want.dtype == float0:
             return np.zeros(want.shape, float0)
         tangent = zeros(want)
     if isinstance(tangent, _SCALARS) and get_trace() is EVAL:
@@ -139,34 +215,36 @@ def user_tangent(tangent: Any, primal_aval: Any) -> Any:
 _SCALARS = (np.generic, float, complex)
 
 
-def like_primal(tangent: Any, primal_aval: Any) -> Any:
+def like_primal(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
     """:func:`user_tangent`, weakly typed where the primal is (gradients of Python scalars)."""
-    shown = user_tangent(tangent, primal_aval)
-    weak = getattr(primal_aval, "weak_type", False) and not is_float0(shown)
-    return algebra().convert(shown, primal_aval) if weak else shown
+    shown = user_tangent(tangent, primal_aval, cotangent)
+    if not getattr(primal_aval, "weak_type", False) or shown is None or is_float0(shown):
+        return shown
+    return algebra().convert(shown, primal_aval)
 
 
 def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
     """Positions as non-negative integers.
 
     Raises:
-        TypeError: not integers. ValueError: out of range; names the number of arguments.
+        TypeError: not integers, or one that is too large; names the number of arguments.
+        ValueError: a negative one that is out of range, or one that is given twice.
     """
     given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
     if not all(hasattr(n, "__index__") for n in given):
         raise TypeError(
-            f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}"
+            f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}{here()}"
         )
     for n in given:
         if not -count <= n < count:
-            raise ValueError(
+            raise (TypeError if n >= count else ValueError)(
                 f"{what}: argnums={argnums!r} names argument {n}, but the function was called with "
-                f"{count} positional argument{'s' if count != 1 else ''}. Arguments to "
+                f"{count} positional argument{'s' if count != 1 else ''}{here()}. Arguments to "
                 "differentiate must be passed by position."
             )
     found = tuple(int(n) % count for n in given)
     if len(set(found)) != len(found):
-        raise ValueError(f"{what}: argnums={argnums!r} names an argument twice")
+        raise ValueError(f"{what}: argnums={argnums!r} names an argument twice{here()}")
     return found
 
 
@@ -174,6 +252,15 @@ def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool)
     """Raise TypeError for inputs that ``grad`` and its like do not differentiate."""
     real_only = what in ("jacfwd", "jacrev")
     for i, aval in enumerate(input_types(tree, tree_flatten(tree)[0], what)):
+        if aval.is_mutable:
+            path = tree_flatten_with_path(tree)[0][i][0]
+            raise TypeError(
+                f"{what}: the input{_at(path)} is {aval.str_short()}, which is mutable{here()}: "
+                "derivatives are with respect to values. Choose other arguments with argnums and "
+                "pass it along, or take its value as the argument."
+            )
+        if aval.is_high:
+            continue
         dtype = aval.dtype
         if holomorphic:
             fits = dtype.kind == "c"
@@ -181,7 +268,7 @@ def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool)
             fits = (allow_int or is_inexact(dtype)) and not (real_only and dtype.kind == "c")
         if not fits:
             path = tree_flatten_with_path(tree)[0][i][0]
-            where = f"the input{_at(path)} has dtype {dtype.name}"
+            where = f"the input{_at(path)} has dtype {dtype.name}{here()}"
             raise TypeError(_refusal(what, where, dtype.kind == "c", holomorphic))
 
 
@@ -205,3 +292,16 @@ def as_primal(x: Any) -> Any:
     if not isinstance(x, Tracer):
         typeof(x)  # raises for what is not an array
     return x
+
+
+def check_types(
+    what: str, values: Sequence[Any], wanted: Sequence[Any], error: type[Exception] = TypeError
+) -> None:
+    """Raise ``error`` where a value is not of the type wanted; names its number and both types."""
+    for i, (x, want) in enumerate(zip(values, wanted)):
+        got: Any = float0_type(want) if is_float0(x) else typeof(x)
+        if not same_type(got, want):
+            raise error(
+                f"{what} number {i} has type {got.str_short()}, expected "
+                f"{want.str_short()}{here()}. Convert it, for example with .astype()."
+            )

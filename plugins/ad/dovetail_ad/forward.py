@@ -7,8 +7,10 @@ from typing import Any
 
 from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
 from dovetail_core.algebra import zeros
+from dovetail_core.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.trace import reset_trace, set_trace
 
+from .mutable_arguments import borrow, give_back
 from .tables import JvpRule, jvp_rules
 
 Dual = tuple[Any, Any]
@@ -65,16 +67,22 @@ CARRIER = DualCarrier()
 class JvpTrace(LiftTrace[Dual]):
     """Runs operations on duals by the cells of ``ad.jvp``."""
 
-    __slots__ = ()
+    __slots__ = ("loans",)
     what = "differentiation (jvp, linearize or grad)"
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent, CARRIER, jvp_rules)
+        self.loans: list[Loan] = []
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if primitive.stateful:
+            if self.loans:
+                refuse_lent(self.loans, args, "jvp")
+            if concerns(self, primitive, args):
+                return apply_local(self, primitive, args, params)
         primals: list[Any] = []
         tangents: list[Any] = []
         lifted = False
@@ -127,8 +135,16 @@ def jvp_values(
 
     trace = JvpTrace(get_trace())
     try:
-        outs = run_under(trace, f, *[trace.dual(p, t) for p, t in zip(primals, tangents)])
+        outs = run_under(trace, f, *[_input(trace, p, t) for p, t in zip(primals, tangents)])
         duals = [trace.lower(x) for x in outs]
+        if trace.loans:
+            give_back(trace)
     finally:
         trace.ended = True
     return [p for p, _ in duals], [t for _, t in duals]
+
+
+def _input(trace: JvpTrace, primal: Any, tangent: Any) -> Any:
+    if tangent is not None and typeof(primal).is_mutable:
+        return borrow(trace, primal, tangent)
+    return trace.dual(primal, tangent)

@@ -9,9 +9,7 @@ from typing import Any
 from dovetail_core import (
     ClosedJaxpr,
     eval_jaxpr,
-    float0,
     get_trace,
-    is_inexact,
     run_under,
     typeof,
 )
@@ -27,17 +25,21 @@ from dovetail_core.tree_util import (
 from .arguments import (
     check_callable,
     check_tangents,
+    check_types,
     flat_function,
     function_name,
+    has_tangent,
+    here,
     input_types,
-    is_float0,
     like_primal,
     live_tangent,
+    released,
     split_aux,
-    user_tangent,
 )
 from .forward import JvpTrace, jvp_values
 from .linear import LinearTrace, to_program
+from .mutable_arguments import flat_with_none, is_mutable, plain_leaves, tangents_of
+from .pullback import VJP, Pull
 from .transposition import backward_pass
 
 
@@ -48,32 +50,40 @@ def jvp(
 
     Args:
         primals: the positional arguments, as a tuple or list; ``tangents``: the same structure,
-            shapes and dtypes (``float0`` for integers).
+            shapes and dtypes (``float0`` for integers). The tangent of a reference is a reference
+            to the tangent of what it holds, or None: then only undifferentiated values go
+            through it.
         has_aux: ``fun`` returns a pair whose second part is passed through.
 
     Returns: ``(value, tangent)``, or ``(value, tangent, aux)``.
 
     Raises:
-        TypeError: primals and tangents do not match; names the leaf.
+        TypeError: primals and tangents do not match in structure or dtype; names the leaf.
+        ValueError: they do not match in shape.
     """
     check_callable(fun, "jvp")
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
             "jvp takes primals and tangents as tuples or lists of arguments, got "
             f"{type(primals).__name__} and {type(tangents).__name__}: write jvp(f, (x,), (t,))"
+            + here()
         )
     primals, tangents = tuple(primals), tuple(tangents)
-    check_tangents(primals, tangents, "jvp")
     leaves, in_tree = tree_flatten(primals)
-    flat, out_tree = flat_function(fun, in_tree, {})
+    if any(map(is_mutable, leaves)):
+        given = tangents_of(primals, tangents, "jvp")
+    else:
+        check_tangents(primals, tangents, "jvp")
+        given = tree_flatten(tangents)[0]
+    flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     wanted = [typeof(x).tangent_type() for x in leaves]
-    ts = [live_tangent(t, a) for t, a in zip(tree_flatten(tangents)[0], wanted)]
+    ts = [None if t is None else live_tangent(t, a) for t, a in zip(given, wanted)]
     outs, out_ts = jvp_values(flat, leaves, ts)
     shown = [like_primal(t, typeof(p)) for p, t in zip(outs, out_ts)]
     value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
     if has_aux:
         value, aux = split_aux(fun, value)
-        return value, tangent[0], aux
+        return value, tangent[0], released(aux)
     return value, tangent
 
 
@@ -97,8 +107,10 @@ class Linearized:
         found = iter(eval_jaxpr(self.program.jaxpr, self.program.consts, *self.residuals, *given))
         return [next(found) if live else None for live in out_live]
 
-    def transpose(self, cotangents: Sequence[Any]) -> list[Any]:
-        """Input cotangents (None for zeros) of output cotangents."""
+    def transpose(
+        self, cotangents: Sequence[Any], accumulators: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Input cotangents (None for zeros) of output cotangents; see ``backward_pass``."""
         out_live, in_live = self.live
         trace = LinearTrace(get_trace())
         avals = self.program.in_avals[len(self.residuals) :]
@@ -107,7 +119,9 @@ class Linearized:
             trace, eval_jaxpr, self.program.jaxpr, self.program.consts, *self.residuals, *unknown
         )
         cts = [ct for ct, live in zip(cotangents, out_live) if live]
-        found = iter(backward_pass(trace, unknown, outs, cts))
+        if accumulators is not None:
+            accumulators = [a for a, live in zip(accumulators, in_live) if live]
+        found = iter(backward_pass(trace, unknown, outs, cts, accumulators))
         return [next(found) if live else None for live in in_live]
 
 
@@ -127,8 +141,7 @@ def linearize_flat(
     unknown: list[Any] = []
     for x in primals:
         aval = typeof(x)
-        live = aval.is_high or is_inexact(getattr(aval, "dtype", None))
-        unknown.append(trace.unknown(aval.tangent_type()) if live else None)
+        unknown.append(trace.unknown(aval.tangent_type()) if has_tangent(aval) else None)
     try:
         outs = run_under(jvp_trace, f, *map(jvp_trace.dual, primals, unknown))
         duals = [jvp_trace.lower(x) for x in outs]
@@ -151,14 +164,14 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     check_callable(fun, "linearize")
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"linearize of {function_name(fun)}")
-    flat, out_tree = flat_function(fun, in_tree, {})
+    flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     outs, linear = linearize_flat(flat, leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = tuple(typeof(x) for x in outs)
     f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)
     if has_aux:
         value, aux = split_aux(fun, value)
-        return value, f_jvp, aux
+        return value, f_jvp, released(aux)
     return value, f_jvp
 
 
@@ -171,27 +184,32 @@ def _apply(
     linear: Linearized,
     *tangents: Any,
 ) -> Any:
-    given, tree = tree_flatten(tangents)
+    mutable = any(a.is_mutable for a in in_avals)
+    given, tree = flat_with_none(tangents) if mutable else tree_flatten(tangents)
     primal_like = tree_unflatten(in_tree, list(range(in_tree.num_leaves)))
     if tree != in_tree:
         raise TypeError(
             "the linearized function takes tangents of the structure of its primals: "
-            f"{'; '.join(tree_differences(primal_like, tangents))}"
+            f"{'; '.join(tree_differences(primal_like, tangents))}{here()}"
         )
+    if mutable:
+        given = [_no_tangent(i, t, a) for i, (t, a) in enumerate(zip(given, in_avals))]
     wanted = [a.tangent_type() for a in in_avals]
-    _check_types("the linearized function: the tangent", given, wanted)
-    found = linear.apply([live_tangent(t, a) for t, a in zip(given, wanted)])
-    out = tree_unflatten(out_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
+    plain = plain_leaves(given, wanted) if mutable else list(zip(given, wanted))
+    values, types = [t for t, _ in plain], [a for _, a in plain]
+    check_types("the linearized function: the tangent", values, types, ValueError)
+    found = linear.apply([t if t is None else live_tangent(t, a) for t, a in zip(given, wanted)])
+    out = tree_unflatten(out_tree, [like_primal(t, a) for t, a in zip(found, avals)])
     return out[0] if has_aux else out
 
 
-def _check_types(what: str, values: Sequence[Any], wanted: Sequence[Any]) -> None:
-    for i, (x, want) in enumerate(zip(values, wanted)):
-        got: Any = want.update(dtype=float0) if is_float0(x) else typeof(x)
-        if got.shape != want.shape or got.dtype != want.dtype:
-            raise TypeError(
-                f"{what} number {i} has type {got.str_short()}, expected {want.str_short()}"
-            )
+def _no_tangent(i: int, tangent: Any, aval: Any) -> Any:
+    if aval.is_mutable and tangent is not None:
+        raise TypeError(
+            f"the linearized function: tangent number {i} belongs to {aval.str_short()}, through "
+            "which no derivative goes: pass None"
+        )
+    return tangent
 
 
 def vjp(
@@ -201,46 +219,25 @@ def vjp(
 
     Returns: ``(value, f_vjp)`` (``(value, f_vjp, aux)`` with ``has_aux``). ``f_vjp`` takes a
     cotangent of the structure, shapes and dtypes of the value and returns a tuple with one
-    cotangent per argument; it is a pytree of the residuals.
+    cotangent per argument; it is a pytree of the residuals. ``f_vjp.with_refs(...)`` adds
+    cotangents to references (see :class:`VJP`). An argument that is a reference gets None: only
+    undifferentiated values go through it.
     """
     check_callable(fun, "vjp")
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
-    flat, out_tree = flat_function(fun, in_tree, {})
+    flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     outs, linear = linearize_flat(flat, leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = [typeof(x) for x in outs]
     tree, aux = out_tree[0], None
     if has_aux:
         value, aux = split_aux(fun, value)
+        aux = released(aux)
         n = tree_structure(value).num_leaves
         tree, avals = tree_structure(value), avals[:n]
-    pull = partial(_pull_back, function_name(fun), in_tree, tree, in_avals, tuple(avals))
-    f_vjp = Partial(pull, linear)
+    f_vjp = VJP(Pull(function_name(fun), in_tree, tree, in_avals, tuple(avals)), linear)
     return (value, f_vjp, aux) if has_aux else (value, f_vjp)
-
-
-def _pull_back(
-    name: str,
-    in_tree: Any,
-    out_tree: Any,
-    in_avals: Any,
-    avals: Any,
-    linear: Linearized,
-    cotangent: Any,
-) -> Any:
-    given, tree = tree_flatten(cotangent)
-    if tree != out_tree:
-        raise TypeError(
-            f"the vjp function of {name} takes a cotangent of the structure of its output "
-            f"{out_tree}, got {tree}"
-        )
-    wanted = [a.cotangent_type() for a in avals]
-    _check_types(f"vjp of {name}: the cotangent", given, wanted)
-    cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
-    cts += [None] * (len(linear.live[0]) - len(cts))  # auxiliary outputs
-    found = linear.transpose(cts)
-    return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, in_avals)])
 
 
 def linear_transpose(
@@ -260,9 +257,10 @@ def linear_transpose(
     leaves, in_tree = tree_flatten(primals)
     avals = [_shape_type(x) for x in leaves]
     for a in avals:
-        if not is_inexact(a.dtype):
+        if not has_tangent(a):
             raise TypeError(
-                f"linear_transpose takes floating-point or complex arguments, got {a.str_short()}"
+                "linear_transpose takes floating-point or complex arguments, got "
+                f"{a.str_short()}{here()}"
             )
 
     def transposed(cotangent: Any) -> Any:
@@ -274,13 +272,13 @@ def linear_transpose(
         if tree != out_tree:
             raise TypeError(
                 f"the transpose of {function_name(fun)} takes a cotangent of the structure of its "
-                f"output {out_tree}, got {tree}"
+                f"output {out_tree}, got {tree}{here()}"
             )
         wanted = [typeof(x).cotangent_type() for x in outs]
-        _check_types("linear_transpose: the cotangent", cts, wanted)
+        check_types("linear_transpose: the cotangent", cts, wanted)
         cts = [live_tangent(t, a) for t, a in zip(cts, wanted)]
         found = backward_pass(trace, unknown, outs, cts)
-        return tree_unflatten(in_tree, [user_tangent(t, a) for t, a in zip(found, avals)])
+        return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(found, avals)])
 
     return transposed
 

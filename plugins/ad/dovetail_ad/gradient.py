@@ -8,6 +8,8 @@ from typing import Any
 
 from dovetail_core import get_trace, is_inexact, run_under, typeof
 from dovetail_core.algebra import algebra
+from dovetail_core.errors import refuse_mutable_result
+from dovetail_core.mutable import LocalValue
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 
 from .arguments import (
@@ -16,6 +18,8 @@ from .arguments import (
     check_callable,
     check_input_dtypes,
     function_name,
+    has_tangent,
+    here,
     like_primal,
     split_aux,
 )
@@ -85,8 +89,7 @@ def _value_and_gradients(
     duals: list[Any] = []
     for x in map(as_primal, leaves):
         aval = typeof(x)
-        inexact = is_inexact(getattr(aval, "dtype", None)) or aval.is_high
-        inputs.append(trace.unknown(aval.tangent_type()) if inexact else None)
+        inputs.append(trace.unknown(aval.tangent_type()) if has_tangent(aval) else None)
         duals.append(jvp.dual(x, inputs[-1]))
     try:
         out = run_under(jvp, on_leaves, *duals)
@@ -102,12 +105,19 @@ def _value_and_gradients(
         unit = algebra().full(typeof(value).cotangent_type(), 1)
         found = iter(backward_pass(trace, live, [tangent], [unit]))
     cts = [None if t is None else next(found, None) for t in inputs]
-    return value, aux, [like_primal(ct, typeof(x)) for ct, x in zip(cts, leaves)]
+    return value, aux, [like_primal(ct, typeof(x), True) for ct, x in zip(cts, leaves)]
 
 
 def _primal_tree(jvp: JvpTrace, tree: Any) -> Any:
     leaves, treedef = tree_flatten(tree)
+    for x in leaves:
+        if isinstance(x, LocalValue) and x._trace is jvp:
+            refuse_mutable_result(x.aval, "the differentiated function")
     return tree_unflatten(treedef, [jvp.lower(x)[0] for x in leaves])
+
+
+def _kind(aval: Any) -> str:
+    return "a value" if aval.is_high else "an array"
 
 
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
@@ -117,18 +127,21 @@ def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
     except TypeError:
         _, tree = tree_flatten(value)
         raise TypeError(
-            f"grad takes functions that return a scalar, but {name} returned {tree}. Return one "
-            "scalar; further values go through has_aux=True."
+            f"grad takes functions that return a scalar, but {name} returned {tree}{here()}. "
+            "Return one scalar; further values go through has_aux=True."
         ) from None
-    if aval.shape != ():
+    if aval.is_mutable:
+        refuse_mutable_result(aval, name)
+    if aval.is_high or aval.shape != ():
         raise TypeError(
-            f"grad takes functions that return a scalar, but {name} returned an array of type "
-            f"{aval.str_short()}. Reduce it (for example with .sum()), or use jacrev or jacfwd."
+            f"grad takes functions that return a scalar, but {name} returned {_kind(aval)} of type "
+            f"{aval.str_short()}{here()}. Reduce it (for example with .sum()), or use jacrev or "
+            "jacfwd."
         )
     if holomorphic and aval.dtype.kind != "c":
         raise TypeError(
             f"grad with holomorphic=True takes functions with complex output, but {name} returned "
-            f"{aval.str_short()}."
+            f"{aval.str_short()}{here()}. Convert the output, or leave out holomorphic."
         )
     if not holomorphic and (aval.dtype.kind == "c" or not is_inexact(aval.dtype)):
         remedy = (
@@ -138,7 +151,7 @@ def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
         )
         raise TypeError(
             f"grad takes functions with real floating-point output, but {name} returned "
-            f"{aval.str_short()}. {remedy}"
+            f"{aval.str_short()}{here()}. {remedy}"
         )
 
 

@@ -12,7 +12,13 @@ from dovetail_core import float0, is_inexact, typeof
 from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
 
-from .arguments import canonical_argnums, check_callable, check_input_dtypes, function_name
+from .arguments import (
+    canonical_argnums,
+    check_callable,
+    check_input_dtypes,
+    function_name,
+    here,
+)
 from .functions import jvp, vjp
 
 
@@ -135,7 +141,7 @@ def _check_outputs(value: Any, holomorphic: bool) -> None:
             continue
         kind = "complex" if holomorphic else "real"
         raise TypeError(
-            f"jacrev takes functions with {kind} outputs, got dtype {dtype.name}. {remedy}"
+            f"jacrev takes functions with {kind} outputs, got dtype {dtype.name}{here()}. {remedy}"
         )
 
 

@@ -25,6 +25,8 @@ from dovetail_core import (
     current_source,
     typeof,
 )
+from dovetail_core.context import check_ir
+from dovetail_core.mutable import apply_local, concerns
 from dovetail_core.trace import reset_trace, set_trace
 
 from .tables import partial_eval_rules
@@ -75,12 +77,16 @@ class LinearTrace(Trace):
         return LinearInput(self, aval, self.count - 1)
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if primitive.stateful and concerns(self, primitive, args):
+            return apply_local(self, primitive, args, params)
         for x in args:
             if x.__class__ is LinearInput and x._trace is self:
                 break
         else:
             return self.parent.process(primitive, args, params)
         rule = partial_eval_rules.rules.get(primitive)
+        if rule is None and primitive.cells is not None:
+            rule = primitive.cells.get("ad.partial_eval")
         if rule is None:
             return self.record(primitive, args, params)
         token = set_trace(self.parent)
@@ -129,17 +135,33 @@ def to_program(
         return residuals.setdefault(id(x), (Var(typeof(x)), x))[0]
 
     eqns: list[Eqn] = []
+    high = False
     for primitive, args, params, outs, source in needed:
         invars = [atom(x) for x in args]
         outvars = [Var(t.aval) for t in outs]
         variables.update((t.index, v) for t, v in zip(outs, outvars))
-        effects = primitive.infer(tuple([v.aval for v in invars]), params).effects
-        eqns.append(Eqn(primitive, invars, outvars, params, effects, source))
+        found = primitive.infer(tuple([v.aval for v in invars]), params)
+        high = high or found.is_high
+        eqns.append(Eqn(primitive, invars, outvars, params, found.effects, source))
     outvars_ = [atom(x) for x in outputs]
     invars_ = [v for v, _ in residuals.values()] + [variables[t.index] for t in inputs]
-    return LinearProgram(
-        ClosedJaxpr(Jaxpr([], invars_, outvars_, eqns)), [x for _, x in residuals.values()]
-    )
+    high = high or any(v.aval.is_high for v in invars_)
+    jaxpr = Jaxpr([], invars_, outvars_, eqns, is_high=high)
+    program = checked(ClosedJaxpr(jaxpr), "linearization")
+    return LinearProgram(program, [x for _, x in residuals.values()])
+
+
+def checked(program: ClosedJaxpr, after: str) -> ClosedJaxpr:
+    """``program``, checked where the option ``check_ir`` is on; ``after`` says what made it.
+
+    Raises:
+        IRError: the program breaks a rule of the IR.
+    """
+    if check_ir.value:
+        from dovetail_core import check_jaxpr
+
+        check_jaxpr(program, after)
+    return program
 
 
 def _needed(trace: LinearTrace, outputs: Sequence[Any]) -> list[LinearEqn]:

@@ -14,7 +14,7 @@ from dovetail_core import (
     stage_closed,
 )
 
-from .linear import LinearTrace, to_program
+from .linear import LinearTrace, checked, to_program
 
 
 class Split(NamedTuple):
@@ -100,7 +100,8 @@ def _split(
     known_avals = [a for a, u in zip(avals, unknown) if not u]
     known = stage_closed(known_part, known_avals, program.jaxpr.name)
     linear, out_unknown, places = parts
-    return Split(known, linear, out_unknown, places)
+    checked(known, "splitting")
+    return Split(known, checked(linear, "splitting"), out_unknown, places)
 
 
 def _places(

@@ -18,8 +18,9 @@ from dovetail_core import (
     stage_closed,
 )
 from dovetail_core.algebra import add
+from dovetail_core.tables import within
 
-from .linear import LinearInput, LinearTrace
+from .linear import LinearInput, LinearTrace, checked
 from .tables import TransposeRule, transpose_rules
 
 
@@ -28,9 +29,18 @@ def backward_pass(
     inputs: Sequence[Any],
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
+    accumulators: Sequence[Any] | None = None,
 ) -> list[Any]:
-    """Cotangents of ``inputs`` given those of ``outputs``; None stands for zero on both sides."""
+    """Cotangents of ``inputs`` given those of ``outputs``; None stands for zero on both sides.
+
+    Args:
+        accumulators: per input None, or what takes its cotangent, piece by piece as it is found, by
+            its method ``accumulate``; the result has None in its place.
+    """
     cts: list[Any] = [None] * trace.count
+    for x, taker in zip(inputs, accumulators or ()):
+        if taker is not None:
+            cts[x.index] = _Taker(taker)
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, ct)
@@ -49,7 +59,17 @@ def backward_pass(
                     _accumulate(cts, x.index, ct)
         finally:
             reset_source_override(token)
-    return [cts[x.index] for x in inputs]
+    found = [cts[x.index] for x in inputs]
+    return [None if ct.__class__ is _Taker else ct for ct in found] if accumulators else found
+
+
+class _Taker:
+    """Stands in the place of a cotangent that something else collects."""
+
+    __slots__ = ("taker",)
+
+    def __init__(self, taker: Any) -> None:
+        self.taker = taker
 
 
 def _take(cts: list[Any], index: int, kept: set[int]) -> Any:
@@ -61,7 +81,10 @@ def _take(cts: list[Any], index: int, kept: set[int]) -> Any:
 
 def _accumulate(cts: list[Any], index: int, ct: Any) -> None:
     before = cts[index]
-    cts[index] = ct if before is None else add(before, ct)
+    if before.__class__ is _Taker:
+        before.taker.accumulate(ct)
+    else:
+        cts[index] = ct if before is None else add(before, ct)
 
 
 def _find(primitive: Primitive) -> TransposeRule:
@@ -83,12 +106,14 @@ def derive_transpose(primitive: Primitive) -> TransposeRule | None:
     def rule(cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
         trace = LinearTrace(get_trace())
         fresh = [trace.unknown(x.aval) if x.__class__ is LinearInput else x for x in args]
-        outs = run_under(trace, decomposition, *fresh, **params)
         single = not primitive.multiple_results
+        cts = [cotangent] if single else cotangent
         inputs = [x for x in fresh if trace.owns(x)]
-        found = backward_pass(
-            trace, inputs, [outs] if single else outs, [cotangent] if single else cotangent
-        )
+        try:
+            outs = run_under(trace, decomposition, *fresh, **params)
+            found = backward_pass(trace, inputs, [outs] if single else outs, cts)
+        except MissingRule as e:
+            raise within(e, primitive) from None
         at = {x.index: ct for x, ct in zip(inputs, found)}
         return [at[x.index] if trace.owns(x) else None for x in fresh]
 
@@ -130,4 +155,5 @@ def _transpose_program(
         return [ct for ct in found if ct is not None]
 
     name = f"transpose_{program.jaxpr.name}" if program.jaxpr.name else ""
-    return stage_closed(transposed, [*known, *ct_avals], name), tuple(nonzero)
+    found = stage_closed(transposed, [*known, *ct_avals], name)
+    return checked(found, "transposition"), tuple(nonzero)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from dovetail_ad import (
 from dovetail_batching import vmap
 from dovetail_core import (
     ConcretizationTypeError,
+    MissingRule,
+    Primitive,
     TracerArrayConversionError,
     TracerBoolConversionError,
     TracerIntegerConversionError,
@@ -106,7 +109,7 @@ def test_argnums_are_checked() -> None:
     for transform in (grad, jacfwd, jacrev):
         with pytest.raises(ValueError, match=r"argnums=\(0, -2\) names an argument twice"):
             transform(lax.mul, (0, -2))(2.0, 3.0)
-        with pytest.raises(ValueError, match=r"called with 0 positional .*must be passed by posit"):
+        with pytest.raises(TypeError, match=r"called with 0 positional .*must be passed by posit"):
             transform(lambda *, x: x)(x=1.0)
         with pytest.raises(TypeError, match=r"argnums must be an integer or a sequence of them"):
             transform(lax.sin, 0.0)(1.0)
@@ -127,11 +130,11 @@ def test_tangents_of_other_types_are_named() -> None:
     with pytest.raises(TypeError, match=r"different structures: at \[0\]: a leaf .* against None"):
         jvp(lax.sin, (1.0,), (None,))
     with pytest.raises(
-        TypeError, match=r"vjp of sin: the cotangent number 0 has type f16\[4\], exp"
+        ValueError, match=r"vjp of sin: the cotangent number 0 has type f16\[4\], exp"
     ):
         vjp(lax.sin, X)[1](half)
     with pytest.raises(
-        TypeError, match=r"the linearized function: the tangent number 0 has type f1"
+        ValueError, match=r"the linearized function: the tangent number 0 has type f1"
     ):
         linearize(lax.sin, X)[1](half)
     with pytest.raises(TypeError, match=r"linear_transpose: the cotangent number 0 has type f16"):
@@ -143,7 +146,7 @@ def test_tangents_of_other_types_are_named() -> None:
 def test_integer_results_have_float0_cotangents() -> None:
     _, pull = vjp(lambda x: (square(x), 1), X)
     np.testing.assert_allclose(pull((X, np.zeros((), float0)))[0], 2 * X * X, rtol=1e-6)
-    with pytest.raises(TypeError, match=r"cotangent number 1 has type i32\[\]~, expected float0"):
+    with pytest.raises(ValueError, match=r"cotangent number 1 has type i32\[\]~, expected float0"):
         pull((X, 1))
 
 
@@ -245,3 +248,71 @@ def test_leaked_tracers_are_named_wherever_they_are_used() -> None:
         ):
             with pytest.raises(UnexpectedTracerError, match=said):
                 use(leaked[0])
+
+
+# --- the user's line ------------------------------------------------------------------------------
+
+
+def half(x: Any) -> Any:
+    return lax.convert_element_type(x, np.int32)
+
+
+PLACES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "not a scalar": (
+        lambda: grad(square)(X), TypeError,
+        rf"but square returned an array of type f32\[4\] {HERE}.*Reduce it .*jacrev or jacfwd",
+    ),
+    "two": (lambda: grad(lambda x: (x, x))(1.0), TypeError, rf"returned PyTree.*{HERE}.*has_aux"),
+    "integer input": (
+        lambda: grad(square)({"n": 3}["n"]), TypeError,
+        rf"the input at \[0\] has dtype int32 {HERE}.*Convert it .*argnums.*allow_int=True",
+    ),
+    "integer output": (
+        lambda: grad(half)(1.0), TypeError, rf"half returned i32\[\]~? {HERE}.*Convert the output"
+    ),
+    "complex output": (
+        lambda: grad(square)(1j), TypeError, rf"square returned c64\[\]~ {HERE}.*holomorphic=True"
+    ),
+    "argnums": (
+        lambda: grad(square, 2)(1.0), TypeError,
+        rf"names argument 2, .* 1 positional argument {HERE}",
+    ),
+    "no function": (lambda: grad(3), TypeError, rf"takes a function, got 3 of type int {HERE}"),
+    "aux": (
+        lambda: grad(square, has_aux=True)(1.0), TypeError, rf"square must return a pair .*{HERE}"
+    ),
+    "tangent": (
+        lambda: jvp(square, (X,), (X[:2],)), ValueError,
+        rf"the tangent at \[0\] has type f32\[2\], .* f32\[4\] {HERE}.*Convert it",
+    ),
+    "cotangent": (
+        lambda: vjp(square, X)[1](X[:2]), ValueError,
+        rf"vjp of square: the cotangent number 0 has type f32\[2\], expected f32\[4\] {HERE}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PLACES)
+def test_the_users_line_is_named(case: str) -> None:
+    call, error, said = PLACES[case]
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_a_missing_cell_below_a_derived_one_names_both_primitives() -> None:
+    """In a decomposition, in a sub-program, and in a transposition."""
+    inner = Primitive("test.inner", anonymous=True)
+    inner.def_abstract_eval(lambda x: x)
+    outer = Primitive("test.outer", anonymous=True)
+    outer.def_abstract_eval(lambda x: x)
+    outer.def_decomposition(lambda x: inner.bind(x))
+    said = rf"table 'ad\.jvp' has no rule for primitive 'test\.inner' {HERE}.*"
+    for f in (grad(outer.bind), jit(grad(outer.bind))):
+        with pytest.raises(MissingRule, match=rf"{said}Used by the decomposition of 'test\.outer'"):
+            f(1.0)
+    with pytest.raises(MissingRule, match=rf"{said}'test\.outer'\. In a sub-program of 'scan'"):
+        grad(lambda x: lax.scan(lambda c, _: (outer.bind(c), None), x, None, length=2)[0])(1.0)
+    with pytest.raises(MissingRule, match=r"'batching\.batch' has no rule .*'test\.inner'.*outer'"):
+        vmap(outer.bind)(X)
+    with pytest.raises(MissingRule, match=r"'ad\.transpose' has no rule .*'test\.inner'.*outer'"):
+        linear_transpose(outer.bind, X)(X)

@@ -46,7 +46,9 @@ def test_argnums(argnums: Any, expected: Any) -> None:
 
 
 def test_argnums_out_of_range_names_the_number_of_arguments() -> None:
-    with pytest.raises(ValueError, match="names argument 2, but the function was called with 1"):
+    with pytest.raises(ValueError, match="names argument -2, but the function was called with 1"):
+        grad(lax.sin, -2)(1.0)
+    with pytest.raises(TypeError, match="names argument 2, but the function was called with 1"):
         grad(lax.sin, 2)(1.0)
     with pytest.raises(TypeError, match="argnums must be an integer"):
         grad(lax.sin, "x")(1.0)  # type: ignore[arg-type]

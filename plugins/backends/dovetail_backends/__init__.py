@@ -25,7 +25,11 @@ if TYPE_CHECKING:
         PjrtBackend as PjrtBackend,
         backend_of as backend_of,
     )
+    from .pjrt.blame import (
+        explain_failure as explain_failure,
+    )
     from .pjrt.module import (
+        InPlace as InPlace,
         LoweredModule as LoweredModule,
         lower_module as lower_module,
     )
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "Array": "array",
     "Backend": "selection",
+    "InPlace": "pjrt.module",
     "LoweredModule": "pjrt.module",
     "PjrtBackend": "pjrt.backend",
     "ReferenceRule": "tables",
@@ -74,6 +79,7 @@ _WHERE = {
     "device_put": "placement",
     "device_put_p": "placement",
     "evaluate": "reference",
+    "explain_failure": "pjrt.blame",
     "from_dlpack": "dlpack",
     "give_away": "array",
     "live_arrays": "placement",
@@ -103,6 +109,7 @@ __all__ = [
     "device_put",
     "device_put_p",
     "evaluate",
+    "explain_failure",
     "from_dlpack",
     "give_away",
     "live_arrays",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from dovetail_core import Option, config
+from dovetail_core.xla.version import JAXLIB_VERSION
 
 from .pjrt.backend import PjrtBackend
 
@@ -27,7 +29,24 @@ def _make_client() -> Any:
     return make_cpu_client(num_cpu_devices.value)
 
 
-BACKEND = PjrtBackend("cpu", _make_client, priority=0, available=lambda: "")
+_BARRIER = "stablehlo.optimization_barrier"
+_KEPT_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
+
+
+def _options_for(text: str) -> Mapping[str, Any]:
+    """Compile options that a module asks for.
+
+    XLA's CPU compiler of jaxlib before 0.12 removes barriers before it orders operations. What a
+    checkpointed function is to compute again late is then computed early, and lives as long as if
+    it had been kept: rematerialisation saves nothing. It can keep barriers up to the end, but not
+    in small loops that it compiles into one kernel. Newer versions order operations well.
+    """
+    return _KEPT_BARRIERS if JAXLIB_VERSION < (0, 12) and _BARRIER in text else {}
+
+
+BACKEND = PjrtBackend(
+    "cpu", _make_client, priority=0, available=lambda: "", options_for=_options_for
+)
 num_cpu_devices = config.add(
     Option("num_cpu_devices", 1, "Into how many devices the CPU is divided.", check=_count)
 )

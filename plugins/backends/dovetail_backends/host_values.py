@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ShapedArray, float0, short_dtype, typeof
+from dovetail_core import ShapedArray, float0, typeof
+from dovetail_core.errors import integer_too_large
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding
@@ -97,10 +98,7 @@ def _python_value(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
     try:
         value = np.asarray(x, aval.dtype)
     except OverflowError:
-        raise OverflowError(
-            f"the Python integer {x} is too large for {short_dtype(aval.dtype)}: enable 64-bit "
-            "types (dovetail.enable_x64), or pass a float."
-        ) from None
+        raise integer_too_large(x, aval.dtype) from None
     if aval.shape != ():
         raise ValueError(f"a scalar is given where the type is {aval.str_short()}.")
     return value

@@ -15,6 +15,7 @@ from dovetail_core import (
     ClosedJaxpr,
     Eqn,
     Literal,
+    MissingRule,
     Primitive,
     ShapedArray,
     describe_source,
@@ -23,6 +24,8 @@ from dovetail_core import (
     set_source_override,
     stage_closed,
 )
+from dovetail_core.mutable import without_mutable
+from dovetail_core.tables import within
 from dovetail_core.xla.config import trace_context
 
 from .tables import ReferenceRule, reference_rules
@@ -40,6 +43,7 @@ def evaluate(program: ClosedJaxpr, *args: Any) -> list[NumpyArray]:
         TypeError: the number of arguments or a shape is wrong; or a rule of the table
             ``backends.reference`` returned another type than the program says (names both).
     """
+    program = without_mutable(program)
     jaxpr = program.jaxpr
     if len(args) != len(jaxpr.invars):
         raise TypeError(f"the program takes {len(jaxpr.invars)} inputs, {len(args)} given")
@@ -122,8 +126,11 @@ def derive_reference(primitive: Primitive) -> ReferenceRule | None:
 
     def rule(*operands: NumpyArray, **params: Any) -> Any:
         avals = tuple(ShapedArray(x.shape, x.dtype) for x in operands)
-        program = _staged(primitive, decomposition, avals, params, programs)
-        results = evaluate(program, *operands)
+        try:
+            program = _staged(primitive, decomposition, avals, params, programs)
+            results = evaluate(program, *operands)
+        except MissingRule as e:
+            raise within(e, primitive) from None
         return results if primitive.multiple_results else results[0]
 
     return rule

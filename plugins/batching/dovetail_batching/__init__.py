@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from .trace import (
         Axis as Axis,
+        batch_values as batch_values,
         carrier_of as carrier_of,
     )
 
@@ -24,6 +25,7 @@ _WHERE = {
     "Axis": "trace",
     "BatchRule": "tables",
     "batch_rules": "tables",
+    "batch_values": "trace",
     "carrier_of": "trace",
     "vmap": "api",
 }

@@ -6,7 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
 from typing import Any
 
-from dovetail_core import typeof
+from dovetail_core import callable_name, current_source, describe_source, is_value, typeof
+from dovetail_core.errors import refuse_mutable_result
+from dovetail_core.mutable import check_aliases
 from dovetail_core.tree_util import (
     keystr,
     tree_flatten,
@@ -15,7 +17,7 @@ from dovetail_core.tree_util import (
     tree_unflatten,
 )
 
-from .trace import Axis, Batched, batch_values
+from .trace import Axis, Batched, batch_values, carrier_of
 
 
 def vmap(
@@ -30,7 +32,8 @@ def vmap(
 
     Args:
         in_axes: an integer, None, or a sequence with one entry per positional argument; entries
-            are integers, None (not mapped) or pytrees of them that are prefixes of the argument.
+            are integers, None (not mapped) or pytrees of them that are prefixes of the argument;
+            for a value of a high type a spec that its type understands.
             Keyword arguments are mapped over axis 0.
         out_axes: where the mapped axis goes in the result: an integer, None, or a prefix pytree.
         axis_name: a name by which collectives such as ``psum`` refer to the axis.
@@ -42,23 +45,24 @@ def vmap(
             length; names the arguments.
     """
     if not callable(fun):  # pyright: ignore[reportUnnecessaryComparison]
-        raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}")
+        raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}{_here()}")
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # type: ignore[arg-type]
     if not (in_axes is None or isinstance(in_axes, (int, tuple))):
         raise TypeError(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
-            f"argument, got {type(in_axes).__name__}"
+            f"argument, got {type(in_axes).__name__}{_here()}"
         )
     if axis_size is not None and not hasattr(axis_size, "__index__"):
-        raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}")
-    name = getattr(fun, "__name__", type(fun).__name__)
+        raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{_here()}")
+    name = callable_name(fun)
 
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree_flatten((args, kwargs))
         dims = _input_dims(name, in_axes, args, kwargs, leaves)
         size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
+        _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
 
         def flat(*xs: Any) -> list[Any]:
@@ -71,22 +75,35 @@ def vmap(
 
         axis = Axis(size, axis_name, spmd_axis_name)
         results = batch_values(flat, axis, leaves, dims)
-        out_dims = _prefix(
-            f"vmap of {name}: out_axes", out_axes, tree_unflatten(out_tree[0], results)
-        )
+        tree = tree_unflatten(out_tree[0], [x for x, _ in results])
+        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
         outs = [_place(name, axis, v, d) for v, d in zip(results, out_dims)]
         return tree_unflatten(out_tree[0], outs)
 
     return mapped
 
 
+def _here() -> str:
+    return describe_source(current_source())
+
+
+def _check_mutable(name: str, args: Any, kwargs: Any, leaves: Sequence[Any]) -> None:
+    mutable = [i for i, x in enumerate(leaves) if is_value(x) and typeof(x).is_mutable]
+    if len(mutable) > 1:
+        names = _leaf_names(args, kwargs)
+        what = f"vmap of {name}"
+        check_aliases(what, [leaves[i] for i in mutable], [names[i] for i in mutable])
+
+
 def _check_result(name: str, y: Any, tree: Any) -> None:
     try:
-        typeof(y)
+        aval = typeof(y)
     except TypeError as e:
         raise TypeError(
-            f"vmap of {name}: it returned a value that is not an array ({tree}): {e}"
+            f"vmap of {name}: it returned a value that is not an array ({tree}){_here()}: {e}"
         ) from None
+    if aval.is_mutable:
+        refuse_mutable_result(aval, f"vmap of {name}: it")
 
 
 def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
@@ -94,18 +111,21 @@ def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
     spread: list[int | None] = []
 
     def walk(prefix: Any, subtree: Any, path: str) -> None:
+        if is_value(subtree) and typeof(subtree).is_high:
+            spread.append(prefix)  # a spec, which the type understands
+            return
         if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
             spread.extend([prefix] * _num_leaves(subtree))
             return
         heads, prefix_def = tree_flatten(prefix, is_leaf=lambda x: x is not prefix)
         if prefix_def.num_leaves == 1 and heads and heads[0] is prefix:
-            raise TypeError(f"{what}{path}: expected an integer or None, got {prefix!r}")
+            raise TypeError(f"{what}{path}: expected an integer or None, got {prefix!r}{_here()}")
         subs, sub_def = tree_flatten(subtree, is_leaf=lambda x: x is not subtree)
         if prefix_def != sub_def:
             raise ValueError(
                 f"{what}{path} is a {_describe(prefix)}, but the value there is a "
-                f"{_describe(subtree)}. Give an integer, None, or a tree that is a prefix of the "
-                "value's structure."
+                f"{_describe(subtree)}{_here()}. Give an integer, None, or a tree that is a "
+                "prefix of the value's structure."
             )
         names = _child_paths(subtree)
         for p, s, n in zip(heads, subs, names):
@@ -138,8 +158,8 @@ def _input_dims(
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):  # type: ignore[arg-type]
         raise ValueError(
             f"vmap of {name}: in_axes has {len(in_axes)} entries, but {len(args)} positional "  # type: ignore[arg-type]
-            "arguments were passed. Give one entry per positional argument (keyword arguments are "
-            "mapped over axis 0)."
+            f"arguments were passed{_here()}. Give one entry per positional argument (keyword "
+            "arguments are mapped over axis 0)."
         )
     dims = _prefix(f"vmap of {name}: in_axes", in_axes, args)
     dims += [0] * _num_leaves(kwargs)
@@ -149,15 +169,20 @@ def _input_dims(
             out.append(None)
             continue
         try:
-            ndim = typeof(x).ndim  # type: ignore[attr-defined]
+            aval: Any = typeof(x)
+            if aval.is_high:
+                out.append(d)
+                continue
+            ndim = aval.ndim
         except TypeError as e:
             where = _leaf_names(args, kwargs)[i]
-            raise TypeError(f"vmap of {name}: {where}: {e}") from None
+            raise TypeError(f"vmap of {name}: {where}{_here()}: {e}") from None
         if not -ndim <= d < ndim:
             where = _leaf_names(args, kwargs)[i]
             raise ValueError(
                 f"vmap of {name}: in_axes asks for axis {d} of {where}, which has type "
-                f"{typeof(x).str_short()} ({ndim} axes). Use None for values that are not mapped."
+                f"{typeof(x).str_short()} ({ndim} axes){_here()}. Use None for values that are not "
+                "mapped."
             )
         out.append(d % ndim)
     return out
@@ -176,7 +201,7 @@ def _axis_size(
     leaves: list[Any],
     dims: Sequence[int | None],
 ) -> int:
-    sizes = [None if d is None else typeof(x).shape[d] for x, d in zip(leaves, dims)]  # type: ignore[attr-defined]
+    sizes = [None if d is None else _length(typeof(x), d) for x, d in zip(leaves, dims)]
     found = {s for s in sizes if s is not None}
     if given is not None:
         found.add(given)
@@ -184,8 +209,8 @@ def _axis_size(
         return found.pop()
     if not found:
         raise ValueError(
-            f"vmap of {name}: no argument is mapped (in_axes is None everywhere). Map at least "
-            "one, or pass axis_size."
+            f"vmap of {name}: no argument is mapped (in_axes is None everywhere){_here()}. Map at "
+            "least one, or pass axis_size."
         )
     names = _leaf_names(args, kwargs)
     lines = [
@@ -195,25 +220,38 @@ def _axis_size(
     ]
     asked = f"\n  axis_size={given} was given" if given is not None else ""
     raise ValueError(
-        f"vmap of {name}: mapped axes must have one length:\n" + "\n".join(lines) + asked
+        f"vmap of {name}: mapped axes must have one length{_here()}:\n"
+        + "\n".join(lines)
+        + asked
+        + "\nSlice or broadcast them to one length, or pass in_axes with None for those not mapped."
     )
+
+
+def _length(aval: Any, dim: Any) -> int:
+    return aval.axis_size(dim) if aval.is_high else aval.shape[dim]
 
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
     from dovetail_core.algebra import algebra
 
     x, dim = value
-    ndim = typeof(x).ndim + (dim is None)  # type: ignore[attr-defined]
+    aval: Any = typeof(x)
     if wanted is None:
         if dim is not None:
             raise ValueError(
                 f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
-                f"(its type is {typeof(x).str_short()}). Give the axis a place, or reduce over it."
+                f"(its type is {aval.str_short()}){_here()}. Give the axis a place, or reduce "
+                "over it."
             )
         return x
+    if aval.is_high:
+        element: Any = carrier_of(axis).aval(value)
+        return element.remap(x, axis.size, dim, wanted)
+    ndim = aval.ndim + (dim is None)
     if not -ndim <= wanted < ndim:
         raise ValueError(
-            f"vmap of {name}: out_axes={wanted} is out of range for a result of {ndim} axes"
+            f"vmap of {name}: out_axes={wanted} is out of range for a result of {ndim} "
+            f"axes{_here()}. Use one from {-ndim} to {ndim - 1}, or None."
         )
     place: int = wanted % ndim
     if dim is None:

@@ -14,15 +14,19 @@ from dovetail_core import (
     Primitive,
     Trace,
     derive,
+    high_algebra,
     typeof,
 )
 from dovetail_core.algebra import algebra
+from dovetail_core.ir import programs_in
+from dovetail_core.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.trace import reset_trace, set_trace
 
 from .tables import BatchRule, batch_rules
 
-Batched = tuple[Any, int | None]
-"""An array and the position of its mapped axis; None where it has none."""
+Batched = tuple[Any, Any]
+"""A value and the position of its mapped axis; None where it has none. Of a value of a high type
+the position is a spec that its type understands."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class BatchCarrier:
         aval: Any = typeof(x)
         if dim is None:
             return aval
+        if aval.is_high:
+            return aval.mapped(self.axis.size, dim)
         return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1 :])
 
     def structure(self, value: Batched, depth: int) -> bool:
@@ -78,18 +84,31 @@ class BatchCarrier:
     def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
         if not structure:
             return (aval,)
+        if aval.is_high:
+            return (aval.unmapped(self.axis.size, aval.leading_spec()),)  # type: ignore
         return (aval.update(shape=(self.axis.size, *aval.shape)),)  # type: ignore[attr-defined]
 
     def arrays(self, value: Batched, structure: bool, depth: int) -> tuple[Any, ...]:
         x, dim = value
         if not structure or dim == depth:
             return (x,)
+        aval: Any = self.aval(value)
+        if aval.is_high:
+            return (aval.remap(x, self.axis.size, dim, _leading(aval, depth)),)
         if dim is None:
             return (algebra().broadcast(x, self.axis.size, depth),)
         return (algebra().move_axis(x, dim, depth),)
 
     def value(self, arrays: Sequence[Any], structure: bool, depth: int) -> Batched:
-        return arrays[0], depth if structure else None
+        x = arrays[0]
+        if not structure:
+            return x, None
+        aval = typeof(x)
+        return x, _leading(aval, depth) if aval.is_high else depth
+
+    def collect(self, cotangent: Batched, structure: bool) -> Batched:
+        x, dim = cotangent
+        return cotangent if structure or dim is None else (algebra().sum(x, (dim,)), None)
 
     def known(self, value: Batched) -> Any:
         return value[0] if value[1] is None else None
@@ -101,21 +120,36 @@ class BatchCarrier:
         """Elementwise over the mapped axis, which is moved to the front of the cases."""
         which = self.arrays(index, True, 0)[0]
         arrays = [self.arrays(c, True, 0)[0] for c in cases]
+        aval: Any = typeof(arrays[0])
+        if aval.is_high:
+            return high_algebra().pick(which, arrays), _leading(aval, 0)
         return algebra().pick(which, arrays), 0
+
+
+def _leading(aval: Any, depth: int) -> Any:
+    """The spec of a mapped axis that comes first, behind ``depth`` loop axes."""
+    return aval.leading_spec(depth) if depth else aval.leading_spec()
 
 
 class BatchTrace(LiftTrace[Batched]):
     """Runs operations on batched values by the cells of ``batching.batch``."""
 
-    __slots__ = ("axis",)
+    __slots__ = ("axis", "loans", "loan_dims")
     carrier: BatchCarrier
     what = "vmap"
 
     def __init__(self, parent: Trace, carrier: BatchCarrier) -> None:
         super().__init__(parent, carrier, batch_rules)
         self.axis = carrier.axis
+        self.loans: list[Loan] = []
+        self.loan_dims: list[int] = []
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if primitive.stateful:
+            if self.loans:
+                refuse_lent(self.loans, args, "vmap")
+            if concerns(self, primitive, args):
+                return apply_local(self, primitive, args, params)
         values: list[Any] = []
         dims: list[int | None] = []
         lifted = False
@@ -142,9 +176,15 @@ class BatchTrace(LiftTrace[Batched]):
         return self.lift((out, dim))
 
     def _names_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
-        if primitive.form is None:
-            return "axis_sizes" in params and self.axis.name in params["axes"]
-        return any(self.axis.name in axes_of(r.program) for r in primitive.form(params).regions)
+        if "axis_sizes" in params:
+            return self.axis.name in params["axes"]
+        return any(self.axis.name in axes_of(p) for p in programs_of(params))
+
+
+def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
+    """The programs among an operation's parameters."""
+    found = programs_in(params) if params else ()
+    return [p for p in found if isinstance(p, ClosedJaxpr)]
 
 
 def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
@@ -155,9 +195,9 @@ def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
         for eqn in program.eqns:
             if "axis_sizes" in eqn.params:
                 names.update(eqn.params["axes"])
-            elif eqn.primitive.form is not None:
-                for region in eqn.primitive.form(eqn.params).regions:
-                    names |= axes_of(region.program)
+            else:
+                for inner in programs_of(eqn.params):
+                    names |= axes_of(inner)
         found = program.cache["axes"] = frozenset(names)
     return found
 
@@ -188,7 +228,31 @@ def batch_values(
     trace = carrier_of(axis).trace(get_trace())
     try:
         with bound_axis(axis.name, axis.size):
-            outs = run_under(trace, f, *[trace.lift(v) for v in zip(args, dims)])
-        return [trace.lower(x) for x in outs]
+            inputs = [_input(trace, x, d) for x, d in zip(args, dims)]
+            outs = run_under(trace, f, *inputs)
+        found = [trace.lower(x) for x in outs]
+        for loan, dim in zip(trace.loans, trace.loan_dims):
+            _give_back(trace, loan, dim)
+        return found
     finally:
         trace.ended = True
+
+
+def _input(trace: BatchTrace, x: Any, dim: Any) -> Any:
+    """A mapped argument as the function sees it; of a mutable one, a local value."""
+    if dim is None:  # it may be anything
+        return trace.lift((x, dim))
+    aval = typeof(x)
+    if not aval.is_mutable:
+        return trace.lift((x, dim))
+    contents = [trace.lift((c, dim)) for c in aval.read(x)]
+    trace.loans.append(Loan(trace, (x,), trace.carrier.aval((x, dim)), contents))
+    trace.loan_dims.append(dim)
+    return trace.loans[-1].local
+
+
+def _give_back(trace: BatchTrace, loan: Loan, dim: int) -> None:
+    if loan.changed:
+        x = loan.originals[0]
+        lowered = [trace.lower(c) for c in loan.local.contents]
+        typeof(x).write(x, [trace.carrier.arrays(v, True, dim)[0] for v in lowered])

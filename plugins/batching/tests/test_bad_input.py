@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,7 @@ def total(x: Any) -> Any:
 
 @pytest.mark.parametrize("wrong", ["text", object(), {1}, np.array(["a"])])
 def test_mapped_values_that_are_no_arrays_are_named(wrong: Any) -> None:
-    said = r"vmap of <lambda>: {}: .*is not a valid array value"
+    said = r"vmap of <lambda>: {} at .*test_bad_input\.py:\d+ .*is not a valid array value"
     with pytest.raises(TypeError, match=said.format(r"args\[1\]\['k'\]\[0\]")):
         vmap(lambda a, b: a)(A, {"k": [wrong]})
     with pytest.raises(TypeError, match=said.format(r"kwargs\['b'\]")):
@@ -145,3 +146,27 @@ def test_collectives_name_the_axis_and_what_is_wrong() -> None:
         over(lambda x: lax.all_to_all(x, "i", 0, 0))
     with pytest.raises(ValueError, match=r"is not divisible by the length 3"):
         over(lambda x: lax.all_to_all(x, "i", 0, 0, tiled=True))
+
+
+PLACES: list[tuple[type[Exception], str, Call]] = [
+    (ValueError, r"in_axes has 1 entries.*Give one entry", lambda: vmap(lax.add, (0,))(A, A)),
+    (ValueError, r"in_axes\[0\] is a dict.*prefix", lambda: vmap(same, ({"y": 0},))({"x": A})),
+    (ValueError, r"mapped axes must have one length.*Slice", lambda: vmap(lax.add)(A, V)),
+    (ValueError, r"in_axes asks for axis 2 of args\[0\].*Use None", lambda: vmap(same, 2)(A)),
+    (ValueError, r"out_axes is None for a result.*reduce", lambda: vmap(same, 0, None)(A)),
+    (ValueError, r"out_axes=5 is out of range.*Use one from -2", lambda: vmap(same, 0, 5)(A)),
+    (ValueError, r"no argument is mapped.*pass axis_size", lambda: vmap(same, None)(A)),
+    (TypeError, r"vmap takes a function, got 3 of type int", lambda: vmap(3)),  # type: ignore[arg-type]
+    (TypeError, r"returned a value that is not an array", lambda: vmap(lambda x: "text")(A)),
+]
+
+
+def same(x: Any) -> Any:
+    return x
+
+
+@pytest.mark.parametrize("error, said, call", PLACES, ids=[said[:20] for _, said, _ in PLACES])
+def test_the_users_line_is_named(error: type[Exception], said: str, call: Call) -> None:
+    with pytest.raises(error, match=rf"(?s){said}") as caught:
+        call()
+    assert re.search(rf"{HERE}:\d+ \(<lambda>\)", str(caught.value))

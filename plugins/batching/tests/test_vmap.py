@@ -171,3 +171,11 @@ def test_collectives_in_programs_that_take_no_mapped_operand(name: str) -> None:
         axis_name="i",
     )(A)
     np.testing.assert_array_equal(both, np.arange(3)[:, None] + 10 * np.arange(4))
+
+
+def test_each_result_has_its_own_place_for_the_axis() -> None:
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    same, found = vmap(lambda x: (x, {"a": x, "b": lax.neg(x)}), 0, (0, {"a": 2, "b": 1}))(x)
+    np.testing.assert_array_equal(same, x)
+    np.testing.assert_array_equal(found["a"], np.moveaxis(x, 0, 2))
+    np.testing.assert_array_equal(found["b"], -np.moveaxis(x, 0, 1))

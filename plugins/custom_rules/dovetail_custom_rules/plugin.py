@@ -1,5 +1,21 @@
-"""Manifest of the plugin ``custom_rules``: custom rules."""
+"""Manifest of the plugin ``custom_rules``: functions whose authors say how they are transformed."""
 
 from dovetail_core.manifest import Manifest
 
-MANIFEST = Manifest("custom_rules")
+_NAMES = (
+    "closure_convert custom custom_dce custom_gradient custom_jvp custom_transpose custom_vjp"
+).split()
+
+MANIFEST = Manifest(
+    "custom_rules",
+    requires=("ad", "batching", "lax"),
+    names={
+        **{n: f"dovetail_custom_rules:{n}" for n in _NAMES},
+        "lax.custom_linear_solve": "dovetail_custom_rules:custom_linear_solve",
+        "lax.custom_root": "dovetail_custom_rules:custom_root",
+    },
+    surfaces={
+        "custom_batching": "dovetail_custom_rules.custom_batching",
+        "custom_derivatives": "dovetail_custom_rules.custom_derivatives",
+    },
+)

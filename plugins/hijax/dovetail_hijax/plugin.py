@@ -2,4 +2,18 @@
 
 from dovetail_core.manifest import Manifest
 
-MANIFEST = Manifest("hijax")
+_CELLS = "dovetail_hijax.box_cells"
+
+MANIFEST = Manifest(
+    "hijax",
+    requires=("ad", "batching", "refs"),
+    surfaces={"hijax": "dovetail_hijax"},
+    providers={"high_algebra": "dovetail_hijax.algebra:ALGEBRA"},
+    rows=("dovetail_hijax.algebra", "dovetail_hijax.two_phases", "dovetail_hijax.box"),
+    contributes={
+        "eval": (f"{_CELLS}.evaluation",),
+        "refs.discharge": (f"{_CELLS}.discharge",),
+        "ad.jvp": (f"{_CELLS}.jvp",),
+        "batching.batch": (f"{_CELLS}.batch",),
+    },
+)

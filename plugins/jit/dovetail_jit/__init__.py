@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from .eager import (
         fused as fused,
     )
+    from .effects import (
+        effects_barrier as effects_barrier,
+    )
     from .inspection import (
         clear_caches as clear_caches,
         disable_jit as disable_jit,
@@ -38,6 +41,7 @@ _WHERE = {
     "Traced": "stages",
     "clear_caches": "inspection",
     "disable_jit": "inspection",
+    "effects_barrier": "effects",
     "ensure_compile_time_eval": "inspection",
     "eval_shape": "inspection",
     "fused": "eager",

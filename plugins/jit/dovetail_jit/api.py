@@ -8,7 +8,19 @@ from functools import partial, update_wrapper
 from typing import Any
 
 from dovetail_backends import backend as backend_named
-from dovetail_core import EVAL, Tracer, check_alive, get_trace, typeof
+from dovetail_core import (
+    EVAL,
+    Tracer,
+    check_alive,
+    current_source,
+    describe_source,
+    get_trace,
+    lower_to_lo,
+    lower_values,
+    raise_values,
+    typeof,
+)
+from dovetail_core.mutable import any_mutable
 from dovetail_core.tree_util import (
     default_registry,
     keystr,
@@ -19,8 +31,10 @@ from dovetail_core.tree_util import (
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import clear_cache, make_call
 
+from .boundary import boundary_of, call_boundary, refuse_aliases
 from .eager import fallback
 from .executables import executable_for, placement
+from .guards import guarded, reject_deleted, reject_static
 from .primitive import jit_p
 from .stages import Traced
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
@@ -83,22 +97,9 @@ class Settings:
         try:
             hash(found.statics)
         except TypeError:
-            self._reject_static(args, kwargs)
+            reject_static(self, args, kwargs)
+            raise
         return found
-
-    def _reject_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        named = [(f"argument {n}", args[n]) for n in self.static_nums if n < len(args)]
-        named += [(f"argument {k!r}", v) for k, v in kwargs.items() if k in self.static_names]
-        for label, value in named:
-            try:
-                hash(value)
-            except TypeError:
-                raise ValueError(
-                    f"jit of {self.name}: static {label} of type {type(value).__name__} is not "
-                    "hashable. Static arguments select a compiled program, so they must be "
-                    "hashable: pass a tuple instead of a list or dict, a Python number instead of "
-                    "an array or a traced value, or do not make it static."
-                ) from None
 
     def avals(self, arguments: Arguments, args: Any, kwargs: Any) -> list[Any]:
         """Types of the dynamic arguments.
@@ -114,7 +115,9 @@ class Settings:
                     typeof(x)
                 except TypeError as e:
                     where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
-                    raise TypeError(f"jit of {self.name}: {where}: {e}") from None
+                    raise TypeError(
+                        f"jit of {self.name}: {where}{describe_source(current_source())}: {e}"
+                    ) from None
             raise
 
     def trace(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
@@ -206,7 +209,8 @@ def _both(
         if not takes_more and not -len(positional) <= n < len(positional):
             raise ValueError(
                 f"jit of {function_name(fun)}: argument number {n} does not exist; it takes "
-                f"{len(positional)} positional arguments"
+                f"{len(positional)} positional arguments{describe_source(current_source())}. "
+                "Positions count from 0."
             )
     if not takes_more:
         nums = tuple(n % len(positional) for n in nums)
@@ -216,7 +220,7 @@ def _both(
         if name not in known and not takes_names:
             raise ValueError(
                 f"jit of {function_name(fun)}: there is no argument {name!r}; it has "
-                f"{sorted(known)}"
+                f"{sorted(known)}{describe_source(current_source())}."
             )
     if nums and not names:
         return nums, frozenset(
@@ -249,8 +253,8 @@ def jit(
         static_argnums, static_argnames: arguments that are compile-time constants; they must be
             hashable. Positions imply names and names positions where the signature tells.
         donate_argnums, donate_argnames: arguments whose buffers results may reuse; the arrays are
-            deleted by the call. Using one later raises RuntimeError (from a call that stays in
-            C++ jaxlib before 0.12 raises its own ValueError, "Buffer has been deleted or donated").
+            deleted by the call (those that no result can use are kept). Using one later raises
+            RuntimeError.
         keep_unused: keep arguments in the compiled program that ``fun`` does not use.
         device, backend: where to run, in place of where the arguments are.
         inline: inside another traced function, put the operations in place of a call.
@@ -291,7 +295,7 @@ def _wrap(settings: Settings) -> Any:
     def miss(*args: Any, **kwargs: Any) -> Any:
         return _call(settings, args, kwargs)
 
-    call: Any = make_call(
+    direct = make_call(
         settings.name,
         settings.fun,
         miss,
@@ -301,11 +305,11 @@ def _wrap(settings: Settings) -> Any:
         registry=default_registry,
         shard_arg_fallback=fallback,
     )
-    update_wrapper(call, settings.fun)
+    call: Any = update_wrapper(guarded(direct, settings), settings.fun)
     call.trace = partial(_trace_stage, settings)
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
-    call.clear_cache = lambda: clear_cache(call)
+    call.clear_cache = lambda: clear_cache(direct)
     call._settings = settings
     return call
 
@@ -318,21 +322,29 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     for x in leaves:
         if isinstance(x, Tracer):
             check_alive(x)
+        elif x.__class__ is ArrayImpl and x.is_deleted():  # type: ignore[union-attr]
+            reject_deleted(settings, args, kwargs)
     if tracing and settings.inline:
         return arguments.rebuild(leaves), None, False
     avals = settings.avals(arguments, args, kwargs)
     program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))
     operands = [*program.consts, *leaves]
+    mutable = any_mutable(program.call.in_avals)
+    if mutable:
+        refuse_aliases(settings.name, args, kwargs, program.consts, leaves)
     if tracing:
         flags = donated or (False,) * len(operands)
         outs = jit_p.bind(*operands, program=program.call, name=settings.name, donated=flags)
         return tree_unflatten(program.out_tree, outs), None, False
     run = settings.runner()
     if run is not None:
-        return tree_unflatten(program.out_tree, run(program.call, operands)), None, False
+        outs = _run_elsewhere(run, settings.name, program, operands)
+        return tree_unflatten(program.out_tree, outs), None, False
     if donated:
         settings.check_donated(operands, donated, len(program.consts))
+    if mutable:
+        return _call_mutable(settings, program, operands, donated), None, False
     device, committed = settings.place(leaves)
     ex = executable_for(
         program.call, settings.name, device, donated=donated, keep_unused=settings.keep_unused,
@@ -341,6 +353,35 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     outs = ex.run(operands, committed)
     path = ex.fast_path(program.out_tree, committed, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
+
+
+def _run_elsewhere(run: Any, name: str, program: Program, operands: Sequence[Any]) -> list[Any]:
+    """A call by a backend that is not PJRT, which evaluates low programs."""
+    bound = boundary_of(program.call)
+    call, given = program.call, operands
+    if bound is not None:
+        call, given = bound.program, bound.contents(operands)
+    arrays = lower_values(given, f"asked for to call {name}")
+    outs = raise_values(run(lower_to_lo(call), arrays), call.out_avals)
+    return outs if bound is None else bound.finish(operands, outs)
+
+
+def _call_mutable(
+    settings: Settings, program: Program, operands: Sequence[Any], donated: Sequence[bool]
+) -> Any:
+    """A call with mutable arguments: C++ cannot repeat it, but it is traced and compiled once."""
+    bound = boundary_of(program.call)
+    assert bound is not None
+    device, committed = settings.place(bound.contents(operands))
+
+    def executable(pure: Any, flags: Any) -> Any:
+        return executable_for(
+            pure, settings.name, device, donated=flags, keep_unused=settings.keep_unused,
+            options=settings.options,
+        )  # fmt: skip
+
+    outs = call_boundary(bound, operands, donated, executable, committed)
+    return tree_unflatten(program.out_tree, outs)
 
 
 def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:

@@ -44,7 +44,7 @@ def compile_with_cache(
     if directory is None or profile != "default":
         return _compile(backend, module, device, given, profile), False
     path = Path(directory).expanduser() / f"{_key(module, device, given)}.bin"
-    loaded = _read(path, backend, device)
+    loaded = _read(path, backend, device, module.host_callbacks)
     if loaded is not None:
         return loaded, True
     loaded = _compile(backend, module, device, given, profile)
@@ -80,7 +80,7 @@ def _key(module: LoweredModule, device: Any, options: dict[str, Any]) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
-def _read(path: Path, backend: Any, device: Any) -> Any:
+def _read(path: Path, backend: Any, device: Any, callbacks: tuple[Any, ...]) -> Any:
     try:
         blob = path.read_bytes()
     except OSError:
@@ -89,7 +89,8 @@ def _read(path: Path, backend: Any, device: Any) -> Any:
         if not blob.startswith(_MAGIC):
             raise ValueError("it does not begin as a cache entry does")
         body = zlib.decompress(blob[len(_MAGIC) :])  # its checksum guards the executable's code
-        return execution.deserialize(backend.client, body, xla_client.device_list([device]))
+        devices = xla_client.device_list([device])
+        return execution.deserialize(backend.client, body, devices, host_callbacks=callbacks)
     except Exception as e:
         warnings.warn(
             f"the compilation cache entry {path} is damaged ({type(e).__name__}: {e}). The "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any, TypeVar
 
@@ -15,13 +15,18 @@ from dovetail_core import (
     UnexpectedTracerError,
     check_alive,
     consts_to_inputs,
+    current_source,
+    describe_source,
     get_trace,
     stage,
     typeof,
 )
+from dovetail_core.mutable import check_aliases
 from dovetail_core.tree_util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
+from dovetail_core.xla.config import trace_context
 
+from .boundary import Boundary, boundary_of, call_boundary
 from .executables import executable_for, placement
 from .primitive import jit_p
 from .tracing import Arguments, take_apart, trace_program
@@ -47,8 +52,10 @@ def reject_tracers(leaves: Any, name: str) -> None:
         if isinstance(x, Tracer):
             check_alive(x)
             raise UnexpectedTracerError(
-                f"{name} is evaluated at once, but an operand {x!r} is being traced: the operation "
-                "ran outside of the trace (in another thread, or under ensure_compile_time_eval)."
+                f"{name} is evaluated at once{describe_source(current_source())}, but an operand "
+                f"{x!r} is being traced: the operation ran outside of the trace (in another "
+                "thread, or under ensure_compile_time_eval). Give the function in that thread a value that "
+                "is not traced, or run it in the thread that traces."
             )
 
 
@@ -57,9 +64,19 @@ def compiled_call(
 ) -> Any:
     """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
 
+    high: dict[Any, ClosedJaxpr] = {}  # C++ sends every call with such an operand here
+
     def miss(*args: Any) -> Any:
         reject_tracers(args, name)
-        program = program_for(*[typeof(x) for x in args])
+        avals = tuple([typeof(x) for x in args])
+        program = high.get((avals, trace_context())) if high else None
+        if program is None:
+            program = program_for(*avals)
+            if any(a.is_high or a.is_mutable for a in avals):
+                high[avals, trace_context()] = program
+        bound = boundary_of(program)
+        if bound is not None:
+            return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False
         device, committed = placement(args, name)
         ex = executable_for(program, name, device, profile=_profile(program))
         outs = ex.run(args, committed)
@@ -77,6 +94,16 @@ def compiled_call(
         registry=default_registry,
         shard_arg_fallback=fallback,
     )
+
+
+def _run_mutable(name: str, bound: Boundary, args: Sequence[Any]) -> list[Any]:
+    check_aliases(name, args, [f"operand {i}" for i in range(len(args))])
+    device, committed = placement(bound.contents(args), name)
+
+    def executable(program: ClosedJaxpr, donated: Any) -> Any:
+        return executable_for(program, name, device, donated=donated)
+
+    return call_boundary(bound, args, (), executable, committed)
 
 
 def _profile(program: ClosedJaxpr) -> str:

@@ -5,18 +5,28 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from dovetail_backends import (
     LoweredModule,
     asarray_on,
     backend_of,
+    explain_failure,
     give_away,
     lower_module,
     target_device,
 )
-from dovetail_core import ClosedJaxpr, generation, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    RegistryError,
+    generation,
+    low_types,
+    lower_to_lo,
+    lower_values,
+    typeof,
+)
 from dovetail_core.hooks import has_hooks, manager
+from dovetail_core.mutable import without_mutable
 from dovetail_core.passes import run_passes
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
@@ -24,6 +34,7 @@ from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
 from .disk_cache import compile_with_cache
+from .effects import run_with_effects
 
 
 class Executable:
@@ -50,20 +61,29 @@ class Executable:
             outs = self.module.out_avals
             handlers = execution.result_handlers(outs, [self.sharding] * len(outs), committed)
             self._handlers[committed] = handlers
-        out = execution.run(self.loaded, [*self.constants, *kept], handlers)
+        arrays = [*self.constants, *kept]
+        effects = self.module.effects
+        if effects:
+            ordered = any(e.ordered for e in effects)
+            out = run_with_effects(self.loaded, arrays, handlers, ordered)
+        else:
+            out = execution.run(self.loaded, arrays, handlers)
         for x, d in zip(kept, self.module.donated):
-            if (
-                d
-            ):  # the runtime has taken its memory; now C++ sends its use to Python, which says so
-                give_away(x)
+            if d:  # the runtime has taken its memory: now C++ sends its use to Python
+                give_away(x, self.module.name)
         return out
 
-    def fast_path(self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> FastPath:
+    def fast_path(
+        self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()
+    ) -> FastPath | None:
         """What the C++ call path needs to repeat the call without Python.
 
+        None where it must not be: the program has effects, whose end and order are kept in Python.
         ``consts`` are leading arguments that every call has in common.
         """
-        n_out, n_in = len(self.module.out_avals), sum(self.module.kept)
+        if self.module.effects:
+            return None
+        n_out, n_in = len(self.module.out_avals), len(self.constants) + sum(self.module.kept)
         common = [self._array(c, a) for c, a in zip(consts, self.in_avals)]
         return FastPath(
             self.loaded,
@@ -100,6 +120,9 @@ def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
                     "with device_put."
                 )
             chosen = chosen or (device, i)
+        elif x.__class__ is not ArrayImpl and typeof(x).is_high:
+            device, committed = placement(lower_values((x,), "asked for to place it"), name)
+            chosen = chosen or ((device, i) if committed else None)
     return (chosen[0], True) if chosen is not None else (target_device(), False)
 
 
@@ -118,7 +141,7 @@ def executable_for(
     found = program.cache.get(key)
     if found is None:
         module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
-        found = compile_module(module, program.in_avals, device, options, profile)
+        found = compile_module(module, program, device, options, profile)
         program.cache[key] = found
     return found
 
@@ -151,8 +174,19 @@ def lower(
     """Run the passes on a program and lower it to StableHLO."""
     start = time.perf_counter()
     if profile == "default":
-        program = run_passes("ir", run_passes("hi", program))
-    module = lower_module(program, platform, name, donated, keep_unused)
+        program = run_passes("hi", program)
+    if program.is_high:
+        from .high import donated_arrays
+
+        program = without_mutable(program)  # what holds high values must go before they do
+        donated = donated_arrays(donated, program)
+        program = lower_to_lo(program)
+    if profile == "default":
+        program = run_passes("ir", program)
+    try:
+        module = lower_module(program, platform, name, donated, keep_unused)
+    except Exception as e:
+        _raise_explained(program, platform, name, e)
     if profile == "default":
         text = run_passes("module", module.text)
         if text is not module.text:
@@ -169,19 +203,37 @@ def lower(
     return module
 
 
+def _raise_explained(program: ClosedJaxpr, platform: str, name: str, error: Exception) -> NoReturn:
+    """Raise the error that names the operation to blame for ``error``, else ``error`` itself."""
+    if not isinstance(error, RegistryError):  # which is about an operation already
+        low = lower_to_lo(program) if program.is_high else program
+        found = explain_failure(low, platform, name, error)
+        if found is not None:
+            raise found from error
+    raise error
+
+
 def compile_module(
     module: LoweredModule,
-    in_avals: Sequence[Any],
+    program: ClosedJaxpr,
     device: Any,
     options: Mapping[str, Any] | None = None,
     profile: str = "default",
 ) -> Executable:
-    """Compile a module for a device."""
+    """Compile a module, to which ``program`` was lowered, for a device."""
     start = time.perf_counter()
-    loaded, cached = compile_with_cache(module, device, options, profile)
+    try:
+        loaded, cached = compile_with_cache(module, device, options, profile)
+    except Exception as e:
+        _raise_explained(program, module.platform, module.name, e)
     if profile == "default" and has_hooks("dovetail_compiled"):
         seconds = time.perf_counter() - start
         manager().hook.dovetail_compiled(
             name=module.name, platform=module.platform, cached=cached, seconds=seconds
         )
-    return Executable(module, loaded, device, in_avals)
+    low = low_types(program.in_avals)
+    if any(a.is_high for a in (*program.in_avals, *program.out_avals)):
+        from .high import HighExecutable
+
+        return HighExecutable(module, loaded, device, low, program.out_avals)
+    return Executable(module, loaded, device, low)

@@ -3,7 +3,8 @@
 from dovetail_core.manifest import Manifest
 
 _NAMES = (
-    "ShapeDtypeStruct clear_caches disable_jit ensure_compile_time_eval eval_shape jit make_jaxpr"
+    "ShapeDtypeStruct clear_caches disable_jit effects_barrier ensure_compile_time_eval eval_shape "
+    "jit make_jaxpr"
 ).split()
 
 MANIFEST = Manifest(

@@ -6,10 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
-from dovetail_core import ClosedJaxpr, ShapedArray, Tracer, generation, register_type, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    ShapedArray,
+    Tracer,
+    current_source,
+    describe_source,
+    generation,
+    register_type,
+    registry,
+    typeof,
+)
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
 
+from .argument_names import array_names, leaf_names, with_names
+from .boundary import boundary_of, call_boundary, refuse_aliases
 from .executables import Executable, compile_module, executable_key, lower
 from .tracing import Program
 
@@ -54,7 +66,9 @@ register_type(ShapeDtypeStruct, lambda x: ShapedArray(x.shape, x.dtype, x.weak_t
 
 
 def shape_struct(aval: Any) -> Any:
-    """The structure that describes a value of type ``aval``."""
+    """What describes a value of type ``aval``: shape and dtype, or a high type itself."""
+    if aval.is_high:
+        return aval
     return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
 
 
@@ -90,15 +104,37 @@ class Traced:
         return self._program.seconds
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> Lowered:
-        """Lower to StableHLO for the platform the call would run on (or the one named)."""
+        """Lower to StableHLO for the platform the call would run on (or the one named).
+
+        Raises:
+            ValueError: there is no such platform; names those that there are.
+        """
         settings = self._settings
         leaves = [x for x in self._leaves if not isinstance(x, (ShapeDtypeStruct, Tracer))]
-        device, committed = settings.place(leaves)
+        device, committed = settings.place(_at_rest(leaves))
         platform = lowering_platforms[0] if lowering_platforms else backend_of(device).platform
-        module = lower(
-            self._program.call, settings.name, platform, self._donated, settings.keep_unused
-        )
+        known = registry().entries("backends")
+        if platform not in known:
+            raise ValueError(
+                f"{settings.name} cannot be lowered for {platform!r}"
+                f"{describe_source(current_source())}: the platforms are {', '.join(known)}."
+            )
+        program, donated = self._callable()
+        module = lower(program, settings.name, platform, donated, settings.keep_unused)
         return Lowered(self, module, device, committed)
+
+    def _callable(self) -> tuple[ClosedJaxpr, Sequence[Any]]:
+        """The program as it is lowered, and what is donated: without mutable inputs."""
+        bound = boundary_of(self._program.call)
+        if bound is None:
+            return self._program.call, self._donated
+        return bound.program, bound.donated(self._donated)
+
+
+def _at_rest(leaves: Sequence[Any]) -> list[Any]:
+    """Arguments with what mutable ones hold in their place."""
+    avals = [typeof(x) for x in leaves]
+    return [y for x, a in zip(leaves, avals) for y in (a.take(x) if a.is_mutable else (x,))]
 
 
 class Lowered:
@@ -117,12 +153,28 @@ class Lowered:
         """Shapes and dtypes of the result."""
         return self._traced.out_info
 
+    @property
+    def arg_names(self) -> list[str]:
+        """A name for each argument of the module, after the function's: ``x``, ``state['speed']``;
+        ``q.0`` and ``q.1`` for the arrays that a high value ``q`` is made of."""
+        traced = self._traced
+        settings, program = traced._settings, traced._program  # pyright: ignore[reportPrivateUsage]
+        leaves = leaf_names(settings.fun, self.in_tree, settings.static_nums)
+        names = array_names(program.call, len(program.consts), leaves)
+        return [n for n, kept in zip(names, self._module.kept) if kept]
+
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The module as text: ``stablehlo`` (default), or ``hlo`` before optimisation."""
+        """The module as text: ``stablehlo`` (default), or ``hlo`` before optimisation.
+
+        ``debug_info`` adds locations: where operations come from, and the names of arguments.
+        """
         from dovetail_core.xla import mlir
 
         if dialect in (None, "stablehlo"):
-            return mlir.pretty(self._module.text, locations=debug_info)
+            text = self._module.text
+            if debug_info:
+                text = with_names(text, self.arg_names)
+            return mlir.pretty(text, locations=debug_info)
         if dialect == "hlo":
             return mlir.hlo_text(self._module.text)
         raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
@@ -146,7 +198,8 @@ class Lowered:
             ValueError: the program was lowered for a platform that the device is not of.
         """
         traced = self._traced
-        program, settings = traced._program.call, traced._settings  # pyright: ignore[reportPrivateUsage]
+        settings = traced._settings  # pyright: ignore[reportPrivateUsage]
+        program, donated = traced._callable()  # pyright: ignore[reportPrivateUsage]
         options = {**settings.options, **(compiler_options or {})}
         platform = backend_of(self._device).platform
         if self._module.platform != platform:
@@ -155,12 +208,11 @@ class Lowered:
                 f"is of platform {platform!r}. Lower it without lowering_platforms to run it there."
             )
         key = executable_key(
-            self._device, traced._donated, settings.keep_unused, options,  # pyright: ignore[reportPrivateUsage]
-            lowered_at=self._generation,
+            self._device, donated, settings.keep_unused, options, lowered_at=self._generation,
         )  # fmt: skip
         found = program.cache.get(key)
         if found is None:
-            found = compile_module(self._module, program.in_avals, self._device, options)
+            found = compile_module(self._module, program, self._device, options)
             program.cache[key] = found
         return Compiled(self, found)
 
@@ -198,14 +250,19 @@ class Compiled:
         wanted: Any = program.call.in_avals[len(program.consts) :]
         for i, (x, want) in enumerate(zip(leaves, wanted)):
             got: Any = typeof(x)
-            if got.shape != want.shape or got.dtype != want.dtype:
+            if got.strong() != want.strong():
                 raise TypeError(
                     f"the compiled {name} takes {want.str_short()} as leaf {i} of its arguments, "
                     f"got {got.str_short()}. Trace and compile again for other types, or call the "
                     "jitted function itself."
                 )
         committed = self._lowered._committed  # pyright: ignore[reportPrivateUsage]
-        outs = self._executable.run([*program.consts, *leaves], committed)
+        operands, bound = [*program.consts, *leaves], boundary_of(program.call)
+        if bound is None:
+            outs = self._executable.run(operands, committed)
+        else:
+            refuse_aliases(name, args, kwargs, program.consts, leaves)
+            outs = call_boundary(bound, operands, (), lambda *_: self._executable, committed)
         return tree_unflatten(self.out_tree, outs)
 
     def as_text(self) -> str:

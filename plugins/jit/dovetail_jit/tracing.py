@@ -7,7 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from dovetail_core import ClosedJaxpr, Tracer, axis_env, consts_to_inputs, stage, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Tracer,
+    axis_env,
+    callable_name,
+    consts_to_inputs,
+    stage,
+    typeof,
+)
 from dovetail_core.hooks import has_hooks, manager
 from dovetail_core.tree_util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
@@ -34,7 +42,7 @@ _programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
 
 def function_name(f: Any) -> str:
     """A function's name for programs and messages."""
-    return getattr(f, "__name__", type(f).__name__)
+    return callable_name(f)
 
 
 def trace_program(
@@ -49,12 +57,18 @@ def trace_program(
     known = _remembered(f)
     full_key = (key, in_tree, tuple(avals), trace_context(), axis_env())
     found = known.get(full_key)
-    if found is None:
+    if found is None or (found.consts and _outdated(found)):
         found = _trace(f, avals, rebuild)
         # A program that closes over a tracer belongs to the transformation that is running.
         if not any(isinstance(c, Tracer) for c in found.consts):
             known[full_key] = found
     return found
+
+
+def _outdated(program: Program) -> bool:
+    """Whether a mutable value that the program closes over now holds values of other types."""
+    pairs = zip(program.consts, program.call.in_avals)
+    return any(a.has_mutable_type and typeof(c) != a for c, a in pairs)
 
 
 def _remembered(f: Any) -> dict[Any, Program]:

@@ -17,6 +17,8 @@ MANIFEST = Manifest(
         "backends.stablehlo": ("dovetail_lax.cells.stablehlo",),
         "backends.reference": ("dovetail_lax.cells.reference",),
         "dce": ("dovetail_lax.cells.dce",),
+        "remat.cost": ("dovetail_lax.cells.cost",),
+        "refs.discharge": ("dovetail_lax.cells.discharge",),
     },
     providers={"algebra": "dovetail_lax.algebra:ALGEBRA"},
     samples=("dovetail_lax.samples",),

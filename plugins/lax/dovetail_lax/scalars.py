@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import current_source, describe_source
+from dovetail_core.errors import integer_too_large
 from dovetail_core.xla.config import enable_x64_state
 
 from .dtypes import kind_of, scalar_dtype
@@ -47,11 +47,7 @@ def check_int(value: int) -> None:
     """
     bits = scalar_dtype(int).itemsize * 8 - 1
     if not -(1 << bits) <= value < 1 << bits:
-        raise OverflowError(
-            f"the Python integer {value} does not fit into {scalar_dtype(int)}"
-            f"{describe_source(current_source())}. Enable 64-bit types (enable_x64), or pass an "
-            "array of a floating-point type."
-        )
+        raise integer_too_large(value, scalar_dtype(int))
 
 
 def adapt(value: Any, dtype: Any) -> Any:

@@ -91,15 +91,16 @@ def _logsumexp_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
 
 
 def number(value: float, x: Any) -> Any:
-    """A constant for use beside ``x``: a Python float where floats have that dtype by themselves.
+    """A constant for use beside ``x``: a Python number where those have that dtype by themselves.
 
     Such is the quickest operand, and leaves the result as weakly typed as ``x`` is.
     """
     key = (value, x.dtype, enable_x64.state.value)
     found = _numbers.get(key)
     if found is None:
-        own = x.dtype == dtypes.as_dtype(float)
-        found = _numbers[key] = value if own else x.dtype.type(value)
+        kind = {"f": float, "i": int}.get(x.dtype.kind)
+        own = kind is not None and kind(value) == value and x.dtype == dtypes.as_dtype(kind)
+        found = _numbers[key] = kind(value) if own and kind else x.dtype.type(value)
     return found
 
 

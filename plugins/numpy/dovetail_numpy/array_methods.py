@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail_core import Tracer, install_methods
 from dovetail_core.xla.arrays import ArrayImpl
@@ -13,6 +15,7 @@ from .contraction.products import dot
 from .conversion import astype, view
 from .creation.arrays import array
 from .creation.matrices import diagonal
+from .creation.placing import to_device
 from .fusion import of_one_array, of_two_arrays
 from .indexing import taking
 from .indexing.at import At
@@ -83,9 +86,26 @@ def _item(x: Any, *args: Any) -> Any:
     """The element as a Python number."""
     known = x.concrete()
     if known is not None:
-        return known.item(*args)
+        return np.asarray(known).item(*args)
     kind = x.dtype.kind
     return {"b": bool, "i": int, "u": int, "c": complex}.get(kind, float)(x)
+
+
+def _tobytes(x: Any, order: str = "C") -> bytes:
+    """The bytes of the elements; of a traced array only where its value is known."""
+    return np.asarray(x).tobytes(order)  # type: ignore[arg-type]
+
+
+def _tolist(x: Any) -> Any:
+    """The elements as nested lists; of a traced array only where its value is known."""
+    return np.asarray(x).tolist()
+
+
+def _to_device(x: Any, device: Any, *, stream: Any = None) -> Any:
+    """The array on a device."""
+    if stream is not None:
+        raise NotImplementedError("to_device: the argument stream is not supported")
+    return to_device(x, device)
 
 
 def _itemsize(x: Any) -> int:
@@ -142,9 +162,11 @@ def _byteswap(x: Any, inplace: bool = False) -> Any:
         )
     if x.dtype.itemsize == 1:
         return x
+    if not x.shape:
+        return lax.reshape(_byteswap(lax.reshape(x, (1,))), ())
     octets = view(x, "uint8")
     width = x.dtype.itemsize
-    split = lax.reshape(octets, (*x.shape[:-1], -1 if not x.shape else x.shape[-1], width))
+    split = lax.reshape(octets, (*x.shape, width))
     return view(lax.reshape(lax.rev(split, (split.ndim - 1,)), octets.shape), x.dtype)
 
 
@@ -171,7 +193,7 @@ _DIRECT_PAIRS = [
     f"__{r}{n}__" for r in ("", "r") for n in ("add", "sub", "mul", "truediv", "matmul")
 ] + ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
 """Operators that runtime arrays have as C++ callables, which a repeated call never leaves."""
-_TRACER_ONLY = {"item": _item}
+_TRACER_ONLY = {"item": _item, "tobytes": _tobytes, "tolist": _tolist, "to_device": _to_device}
 
 
 def _namespace(x: Any, *, api_version: str | None = None) -> Any:

@@ -42,6 +42,8 @@ def astype(
 def view(x: ArrayLike, dtype: DTypeLike = None, type: None = None) -> Array:
     """The bytes of ``x`` read as another element type; the last axis grows or shrinks with it.
 
+    Without a dtype it is ``x`` itself.
+
     Raises:
         ValueError: the last axis does not divide into elements of the new type.
         NotImplementedError: ``type`` is given.
@@ -49,7 +51,7 @@ def view(x: ArrayLike, dtype: DTypeLike = None, type: None = None) -> Array:
     if type is not None:
         raise NotImplementedError("view: the argument type is not supported")
     x = as_array("view", x)
-    dt = canonical_dtype(np.float64) if dtype is None else dtypes.as_dtype(dtype)
+    dt = x.dtype if dtype is None else dtypes.as_dtype(dtype)
     if dt == x.dtype:
         return x
     old, new = x.dtype.itemsize, dt.itemsize

@@ -20,7 +20,7 @@ def _not_an_array(x: Any, *args: Any, **kwargs: Any) -> bool:
     return x.__class__ not in _ARRAYS
 
 
-def _not_two_arrays(x: Any, y: Any) -> bool:
+def _not_two_arrays(x: Any = None, y: Any = None, **named: Any) -> bool:
     """A Python float is as good as an array. So is an integer that every type it meets can hold;
     of others the value must be checked."""
     if x.__class__ not in _ARRAYS:

@@ -11,7 +11,7 @@ import dovetail_lax as lax
 from .creation.arrays import as_array
 from .creation.ranges import linspace
 from .fusion import fused
-from .operands import Array, ArrayLike, integer
+from .operands import Array, ArrayLike, DTypeError, integer
 from .operations import filled, number, select
 from .promotion import INT32, convert, default_int, promote
 from .reductions import basic
@@ -34,8 +34,8 @@ def bincount(
     x = as_array("bincount", x)
     if x.ndim != 1:
         raise ValueError(f"bincount takes a vector, got shape {x.shape}")
-    if x.dtype.kind not in "iu":
-        raise TypeError(f"bincount takes integers, got dtype {x.dtype}")
+    if x.dtype.kind not in "iub":
+        raise DTypeError(f"bincount takes integers, got dtype {x.dtype}")
     least = integer("bincount", "minlength", minlength)
     if length is None:
         values = known("bincount", x, "Give length=, the length of the result.")

@@ -19,6 +19,15 @@ Array: TypeAlias = Any
 DTypeLike: TypeAlias = Any
 Axis: TypeAlias = "int | Sequence[int] | None"
 
+
+class ShapeError(TypeError, ValueError):
+    """Shapes that do not fit: operators raise a TypeError for them, NumPy a ValueError."""
+
+
+class DTypeError(TypeError, ValueError):
+    """An element type that a function does not accept: a TypeError or a ValueError to callers."""
+
+
 PYTHON_SCALARS = frozenset((bool, int, float, complex))
 
 
@@ -116,7 +125,7 @@ def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
 
     Raises:
         TypeError: it holds something other than integers.
-        ValueError: a dimension is negative.
+        ShapeError: a dimension is negative; a TypeError and a ValueError.
     """
     if shape.__class__ is tuple:
         for d in shape:
@@ -128,7 +137,7 @@ def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
         shape = (shape,)
     dims = tuple(integer(name, "every dimension of a shape", d) for d in shape)
     if any(d < 0 for d in dims):
-        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
+        raise ShapeError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
     return dims
 
 
@@ -136,12 +145,12 @@ def axis_index(name: str, axis: Any, ndim: int) -> int:
     """One axis as a number from 0.
 
     Raises:
-        ValueError: it is out of bounds.
+        AxisError: it is out of bounds; a ValueError and an IndexError.
     """
     i = axis if axis.__class__ is int else integer(name, "axis", axis)
     if not -ndim <= i < ndim:
         remedy = f"Use an axis from {-ndim} to {ndim - 1}." if ndim else "A scalar has none."
-        raise ValueError(
+        raise np.exceptions.AxisError(
             f"{name}: axis {i} is out of bounds for an array of {ndim} "
             f"dimension{'' if ndim == 1 else 's'}{here()}. {remedy}"
         )

@@ -37,6 +37,13 @@ def select(pred: Any, yes: Any, no: Any) -> Any:
     return lax.select_n_p.bind(pred, no, yes)
 
 
+def strong(x: Any) -> Any:
+    """``x`` without weak typing."""
+    if not x.aval.weak_type:
+        return x
+    return lax.convert_element_type_p.bind(x, new_dtype=x.aval.dtype, weak_type=False)
+
+
 def truth(x: Any) -> Any:
     """Whether elements are not zero; booleans as they are."""
     return x if dtype_of(x).kind == "b" else lax.ne_p.bind(x, number(x, 0))

@@ -6,40 +6,68 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import dovetail_lax as lax
+from dovetail_core import ShapedArray
+from dovetail_core.methods import own_operator
 
 from .contraction.matmul import MATMUL
 from .indexing.reading import getitem
-from .operands import PYTHON_SCALARS, short_repr
+from .operands import here, short_repr
 from .ufuncs import arithmetic, bits, comparisons, unary
 from .ufuncs.plans import Binary, foreign
 
 
-def _operator(engine: Binary) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+def _operator(
+    engine: Binary, name: str
+) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
     """``x op y`` and ``y op x`` for an array ``x``; operands of unknown classes are left alone."""
     plans, miss = engine.plans, engine.miss
+    own, reflected = f"__{name}__", f"__r{name}__"
 
     def forward(x: Any, y: Any) -> Any:
         plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
         if plan is not None:
             return plan(x, y)
-        return NotImplemented if foreign(y) else miss(x, y)
+        found = own_operator(x, y, own)
+        if found is not NotImplemented:
+            return found
+        return _left_alone(engine.name, y) if foreign(y) else miss(x, y)
 
     def backward(x: Any, y: Any) -> Any:
         plan = plans.get((getattr(y, "aval", y.__class__), x.aval))
         if plan is not None:
             return plan(y, x)
-        return NotImplemented if foreign(y) else miss(y, x)
+        found = own_operator(x, y, reflected)
+        if found is not NotImplemented:
+            return found
+        return _left_alone(engine.name, y) if foreign(y) else miss(y, x)
 
     return forward, backward
 
 
-def _comparison(engine: Binary, symbol: str) -> Callable[[Any, Any], Any]:
+def _left_alone(name: str, y: Any) -> Any:
+    """NotImplemented, so that the other operand's class may answer; sequences never do.
+
+    Python would take an array of one integer as the number of times to repeat a list.
+    """
+    if y.__class__ in (list, tuple, str, range):
+        raise TypeError(
+            f"{name} is not defined for an array and {short_repr(y)} of type {type(y).__name__}"
+            f"{here()}: convert it first with dovetail.numpy.asarray"
+        )
+    return NotImplemented
+
+
+def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], Any]:
     plans, miss = engine.plans, engine.miss
+    own = f"__{name}__"
 
     def compare(x: Any, y: Any) -> Any:
         plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
         if plan is not None:
             return plan(x, y)
+        found = own_operator(x, y, own)
+        if found is not NotImplemented:
+            return found
         if foreign(y):
             # Python would answer False for a list without asking anyone else.
             return _refuse(symbol, y) if isinstance(y, (list, tuple, set, dict)) else NotImplemented
@@ -56,7 +84,7 @@ def _refuse(symbol: str, y: Any) -> NoReturn:
 
 
 def _pow(x: Any, y: Any) -> Any:
-    if y.__class__ is int:
+    if y.__class__ is int and x.aval.__class__ is ShapedArray:
         return arithmetic.integer_power(x, y)
     return _power(x, y)
 
@@ -65,7 +93,7 @@ def _mod_pow(x: Any, y: Any, modulus: Any = None) -> Any:
     return NotImplemented if modulus is not None else _pow(x, y)
 
 
-_power, _rpow = _operator(arithmetic.POWER)
+_power, _rpow = _operator(arithmetic.POWER, "pow")
 
 
 def _rpow_plain(x: Any, y: Any, modulus: Any = None) -> Any:
@@ -76,18 +104,30 @@ def _matmul(x: Any, y: Any) -> Any:
     plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
     if plan is not None:
         return plan(x, y)
-    return NotImplemented if foreign(y) or y.__class__ in PYTHON_SCALARS else MATMUL.miss(x, y)
+    found = own_operator(x, y, "__matmul__")
+    if found is not NotImplemented:
+        return found
+    return NotImplemented if foreign(y) else MATMUL.miss(x, y)
 
 
 def _rmatmul(x: Any, y: Any) -> Any:
-    return NotImplemented if foreign(y) or y.__class__ in PYTHON_SCALARS else MATMUL(y, x)
+    found = own_operator(x, y, "__rmatmul__")
+    if found is not NotImplemented:
+        return found
+    return NotImplemented if foreign(y) else MATMUL(y, x)
 
 
 def _divmod(x: Any, y: Any) -> Any:
+    found = own_operator(x, y, "__divmod__")
+    if found is not NotImplemented:
+        return found
     return NotImplemented if foreign(y) else arithmetic.divmod(x, y)
 
 
 def _rdivmod(x: Any, y: Any) -> Any:
+    found = own_operator(x, y, "__rdivmod__")
+    if found is not NotImplemented:
+        return found
     return NotImplemented if foreign(y) else arithmetic.divmod(y, x)
 
 
@@ -105,13 +145,13 @@ def _round(x: Any, ndigits: int | None = None) -> Any:
 def _len(x: Any) -> int:
     shape = x.shape
     if not shape:
-        raise TypeError("len() of an array without dimensions")
+        raise TypeError(f"len() of an array without dimensions{here()}")
     return shape[0]
 
 
 def _iter(x: Any) -> Iterator[Any]:
     if not x.shape:
-        raise TypeError("iteration over an array without dimensions")
+        raise TypeError(f"iteration over an array without dimensions{here()}")
     return iter(lax.unstack(x))
 
 
@@ -160,9 +200,9 @@ def operators() -> dict[str, Any]:
         "__abs__": lambda x: unary.ABS(x), "__invert__": lambda x: unary.INVERT(x),
     }  # fmt: skip
     for name, engine in _PAIRS.items():
-        out[f"__{name}__"], out[f"__r{name}__"] = _operator(engine)
+        out[f"__{name}__"], out[f"__r{name}__"] = _operator(engine, name)
     for name, (engine, symbol) in _COMPARISONS.items():
-        out[f"__{name}__"] = _comparison(engine, symbol)
+        out[f"__{name}__"] = _comparison(engine, symbol, name)
     for name, method in out.items():
         method.__name__ = name
     return out

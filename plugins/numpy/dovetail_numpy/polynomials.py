@@ -13,24 +13,28 @@ from .creation.arrays import as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, integer
 from .operations import filled, number
-from .promotion import broadcast, convert, promote
+from .promotion import broadcast, broadcast_shapes, convert, promote
 from .signal import convolve
 from .ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
 
 
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
-    """The polynomial with coefficients ``p`` at ``x``, by Horner's scheme."""
+    """The polynomial with coefficients ``p`` at ``x``, by Horner's scheme.
+
+    Coefficients of several dimensions are taken along the first; the others broadcast with ``x``.
+    """
     c, at = (as_array("polyval", v, i) for i, v in enumerate(promote("polyval", p, x)))
-    if c.ndim != 1:
+    if c.ndim < 1:
         raise ValueError(f"polyval: coefficients must be a vector, got shape {c.shape}")
-    return _polyval(c, at)
+    return _polyval(c, broadcast(at, broadcast_shapes("polyval", c.shape[1:], at.shape)))
 
 
 @fused()
 def _polyval(p: Any, x: Any) -> Any:
     out = lax.full_like(x, 0)
     for i in range(p.shape[0]):
-        out = lax.add(lax.mul(out, x), lax.index_in_dim(p, i, 0, keepdims=False))
+        row = lax.index_in_dim(p, i, 0, keepdims=False)
+        out = lax.add(lax.mul(out, x), broadcast(row, x.shape))
     return out
 
 
@@ -134,16 +138,21 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
 
 
 def poly(seq_of_zeros: ArrayLike) -> Array:
-    """The polynomial with these zeros, or the characteristic polynomial of a matrix."""
+    """The polynomial with these zeros, or the characteristic polynomial of a matrix.
+
+    Raises:
+        ValueError: an array of another shape.
+    """
     (z,) = promote("poly", seq_of_zeros, inexact=True)
     z = as_array("poly", z)
+    z = z if z.ndim else lax.reshape(z, (1,))
     if z.ndim == 2 and z.shape[0] == z.shape[1] and z.shape[0]:
         from .linear.eigenvalues import eigvals
 
         z = eigvals(z)
     if z.ndim != 1:
         raise ValueError(f"poly takes a vector of zeros or a square matrix, got shape {z.shape}")
-    out = filled(z, (1,), 1)
+    out = filled(z, (1,) if z.shape[0] else (), 1)
     for i in range(z.shape[0]):
         root = lax.slice_in_dim(z, i, i + 1)
         zero = number(z, 0)
@@ -232,7 +241,7 @@ def polyfit(
     c, residuals, rank, singular = lstsq(DIVIDE(lhs, scale), rhs, rcond)
     c = DIVIDE(c, scale if b.ndim == 1 else lax.reshape(scale, (order, 1)))
     if full:
-        return c, residuals, rank, singular, rcond
+        return c, residuals, rank, singular, as_array("polyfit", rcond)
     if not cov:
         return c
     return c, _fit_covariance(lhs, residuals, a.shape[0], order, cov, b.ndim)

@@ -8,9 +8,10 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, enable_x64, is_inexact, typeof
+from dovetail_core.errors import integer_too_large
 from dovetail_lax import dtypes
 
-from .operands import PYTHON_SCALARS, ArrayLike, aval_of, here, operand
+from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand
 
 x64 = enable_x64.state
 FLOAT32 = np.dtype(np.float32)
@@ -51,9 +52,9 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
     if weak:
         kind = _PYTHON[dtype.kind]
         return x if x.__class__ is kind else kind(x)
-    if dtype is FLOAT32 and x.__class__ in (int, float) and not x64.value:
-        return float(x)  # whose weak type is float32
     try:
+        if dtype is FLOAT32 and x.__class__ in (int, float) and not x64.value:
+            return float(x)  # whose weak type is float32
         return dtype.type(x)
     except OverflowError:
         return _wrapped(x, dtype)
@@ -61,12 +62,11 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
 
 def _wrapped(x: int, dtype: Any) -> Any:
     # As arithmetic in the default integer type and a conversion afterwards would do.
+    if dtype.kind not in "iub":
+        raise integer_too_large(x, dtype) from None
     bounds = np.iinfo(default_int())
     if not bounds.min <= x <= bounds.max and dtype.itemsize <= bounds.dtype.itemsize:
-        raise OverflowError(
-            f"the Python integer {x} does not fit into {bounds.dtype}. Enable 64-bit types "
-            "(dovetail.enable_x64) or use a floating-point number."
-        )
+        raise integer_too_large(x, bounds.dtype)
     return np.asarray(x).astype(dtype)[()]
 
 
@@ -87,7 +87,7 @@ def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which all of ``shapes`` broadcast.
 
     Raises:
-        ValueError: they do not; names the function and the shapes.
+        ShapeError: they do not; names the function and the shapes.
     """
     first = shapes[0]
     if all(s == first for s in shapes):
@@ -99,7 +99,7 @@ def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
         for i, d in enumerate(shape):
             if d != 1:
                 if out[offset + i] not in (1, d):
-                    raise TypeError(
+                    raise ShapeError(
                         f"{name} got shapes that cannot be broadcast together: "
                         f"{', '.join(map(str, shapes))}{here()}. Aligned from the right, each "
                         "dimension must be equal or 1: reshape, or add axes with x[..., None]."

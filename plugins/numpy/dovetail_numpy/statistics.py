@@ -17,7 +17,7 @@ from .reductions import basic, moments
 def cov(
     m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False,
     ddof: int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None,
-    *, dtype: DTypeLike = None,
+    dtype: DTypeLike = None,
 ) -> Array:  # fmt: skip
     """The covariance matrix of variables, one per row (or column, without ``rowvar``).
 

@@ -120,7 +120,10 @@ def test_unknown_classes_are_asked_first():
 
 
 @pytest.mark.parametrize(("call", "text"), [
-    (lambda x: x + [1], r"unsupported operand type\(s\) for \+"),
+    (lambda x: x + [1], r"add is not defined for an array and \[1\] of type list.*asarray"),
+    (lambda x: dnp.asarray(2) * [1, 2], r"multiply is not defined for .*\[1, 2\] of type list"),
+    (lambda x: (1, 2) * dnp.asarray(2), r"multiply is not defined for .*\(1, 2\) of type tuple"),
+    (lambda x: x + object(), r"unsupported operand type\(s\) for \+"),
     (lambda x: x == [1], r"cannot be compared \(==\) with \[1\] of type list.*asarray"),
     (lambda x: x < (1, 2), r"cannot be compared \(<\)"),
     (lambda x: x < None, "not supported between"),

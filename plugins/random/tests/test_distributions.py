@@ -240,3 +240,10 @@ def test_parameters_out_of_range() -> None:
     assert np.isnan(np.asarray(random.gamma(KEY, dnp.asarray([np.nan, -2.0])))).all()
     assert np.asarray(random.gamma(KEY, 0.0)) == 0
     assert np.asarray(random.poisson(KEY, 0.0)) == 0
+
+
+def test_student_numbers_have_the_shape_of_their_degrees_of_freedom():
+    df = np.array([1.0, 5.0], np.float32)
+    assert random.t(KEY, df).shape == (2,)
+    assert random.t(KEY, 3.0).shape == ()
+    assert random.t(KEY, df, (3, 2)).shape == (3, 2)

@@ -2,4 +2,25 @@
 
 from dovetail_core.manifest import Manifest
 
-MANIFEST = Manifest("refs")
+_NAMES = ("Ref", "empty_ref", "free_ref", "freeze", "new_ref")
+
+MANIFEST = Manifest(
+    "refs",
+    requires=("numpy", "jit", "lax"),
+    names={n: f"dovetail_refs:{n}" for n in _NAMES},
+    surfaces={"ref": "dovetail_refs"},
+    rows=("dovetail_refs.primitives",),
+    tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},
+    contributes={
+        "eval": ("dovetail_refs.cells.evaluation",),
+        "dce": ("dovetail_refs.cells.dce",),
+        "ad.jvp": ("dovetail_refs.cells.jvp",),
+        "batching.batch": ("dovetail_refs.cells.batch",),
+        "refs.discharge": ("dovetail_refs.cells.discharge",),
+    },
+    types=("dovetail_refs.value",),
+    providers={"discharge": "dovetail_refs.discharging:DISCHARGER"},
+    samples=("dovetail_refs.samples",),
+    laws={"refs.discharge": "dovetail_refs.laws:discharge_law"},
+    passes={"discharge": "dovetail_refs.passes:DISCHARGE"},
+)

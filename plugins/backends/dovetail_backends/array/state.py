@@ -26,8 +26,10 @@ def deleted_error(x: ArrayImpl) -> RuntimeError:
             f"{use} after it was deleted{place}. Delete it after its last use, or use a copy of it "
             "(x.copy())."
         )
+    taker = x.__dict__.get("_donated_to")
+    to = f" to {taker}" if taker else ""
     return RuntimeError(
-        f"{use} after it was donated (donate_argnums or donate_argnames of jit, donate of "
+        f"{use} after it was donated{to} (donate_argnums or donate_argnames of jit, donate of "
         "device_put), so that its memory may be overwritten. Use the result of that call in its "
         "place, donate a copy (x.copy()), or do not donate it."
     )
@@ -51,8 +53,13 @@ def _delete_and_remember(self: ArrayImpl) -> None:
         _delete(self)
 
 
-def give_away(x: ArrayImpl) -> None:
-    """Free an array's memory because it was donated; operations that read it finish first."""
+def give_away(x: ArrayImpl, to: str = "") -> None:
+    """Free an array's memory because it was donated; operations that read it finish first.
+
+    ``to`` is the name of the function that it was donated to, for :func:`deleted_error`.
+    """
+    if to:
+        x.__dict__.setdefault("_donated_to", to)
     _delete(x)
 
 

@@ -23,6 +23,7 @@ class PjrtBackend:
         platform: public name, such as ``"cpu"``.
         make_client: starts the runtime; raises RuntimeError with a remedy where it cannot.
         priority: the available backend of highest priority is the default one.
+        options_for: compile options that a module's text asks for; the user's own win.
     """
 
     def __init__(
@@ -31,10 +32,12 @@ class PjrtBackend:
         make_client: Callable[[], Any],
         priority: int,
         available: Callable[[], str],
+        options_for: Callable[[str], Mapping[str, Any]] = lambda text: {},
     ) -> None:
         self.platform = platform
         self.priority = priority
         self._available = available
+        self._options_for = options_for
         self._make_client = make_client
         self._client: Any = None
         self._lock = threading.Lock()
@@ -71,11 +74,14 @@ class PjrtBackend:
         self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: Any
     ) -> Any:
         """Compile for one device; returns the runtime's executable."""
+        given = {**self._options_for(module.text), **(options or {})}
         compile_options = xla_options.compile_options(
-            self.client, profile, device_ids=[device.id], compiler_options=dict(options or {})
+            self.client, profile, device_ids=[device.id], compiler_options=given
         )
         devices = xla_client.device_list([device])
-        return execution.compile(self.client, module.text, devices, compile_options)
+        return execution.compile(
+            self.client, module.text, devices, compile_options, module.host_callbacks
+        )
 
 
 _by_client: dict[int, PjrtBackend] = {}

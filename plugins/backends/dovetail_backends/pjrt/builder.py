@@ -14,6 +14,7 @@ import numpy as np
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
+    Eqn,
     Jaxpr,
     Literal,
     Primitive,
@@ -25,6 +26,7 @@ from dovetail_core import (
 )
 
 from ..tables import StablehloRule, stablehlo_rules
+from . import effects
 from .text import dense, i64_array, tensor_type
 
 
@@ -45,9 +47,11 @@ class Val:
 class ModuleText:
     """The functions of a module; equal programs share one."""
 
-    def __init__(self, platform: str) -> None:
+    def __init__(self, platform: str, annotated: bool = False) -> None:
         self.platform = platform
+        self.annotated = annotated  # say above each operation's lines where it comes from
         self.functions: list[str] = []
+        self.callbacks: list[Callable[..., Any]] = []
         self._names: dict[ClosedJaxpr, str] = {}
         self._used: set[str] = {"main"}
 
@@ -58,6 +62,11 @@ class ModuleText:
             name = self._names[program] = self._fresh(program.jaxpr.name or "fn")
             self.functions.append(write_function(self, program, name))
         return name
+
+    def add_callback(self, fun: Callable[..., Any]) -> int:
+        """The number under which the module's operations call a Python function."""
+        self.callbacks.append(fun)
+        return len(self.callbacks) - 1
 
     def _fresh(self, wanted: str) -> str:
         stem = "".join(c if c.isalnum() else "_" for c in wanted) or "fn"
@@ -87,12 +96,14 @@ class Builder:
     ``out`` the first of them.
     """
 
-    __slots__ = ("module", "lines", "outs", "_count", "_constants")
+    __slots__ = ("module", "lines", "outs", "source", "clock", "_count", "_constants")
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self.lines: list[str] = []
         self.outs: tuple[Any, ...] = ()
+        self.source: Any = None  # the user's line behind the operation that is being lowered
+        self.clock: Val | None = None  # see the module effects
         self._count = 0
         self._constants: dict[Any, Val] = {}
 
@@ -111,6 +122,7 @@ class Builder:
         out: Any,
         attrs: str = "",
         regions: Sequence[str] = (),
+        notes: str = "",
     ) -> Any:
         """Emit an operation.
 
@@ -118,11 +130,14 @@ class Builder:
             out: its result type (returns a ``Val``), or a sequence of types (returns a list).
             attrs: properties, as ``"dimension = 0 : i64, is_stable = true"``.
             regions: from :meth:`region`.
+            notes: attributes that are not the operation's own, as ``mhlo.frontend_attributes``.
         """
         args = ", ".join([x.name for x in operands])
         types = ", ".join([x.type for x in operands])
         props = f" <{{{attrs}}}>" if attrs else ""
         body = f" ({', '.join(regions)})" if regions else ""
+        if notes:
+            body += f" {{{notes}}}"
         self._count = n = self._count + 1
         if isinstance(out, (list, tuple)):
             return self._multiple(n, f'"{name}"({args}){props}{body} : ({types})', out)  # type: ignore[arg-type]
@@ -151,7 +166,7 @@ class Builder:
 
     def region(self, in_avals: Sequence[AbstractValue], body: Callable[..., Sequence[Val]]) -> str:
         """A region of one block: ``body(b, *block_arguments)`` returns the values it yields."""
-        lines, constants, outs = self.lines, self._constants, self.outs
+        lines, constants, outs, clock = self.lines, self._constants, self.outs, self.clock
         self.lines, self._constants = [], dict(constants)
         try:
             args = self.arguments(in_avals)
@@ -160,7 +175,7 @@ class Builder:
             label = f"^bb0({head}):\n" if args else ""
             return f"{{\n{label}{''.join(self.lines)}}}"
         finally:
-            self.lines, self._constants, self.outs = lines, constants, outs
+            self.lines, self._constants, self.outs, self.clock = lines, constants, outs, clock
 
     def constant(self, value: Any, aval: ShapedArray) -> Val:
         """A constant of type ``aval``; a scalar ``value`` fills it."""
@@ -220,12 +235,14 @@ class Builder:
         env: dict[Any, Val] = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
         rules, miss = stablehlo_rules.rules, stablehlo_rules.miss
+        annotated = self.module.annotated
         for eqn in jaxpr.eqns:
             operands = [
                 env[x] if x.__class__ is Var else self.constant(x.val, x.aval)  # type: ignore
                 for x in eqn.invars
             ]
             self.outs = tuple([v.aval for v in eqn.outvars])
+            self.source = eqn.source
             rule = rules.get(eqn.primitive)
             if rule is None:
                 token = set_source(eqn.source)
@@ -233,7 +250,11 @@ class Builder:
                     rule = miss(eqn.primitive)
                 finally:
                     reset_source(token)
-            out = rule(self, *operands, **eqn.params)
+            out = (
+                self._annotated(eqn, rule, operands)
+                if annotated
+                else rule(self, *operands, **eqn.params)
+            )
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out))
             else:
@@ -243,8 +264,68 @@ class Builder:
             for x in jaxpr.outvars
         ]
 
+    def _annotated(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
+        from .blame import check_results, label
+
+        self.lines.append(f"// {label(eqn)}\n")
+        try:
+            out = rule(self, *operands, **eqn.params)
+        except Exception as e:
+            e.add_note(f"This was raised in {label(eqn)}.")
+            raise
+        check_results(eqn, out)
+        return out
+
+    def case(
+        self, index: Val, programs: Sequence[ClosedJaxpr], operands: Sequence[Val]
+    ) -> list[Val]:
+        """The results of the program number ``index`` on the operands."""
+        outs = list(self.outs)
+        branches = [lambda b, p=p: b.inline(p, operands) for p in programs]
+        if effects.has_order(programs):
+            return effects.case(self, index, branches, outs)
+        return self.op("stablehlo.case", [index], outs, "", [self.region([], f) for f in branches])
+
+    def while_loop(
+        self,
+        carry: Sequence[Val],
+        condition: Callable[..., Sequence[Val]],
+        body: Callable[..., Sequence[Val]],
+        programs: Sequence[ClosedJaxpr] = (),
+    ) -> list[Val]:
+        """A loop: ``condition(b, *carry)`` emits a boolean, ``body(b, *carry)`` the next carry.
+
+        ``programs`` are those that the two emit, if any: their effects may have an order.
+        """
+        if effects.has_order(programs):
+            return effects.while_loop(self, carry, condition, body)
+        avals = [x.aval for x in carry]
+        regions = [self.region(avals, condition), self.region(avals, body)]
+        return self.op("stablehlo.while", carry, avals, "", regions)
+
+    def host_callback(
+        self,
+        fun: Callable[..., Sequence[Any]],
+        operands: Sequence[Val],
+        outs: Sequence[AbstractValue],
+        name: str,
+        *,
+        effect: bool = False,
+        ordered: bool = False,
+    ) -> list[Val]:
+        """Call a Python function: NumPy arrays in, a sequence of them of types ``outs`` out.
+
+        Args:
+            name: what messages call it.
+            effect: it is called even if nothing uses its results.
+            ordered: it is called after those before it that are ordered, too.
+        """
+        return effects.host_callback(self, fun, operands, outs, name, effect, ordered)
+
     def call(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
         """Call the private function of a program."""
+        if program.jaxpr.effects and effects.has_order([program]):
+            return self.inline(program, args)  # a function would not pass the clock on
         name = self.module.function_for(program)
         return self.op("func.call", args, list(program.out_avals), f"callee = @{name}")
 
@@ -254,15 +335,22 @@ def derive_lowering(primitive: Primitive) -> StablehloRule | None:
     if primitive.decomposition is None:
         return None
     decomposition = primitive.decomposition
-    from dovetail_core import stage_closed
+    from dovetail_core import MissingRule, stage_closed
+    from dovetail_core.tables import within
 
     def rule(b: Builder, *operands: Val, **params: Any) -> Any:
         def body(*xs: Any) -> list[Any]:
             out = decomposition(*xs, **params)
             return list(out) if primitive.multiple_results else [out]
 
-        program = stage_closed(body, [x.aval for x in operands], primitive.name)
-        results = b.inline(program, operands)
+        token = set_source(b.source)
+        try:
+            program = stage_closed(body, [x.aval for x in operands], primitive.name)
+            results = b.inline(program, operands)
+        except MissingRule as e:
+            raise within(e, primitive) from None
+        finally:
+            reset_source(token)
         return results if primitive.multiple_results else results[0]
 
     return rule

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, Literal, dce_jaxpr
+from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
+from dovetail_core.mutable import without_mutable
 
 from .builder import Builder, ModuleText
 from .text import tensor_type
+
+
+class InPlace(NamedTuple):
+    """Marks a donated input whose memory the result number ``output`` has, used or not."""
+
+    output: int
 
 
 @dataclass(frozen=True)
@@ -19,7 +26,9 @@ class LoweredModule:
     Attributes:
         text: StableHLO in MLIR's text form; its function ``main`` takes the program's constants
             (``const_args``) and then the inputs marked in ``kept``.
-        donated: per kept input, whether its buffer may be reused.
+        donated: per kept input, whether a result takes its buffer.
+        host_callbacks: the Python functions that it calls, by number.
+        effects: what it does to the world beside computing results.
     """
 
     text: str
@@ -30,28 +39,40 @@ class LoweredModule:
     out_avals: tuple[Any, ...]
     donated: tuple[bool, ...]
     unusable: tuple[Any, ...]
+    host_callbacks: tuple[Callable[..., Any], ...] = ()
+    effects: frozenset[Effect] = frozenset()
 
 
 def lower_module(
     program: ClosedJaxpr,
     platform: str,
     name: str,
-    donated: Sequence[bool] = (),
+    donated: Sequence[bool | InPlace] = (),
     keep_unused: bool = False,
+    annotated: bool = False,
 ) -> LoweredModule:
-    """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept."""
+    """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept.
+
+    Args:
+        donated: per input, whether a result may have its memory; ``InPlace`` says which one has,
+            unless a Python function runs in the program: if that fails the input must be whole.
+    """
+    program = without_mutable(program)
     jaxpr = program.jaxpr
+    donated = list(donated) or [False] * len(jaxpr.invars)
     kept = [True] * len(jaxpr.invars)
     if not keep_unused:
-        jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars))
-    donated = list(donated) or [False] * len(kept)
-    alias, unusable = _aliases(program, kept, donated)
-    module = ModuleText(platform)
+        in_place = [isinstance(d, InPlace) for d in donated]
+        jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
+    module = ModuleText(platform, annotated)
     b = Builder(module)
     constants = b.arguments([v.aval for v in jaxpr.constvars])
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)
     b.terminate("func.return", outs)
+    if module.callbacks:
+        donated = [d is True for d in donated]
+    alias, unusable = _aliases(program, kept, donated)
     flags = [alias.get(i, "") for i, k in enumerate(kept) if k]
     head = [f"{a.name}: {a.type}" for a in constants]
     head += [f"{a.name}: {a.type}{flag}" for a, flag in zip(args, flags)]
@@ -59,15 +80,16 @@ def lower_module(
     main = f"func.func public @main({', '.join(head)}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
     stem = "".join(c if c.isalnum() else "_" for c in name)
     text = f"module @jit_{stem} {{\n{main}{''.join(module.functions)}}}\n"
-    kept_donated = tuple(d for d, k in zip(donated, kept) if k)
+    given_away = tuple(i in alias for i, k in enumerate(kept) if k)
     return LoweredModule(
         text, name, platform, tuple(program.consts), tuple(kept), tuple(program.out_avals),
-        kept_donated, tuple(unusable),
+        given_away, tuple(unusable), tuple(module.callbacks),
+        frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)),
     )  # fmt: skip
 
 
 def _aliases(
-    program: ClosedJaxpr, kept: Sequence[bool], donated: Sequence[bool]
+    program: ClosedJaxpr, kept: Sequence[bool], donated: Sequence[bool | InPlace]
 ) -> tuple[dict[int, str], list[Any]]:
     """Which donated input gives its buffer to which output: the first free one of equal type."""
     free = {
@@ -77,8 +99,12 @@ def _aliases(
     }
     flags: dict[int, str] = {}
     unusable: list[Any] = []
+    for i, d in enumerate(donated):
+        if isinstance(d, InPlace):
+            free.pop(d.output, None)
+            flags[i] = _gives(d.output)
     for i, (v, d) in enumerate(zip(program.jaxpr.invars, donated)):
-        if not d or not kept[i]:
+        if d is not True or not kept[i]:
             continue
         aval: Any = v.aval
         match = next((o for o, t in free.items() if t == (aval.shape, aval.dtype)), None)
@@ -86,5 +112,9 @@ def _aliases(
             unusable.append(aval)
         else:
             del free[match]
-            flags[i] = f" {{tf.aliasing_output = {match} : i32}}"
+            flags[i] = _gives(match)
     return flags, unusable
+
+
+def _gives(output: int) -> str:
+    return f" {{tf.aliasing_output = {output} : i32}}"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dovetail_core import Eqn, dce_closed, dce_rules
+from dovetail_core.dce import narrowed
+from dovetail_core.effects import lasting
 
 from ..primitive import jit_p
 
 
 @dce_rules.register(jit_p)
 def _jit_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
-    if not any(used) and not eqn.effects:
+    if not any(used) and not lasting(eqn.effects):
         return [False] * len(eqn.invars), None
     program, needed = dce_closed(eqn.params["program"], used)
     donated = tuple(d for d, n in zip(eqn.params["donated"], needed) if n)
-    params = {**eqn.params, "program": program, "donated": donated}
-    reduced = eqn.replace(
-        invars=[x for x, n in zip(eqn.invars, needed) if n],
-        outvars=[v for v, u in zip(eqn.outvars, used) if u],
-        params=params,
-    )
-    return needed, reduced
+    return needed, narrowed(eqn, needed, used, {"program": program, "donated": donated})

@@ -25,8 +25,11 @@ from ..primitives.moves import moved, reshaped
 from ._args import beside, operands
 from .arithmetic import mul
 from .conversion import convert_element_type
+from .reductions import reduce_max, reduce_min, reduce_sum
 
 Names = Hashable | Sequence[Hashable]
+
+_REDUCTIONS = {"pmax": reduce_max, "pmin": reduce_min}
 
 
 def _axes(axis_name: Names) -> dict[str, Any]:
@@ -46,22 +49,36 @@ def _no_groups(what: str, groups: Any) -> None:
         raise NotImplementedError(f"{what}: axis_index_groups is not supported under vmap")
 
 
+def _split(axis_name: Names) -> tuple[dict[str, Any], tuple[int, ...]]:
+    """Parameters for the named axes, and the axes of the array itself that are given as numbers."""
+    given: Any = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    own = tuple([n for n in given if isinstance(n, int)])
+    return _axes([n for n in given if not isinstance(n, int)]), own
+
+
 def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any) -> Any:
     _no_groups(what, groups)
-    params = _axes(axis_name)
-    return tree_map(lambda leaf: primitive.bind(operands(what, (leaf,))[0], **params), x)
+    params, own = _split(axis_name)
+
+    def leaf(v: Any) -> Any:
+        v = operands(what, (v,))[0]
+        v = _REDUCTIONS[what](v, own) if own else v
+        return primitive.bind(v, **params) if params["axes"] else v
+
+    return tree_map(leaf, x)
 
 
 def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The sum of every leaf of ``x`` over the named axis or axes.
 
-    A Python number gives its product with the length of the axis, as a Python number.
+    Numbers among the names are axes of the leaves themselves; no names leave them as they are. A
+    Python number gives its product with the length of the axis, as a Python number.
 
     Raises:
         NameError: no such axis is in scope.
     """
     _no_groups("psum", axis_index_groups)
-    params = _axes(axis_name)
+    params, own = _split(axis_name)
     size = prod(params["axis_sizes"])
 
     def leaf(v: Any) -> Any:
@@ -69,7 +86,8 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
             return v * size
         if typeof(v).dtype == np.bool_:  # type: ignore[attr-defined]
             v = convert_element_type(v, np.int32)
-        return psum_p.bind(v, **params)
+        v = reduce_sum(v, own) if own else v
+        return psum_p.bind(v, **params) if params["axes"] else v
 
     return tree_map(leaf, x)
 
@@ -80,16 +98,18 @@ def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     Means of integers and booleans are floating-point numbers.
     """
     total = psum(x, axis_name, axis_index_groups=axis_index_groups)
-    n = psum(1, axis_name)
+    params, own = _split(axis_name)
+    size = prod(params["axis_sizes"])
 
-    def leaf(v: Any) -> Any:
+    def leaf(v: Any, given: Any) -> Any:
+        n = size * prod([typeof(given).shape[a] for a in own])  # type: ignore[attr-defined]
         if isinstance(v, (int, float, complex)):
             return v / n
         if not is_inexact(v.dtype):
             v = convert_element_type(v, np.float64)
         return div_p.bind(v, beside("pmean", float(n), typeof(v)))  # type: ignore[arg-type]
 
-    return tree_map(leaf, total)
+    return tree_map(leaf, total, x)
 
 
 def pmax(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..functions.arithmetic import abs, add, div, mul, neg, sub
 from ..functions.bits import bitwise_and, bitwise_not, bitwise_or
-from ..functions.comparison import eq, ge, gt, le, lt
+from ..functions.comparison import eq, ge, gt, lt
 from ..functions.control_flow.loops import while_loop
 from ..functions.exponential import exp, log
 from ..functions.selection import select
@@ -107,13 +107,15 @@ def _parts(a: Any, x: Any) -> _Parts:
 
 
 def _outside(a: Any, x: Any, at_zero: float, at_infinity: float, inside: Any, value: Any) -> Any:
-    """``value`` inside the domain; its limits at x = 0, x = ∞ and a = ∞; NaN elsewhere."""
+    """``value`` inside the domain; its limits at x = 0, x = ∞, a = 0 and a = ∞; NaN elsewhere."""
     nan = filled(x, float("nan"))
-    limit = select(eq(x, float("inf")), filled(x, at_infinity), nan)
-    limit = select(eq(a, float("inf")), filled(x, at_zero), limit)
+    limit = select(eq(a, float("inf")), filled(x, at_zero), nan)
     limit = select(eq(x, 0.0), filled(x, at_zero), limit)
+    at_end = bitwise_or(eq(x, float("inf")), eq(a, 0.0))
+    limit = select(at_end, filled(x, at_infinity), limit)
     value = select(bitwise_and(inside, gt(x, 0.0)), value, limit)
-    return select(bitwise_and(gt(a, 0.0), ge(x, 0.0)), value, nan)
+    positive = bitwise_and(bitwise_and(ge(a, 0.0), ge(x, 0.0)), gt(add(a, x), 0.0))
+    return select(positive, value, nan)
 
 
 @in_single
@@ -127,12 +129,11 @@ def igamma(a: Any, x: Any) -> Any:
 
 @in_single
 def igammac(a: Any, x: Any) -> Any:
-    """Q = 1 - P, the regularised upper incomplete gamma function; 1 where x or a is negative."""
+    """Q = 1 - P, the regularised upper incomplete gamma function."""
     p = _parts(a, x)
     lower = div(mul(p.scale, p.s), a)
     value = select(p.upper, mul(p.scale, p.h), sub(1.0, lower))
-    value = _outside(a, x, 1.0, 0.0, p.inside, value)
-    return select(bitwise_or(le(a, 0.0), le(x, 0.0)), filled(x, 1.0), value)
+    return _outside(a, x, 1.0, 0.0, p.inside, value)
 
 
 @in_single

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import CONTROL, ClosedJaxpr, Effect, Form, InputEffect, Primitive, Region
+from dovetail_core import (
+    CONTROL,
+    ClosedJaxpr,
+    Effect,
+    Form,
+    InputEffect,
+    Primitive,
+    Region,
+    with_leading,
+)
 
 Programs = Sequence[ClosedJaxpr]
 
@@ -80,7 +89,7 @@ def _scan_type(*operands: Any, **params: Any) -> Any:
     program: ClosedJaxpr = params["program"]
     n: int = params["num_carry"]
     outs: list[Any] = list(program.out_avals)
-    ys = [a.update(shape=(params["length"], *a.shape)) for a in outs[n:]]
+    ys = [with_leading(a, params["length"]) for a in outs[n:]]
     return outs[:n] + ys, _effects(_scan_form(params))
 
 
@@ -101,4 +110,5 @@ def _scan_form(params: dict[str, Any]) -> Form:
         loop=tuple((i, nc + i) for i in range(nk)),
         sliced=frozenset(ins[nc + nk :]),
         stacked=frozenset(outs[nk:]),
+        extend=lambda longer: {**params, "program": longer},
     )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from dovetail_core import Primitive, ShapedArray
 
 from ._elementwise import place
+from .dot import check_preferred
 from .window_shapes import check_lengths, check_positive, window_counts
 
 Axes = tuple[int, ...]
@@ -72,6 +73,7 @@ def _conv_type(
     ):
         shape[axis] = d
     if preferred_element_type is not None:
+        check_preferred("conv_general_dilated", lhs.dtype, preferred_element_type)
         return ShapedArray(shape, preferred_element_type)
     return ShapedArray(shape, lhs.dtype, lhs.weak_type and rhs.weak_type)
 

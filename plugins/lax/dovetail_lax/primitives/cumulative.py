@@ -18,6 +18,7 @@ from .moves import reversed_along
 from .rounding import RoundingMethod, round_p
 from .selection import select_n_p
 from .trees import scan
+from .typed import def_typed_decomposition
 
 
 def _cumulative(name: str) -> Primitive:
@@ -76,13 +77,12 @@ cumlogsumexp_p = _cumulative("cumlogsumexp")
 
 
 def _by_tree(primitive: Primitive, combine: Callable[[Any, Any], Any]) -> None:
+    @def_typed_decomposition(primitive)
     def decomposition(x: Any, *, axis: int, reverse: bool) -> Any:
         if reverse:
             x = reversed_along(x, (axis,))
         out = scan([x], lambda xs, ys: [combine(xs[0], ys[0])], axis)[0]
         return reversed_along(out, (axis,)) if reverse else out
-
-    primitive.def_decomposition(decomposition)
 
 
 _by_tree(cumsum_p, add_p.bind)

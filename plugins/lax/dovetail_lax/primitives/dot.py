@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import promote_types
-from ._elementwise import place
+from ..element_types import itemsize_bits
+from ._elementwise import kind_of, place
 
 Axes = tuple[int, ...]
 DotDimensionNumbers: TypeAlias = tuple[
@@ -90,10 +91,45 @@ def _dot_general_type(
         *[lhs.shape[i] for i in left_axes(len(lhs.shape), contract_l, batch_l)],
         *[rhs.shape[i] for i in left_axes(len(rhs.shape), contract_r, batch_r)],
     )
+    dtype = lhs.dtype if lhs.dtype == rhs.dtype else _product_type(lhs.dtype, rhs.dtype)
     if preferred_element_type is not None:
+        check_preferred("dot_general", dtype, preferred_element_type)
         return ShapedArray(shape, preferred_element_type)
-    dtype = lhs.dtype if lhs.dtype == rhs.dtype else promote_types(lhs.dtype, rhs.dtype)
     return ShapedArray(shape, dtype, lhs.weak_type and rhs.weak_type)
+
+
+def _product_type(lhs: Any, rhs: Any) -> Any:
+    """What products of two element types have: of one kind, the wider; of one width, the signed
+    integer or ``bfloat16``; of two kinds, what promotion says."""
+    kinds = kind_of(lhs), kind_of(rhs)
+    if not all(k in ("signed", "unsigned") for k in kinds) and kinds[0] != kinds[1]:
+        return promote_types(lhs, rhs)
+    return min((lhs, rhs), key=lambda t: (-itemsize_bits(t), t.name))
+
+
+def check_preferred(what: str, own: Any, preferred: Any) -> None:
+    """Raise TypeError for an element type that cannot hold sums of products of type ``own``.
+
+    Floating-point sums may be kept in fewer bits, as their rounding is to be expected.
+    """
+    if preferred == own or kind_of(own) == "floating":
+        return
+    if kind_of(own) == "complex" and kind_of(preferred) != "complex":
+        why = "it would drop the imaginary part. Take the real part of the result"
+    elif _real_bits(preferred) < _real_bits(own):
+        why = "it is narrower. Convert the result (.astype)"
+    else:
+        return
+    raise TypeError(
+        f"lax.{what} got preferred_element_type {preferred.name} for products of type "
+        f"{own.name}{place()}: {why}, or convert the operands first."
+    )
+
+
+def _real_bits(dtype: Any) -> int:
+    if kind_of(dtype) == "bool":
+        return 1
+    return itemsize_bits(dtype) // (2 if kind_of(dtype) == "complex" else 1)
 
 
 def _check_side(side: str, x: ShapedArray, contracting: Axes, batch: Axes) -> None:

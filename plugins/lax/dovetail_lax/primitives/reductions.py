@@ -11,6 +11,7 @@ from ..monoids import is_integer
 from ._elementwise import place
 from .arithmetic import mul_p
 from .trees import flattened, fold, mapped, spread_scalar
+from .typed import def_typed_decomposition
 
 
 def checked_axes(name: str, x: ShapedArray, axes: Sequence[int]) -> frozenset[int]:
@@ -70,7 +71,7 @@ reduce_or_p = _reduction("reduce_or", _is_logical, "booleans and integers")
 reduce_xor_p = _reduction("reduce_xor", _is_logical, "booleans and integers")
 
 
-@reduce_prod_p.def_decomposition
+@def_typed_decomposition(reduce_prod_p)
 def _prod_by_halving(x: Any, *, axes: tuple[int, ...]) -> Any:
     # A tree of products: its derivative needs no division, so that zeros among the factors are
     # no special case, and takes as much work as the product itself.
@@ -158,7 +159,7 @@ def check_computation(
         )
 
 
-@reduce_p.def_decomposition
+@def_typed_decomposition(reduce_p)
 def _reduce_by_pairs(*args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...]) -> list[Any]:
     # Neighbours are combined, so that the order of operands is kept: the computation must be
     # associative but need not be commutative.

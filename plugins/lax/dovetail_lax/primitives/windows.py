@@ -18,6 +18,7 @@ from .reductions import check_computation
 from .selection import select_n_p
 from .slicing import slice_p
 from .trees import mapped, spread_scalar
+from .typed import def_typed_decomposition
 from .window_shapes import check_lengths, check_positive, dilated, window_counts
 
 Pads = tuple[tuple[int, int], ...]
@@ -126,7 +127,7 @@ def _reduce_window_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) 
     return [ShapedArray(shape, x.dtype) for x in operands]
 
 
-@reduce_window_p.def_decomposition
+@def_typed_decomposition(reduce_window_p)
 def _reduce_window_by_slices(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
     n = len(args) // 2
     step = mapped(jaxpr)
@@ -175,7 +176,7 @@ def _gather_type(
     return ShapedArray(shape, operand.dtype)
 
 
-@select_and_gather_add_p.def_decomposition
+@def_typed_decomposition(select_and_gather_add_p)
 def _gather_by_slices(tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     # Elements are compared in the order of the window, and the earlier one wins a tie: so do the
     # cells of this row and of select_and_scatter_add.

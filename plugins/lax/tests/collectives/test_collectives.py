@@ -156,3 +156,14 @@ def test_second_derivatives() -> None:
     found = hessian(lambda q: total(one(lambda v: lax.mul(lax.psum(lax.mul(v, v), "i"), v), q)))(x)
     # f = (sum x²) (sum x): the Hessian is 2 (sum x) I + 2 (x 1ᵀ + 1 xᵀ).
     close(found, 2 * x.sum() * np.eye(3) + 2 * np.add.outer(x, x))
+
+
+def test_numbers_among_the_names_are_axes_of_the_array() -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    both = vmap(lambda v: lax.psum(v, (0, "i")), axis_name="i")
+    np.testing.assert_allclose(both(x), np.broadcast_to(x.sum((0, 1)), (2, 4)))
+    for collective, reduced in ((lax.psum, np.sum), (lax.pmax, np.max), (lax.pmin, np.min), (lax.pmean, np.mean)):
+        np.testing.assert_allclose(collective(x, 1), reduced(x, 1))
+        np.testing.assert_array_equal(collective(x, ()), x)
+        named = vmap(lambda v, f=collective: f(v, ("i", 1)), axis_name="i")(x)
+        np.testing.assert_allclose(named, np.broadcast_to(reduced(x, (0, 2)), (2, 3)))

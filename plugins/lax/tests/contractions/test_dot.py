@@ -152,3 +152,31 @@ def test_all_orders_of_contracted_axes_agree():
         assert_close(lax.dot_general(A, B, numbers), expected)
         _, found = vjp(lambda a, b, n=numbers: lax.dot_general(a, b, n), A, B)[1](expected)
         assert_close(found, np.einsum("d,abc->dcba", expected, A))
+
+
+@pytest.mark.parametrize(
+    "lhs, rhs, found",
+    [
+        ("int8", "uint8", "int8"), ("uint16", "int16", "int16"), ("int16", "uint32", "uint32"),
+        ("uint8", "int32", "int32"), ("float16", "bfloat16", "bfloat16"),
+        ("int8", "float16", "float16"), ("bool", "uint8", "uint8"),
+    ],
+)  # fmt: skip
+def test_products_of_two_element_types_have_the_wider(lhs: str, rhs: str, found: str) -> None:
+    a, b = np.ones(3, np.dtype(lhs)), np.ones(3, np.dtype(rhs))
+    for x, y in ((a, b), (b, a)):
+        out = lax.dot(x, y)
+        assert out.dtype == np.dtype(found) and (lhs == "bool" or float(out) == 3.0)
+
+
+def test_sums_are_not_kept_in_types_that_cannot_hold_them() -> None:
+    narrow = r"preferred_element_type int8 for products of type int32 at .*it is narrower"
+    with pytest.raises(TypeError, match=narrow):
+        lax.dot(np.ones(3, np.int32), np.ones(3, np.int32), preferred_element_type=np.int8)
+    with pytest.raises(TypeError, match=r"float32 for products of type complex64 .*imaginary"):
+        lax.dot(A[0] * 1j, A[0].T * 1j, preferred_element_type=np.float32)
+    wide = np.ones((1, 1, 4), np.int32)
+    with pytest.raises(TypeError, match=r"conv_general_dilated got preferred_element_type int8"):
+        lax.conv(wide, wide, (1,), "VALID", preferred_element_type=np.int8)
+    half = lax.dot(A[0], A[0].T, preferred_element_type=np.float16)
+    np.testing.assert_allclose(half, A[0] @ A[0].T, rtol=1e-2, atol=1e-2)

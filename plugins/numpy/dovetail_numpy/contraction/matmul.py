@@ -10,7 +10,7 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
 
 from ..fusion import fused_when_evaluated
-from ..operands import Array, ArrayLike, here, operand
+from ..operands import Array, ArrayLike, ShapeError, here, operand
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
 
@@ -57,7 +57,7 @@ class MatMul:
 
         Raises:
             ValueError: an operand is a scalar.
-            TypeError: the contracted axes have different sizes; names the shapes.
+            ShapeError: the contracted axes have different sizes; names the shapes.
         """
         self._check(a, b)
         dtype, weak = common_type([a, b])
@@ -77,7 +77,7 @@ class MatMul:
                 )
         k, j = a.shape[-1], b.shape[-2 if len(b.shape) > 1 else 0]
         if k != j:
-            raise TypeError(
+            raise ShapeError(
                 f"{self.name} got operands of shapes {a.shape} and {b.shape}: the last dimension "
                 f"of the first ({k}) and the {'second to last' if len(b.shape) > 1 else 'only'} "
                 f"one of the second ({j}) must be equal{here()}. Transpose one of them, or name "
@@ -113,7 +113,7 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
             only_b.append(i)
             drop_a += [] if p is None else [i - (rank - len(stack_a))]
         else:
-            raise TypeError(
+            raise ShapeError(
                 f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast"
             )
     left = [i for i in range(rank) if i in batch or i in only_a]

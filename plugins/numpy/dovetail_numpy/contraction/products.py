@@ -9,7 +9,7 @@ import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, axis_index, integer, no_out
+from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
@@ -22,7 +22,8 @@ def _tensordot(name: str, a: Any, b: Any, axes: Any, precision: Any, preferred: 
         if a.shape[i] != b.shape[j]:
             raise TypeError(
                 f"{name} got operands of shapes {a.shape} and {b.shape}: axis {i} of the first "
-                f"({a.shape[i]}) and axis {j} of the second ({b.shape[j]}) must be equal"
+                f"({a.shape[i]}) and axis {j} of the second ({b.shape[j]}) must be equal{here()}. "
+                "Transpose or reshape one of them."
             )
     return contraction(((one, two), (batch_a, batch_b)), precision, preferred)(a, b)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import string
 
+from ..operands import here
+
 Shape = tuple[int, ...]
 
 
@@ -69,7 +71,8 @@ def _sizes(subscripts: str, inputs: tuple[str, ...], shapes: tuple[Shape, ...]) 
             if n not in (1, known) and known != 1:
                 raise ValueError(
                     f"einsum {subscripts!r}: the subscript {c!r} has size {n} in operand {i} of "
-                    f"shape {shape}, but size {known} in an operand before"
+                    f"shape {shape}, but size {known} in an operand before{here()}. Give the "
+                    "axes names of their own, or reshape an operand."
                 )
             sizes[c] = max(known, n) if 0 not in (known, n) else 0
     return sizes

@@ -9,9 +9,11 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_core.errors import integer_too_large
 from dovetail_lax import dtypes
 
-from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeLike, operand, short_repr
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, DTypeLike, operand, short_repr
+from ..operations import strong
 from ..promotion import convert, default_int
 from . import placing
 
@@ -32,11 +34,9 @@ def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
 
 def _put_checked(value: Any) -> Array:
     aval: Any = typeof(value)
-    if value.__class__ is int and value.bit_length() >= aval.dtype.itemsize * 8:
-        raise OverflowError(
-            f"the Python integer {value} does not fit into {aval.dtype}. Enable 64-bit types "
-            "(dovetail.enable_x64) or use a floating-point number."
-        )
+    bits = aval.dtype.itemsize * 8 - 1
+    if value.__class__ is int and not -(1 << bits) <= value < 1 << bits:
+        raise integer_too_large(value, aval.dtype)
     return placing.put(value if value.__class__ in PYTHON_SCALARS else np.asarray(value), aval)
 
 
@@ -107,6 +107,8 @@ def _from_host(x: Any, dtype: Any) -> Array:
 def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(x, dtype)
+    except OverflowError:
+        raise integer_too_large(x, dtype) from None
     except TypeError:  # a complex number loses its imaginary part
         return np.asarray(lax.scalars.cast_scalar(x, dtype))
 
@@ -119,6 +121,9 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
         dtype = _leaf_dtype(leaves)
     try:
         value = np.array(x, dtype) if leaves else np.zeros(np.shape(x), dtype or _empty_dtype())
+    except OverflowError:
+        largest = max((v for v in leaves if isinstance(v, int)), key=abs)
+        raise integer_too_large(largest, dtype) from None
     except ValueError as e:
         raise ValueError(
             f"array: {short_repr(x)} is not rectangular: {e}. All rows must have one shape."
@@ -147,7 +152,7 @@ def _leaf_dtype(leaves: list[Any]) -> Any:
         return np.dtype(np.bool_)
     for leaf in leaves:
         if leaf is None or isinstance(leaf, (str, bytes)):
-            raise TypeError(f"array: {short_repr(leaf)} is not a valid element. Pass numbers only.")
+            raise DTypeError(f"array: {short_repr(leaf)} is no valid element. Pass numbers only.")
     types = []
     for leaf in leaves:
         aval: Any = typeof(leaf if leaf.__class__ in PYTHON_SCALARS else np.asarray(leaf))
@@ -170,7 +175,7 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
         )
     if not parts:
         return placing.constant(np.zeros((0,), dtype))
-    return lax.stack_p.bind(*parts, axis=0)
+    return strong(lax.stack_p.bind(*parts, axis=0))
 
 
 def copy(a: ArrayLike, order: str | None = None) -> Array:

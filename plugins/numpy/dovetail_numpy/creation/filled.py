@@ -10,6 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_core.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple
@@ -24,7 +25,11 @@ _FLOAT = np.dtype(np.float64)
 def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) -> Array:
     """An array of one host value."""
     if placing.on_host(prod(shape)):
-        return placing.put(np.full(shape, value, dtype), ShapedArray(shape, dtype, weak))
+        try:
+            host = np.full(shape, value, dtype)
+        except OverflowError:
+            raise integer_too_large(value, dtype) from None
+        return placing.put(host, ShapedArray(shape, dtype, weak))
     scalar = python_scalar(value, dtype, True) if weak else np.asarray(value).astype(dtype)[()]
     return lax.broadcast_in_dim_p.bind(scalar, shape=shape, broadcast_dimensions=())
 

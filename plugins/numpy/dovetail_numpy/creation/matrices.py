@@ -13,7 +13,7 @@ from dovetail_lax import dtypes
 
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, shape_tuple
-from ..operations import filled, number, select, transpose
+from ..operations import filled, number, select, strong, transpose
 from ..promotion import broadcast, default_int
 from . import placing
 from .arrays import as_array
@@ -125,7 +125,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with all elements of ``v`` as its ``k``-th diagonal."""
     v = as_array("diagflat", v)
-    return _diag_of(lax.reshape(v, (v.size,)), k=integer("diagflat", "k", k))
+    return strong(_diag_of(lax.reshape(v, (v.size,)), k=integer("diagflat", "k", k)))
 
 
 @fused(static=("offset",))

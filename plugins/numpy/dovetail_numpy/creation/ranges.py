@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Tracer, is_inexact, typeof
+from dovetail_core import ConcretizationTypeError, Tracer, is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..fusion import fused
-from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, operand
-from ..operations import number, select
+from ..operands import (
+    Array,
+    ArrayLike,
+    DTypeError,
+    DTypeLike,
+    axis_index,
+    here,
+    integer,
+    operand,
+)
+from ..operations import number, select, strong
 from ..promotion import broadcast, common_type, convert, promote_all
 from . import placing
 from .arrays import as_array
@@ -25,11 +34,14 @@ def arange(
     """The numbers ``start, start + step, ...`` below ``stop``; with one argument, from 0.
 
     Raises:
-        TypeError: a bound is a tracer (the length would be unknown) or no number.
+        ConcretizationTypeError: a bound is a tracer, so that the length would be unknown.
+        TypeError: a bound is no real number.
         ZeroDivisionError: ``step`` is 0.
     """
     bounds = [_bound(i, b) for i, b in enumerate((start, stop, step)) if b is not None]
     types: list[Any] = [typeof(b) for b in bounds]
+    if not bounds or any(t.dtype.kind == "c" for t in types):
+        raise DTypeError(f"arange: bounds must be real numbers, got {(start, stop, step)}{here()}")
     dt = common_type(types)[0] if dtype is None else dtypes.as_dtype(dtype)
     if stop is None:
         bounds = [0, *bounds[:1], *bounds[1:]]
@@ -40,10 +52,10 @@ def arange(
 
 def _bound(i: int, b: ArrayLike) -> Any:
     if isinstance(b, Tracer) and b.concrete() is None:
-        raise TypeError(
-            f"arange: {('start', 'stop', 'step')[i]} is a traced value, so that the length of the "
-            "result is not known. Make the argument that it comes from static (static_argnums), "
-            "or use dovetail.lax.iota with a fixed size and a comparison."
+        raise ConcretizationTypeError(
+            f"arange: {('start', 'stop', 'step')[i]} is a traced value{here()}, so that the length "
+            "of the result is not known. Make the argument that it comes from static "
+            "(static_argnums), or use dovetail.lax.iota with a fixed size and a comparison."
         )
     value = operand("arange", b, i)
     if hasattr(value, "aval"):
@@ -96,7 +108,7 @@ def linspace(
     axis = axis_index("linspace", axis, len(shape) + 1)
     out = _linspace(lo, hi, num=n, endpoint=bool(endpoint), dtype=wanted, axis=axis)
     out = out if device is None else placing.to_device(out, device)
-    return (out, _step(lo, hi, n - bool(endpoint))) if retstep else out
+    return (out, strong(_step(lo, hi, n - bool(endpoint)))) if retstep else out
 
 
 def _step(lo: Any, hi: Any, gaps: int) -> Any:

@@ -66,7 +66,10 @@ class IndexUpdateRef:
         self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
         fill_value: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
     ) -> Any:  # fmt: skip
-        """``x[index]``; places outside give ``fill_value`` (or NaN) with ``mode="fill"``."""
+        """``x[index]``; places outside give ``fill_value`` (or NaN) with ``mode="fill"``.
+
+        Without a mode ``fill_value`` has no effect, and places outside are clamped.
+        """
         options = Options(
             mode, fill_value, indices_are_sorted, unique_indices, wrap_negative_indices
         )

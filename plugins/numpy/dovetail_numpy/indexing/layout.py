@@ -10,6 +10,10 @@ from ..operands import here
 from .parsing import ARRAY, DOTS, FLAG, HOST, INT, NONE, SLICE, Key
 
 
+class IndexShapeError(IndexError, ValueError):
+    """Index arrays that do not broadcast together: an IndexError as in NumPy, and a ValueError."""
+
+
 class Run(NamedTuple):
     """A slice of an axis: ``count`` places from ``start`` on (or from operand ``source``)."""
 
@@ -162,7 +166,7 @@ def layout(shape: tuple[int, ...], key: Key) -> Layout:
         places = np.broadcast_shapes(*(p.shape for p in reader.picks)) if advanced else ()
     except ValueError:
         shapes = ", ".join(str(p.shape) for p in reader.picks)
-        raise IndexError(
+        raise IndexShapeError(
             f"index arrays of shapes {shapes} do not broadcast together{here()}"
         ) from None
     places = tuple(int(d) for d in places)

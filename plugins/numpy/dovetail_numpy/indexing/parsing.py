@@ -24,6 +24,15 @@ from dovetail_core import (
 from ..operands import short_repr
 from ..promotion import default_int
 
+
+class IndexTypeError(TypeError, IndexError):
+    """A value that is no index: an IndexError as in NumPy, and a TypeError."""
+
+
+class TracedSliceError(TracerIntegerConversionError, IndexError):
+    """A slice of which a bound is traced, so that its size is not known."""
+
+
 INT, NONE, DOTS, SLICE, ARRAY, HOST, FLAG = range(7)
 """Kinds of key items: an integer, None, Ellipsis, a slice, an integer array or traced integer,
 an integer NumPy array (negative numbers may be counted from the end at once), a boolean scalar."""
@@ -71,7 +80,7 @@ def _bound(v: Any) -> int | None:
     try:
         return operator.index(v)
     except TracerIntegerConversionError:
-        raise TracerIntegerConversionError(
+        raise TracedSliceError(
             f"a slice bound of type {v.aval.str_short()} is traced"
             f"{describe_source(current_source())}, so that the size of the result is not "
             "known. Use dovetail.lax.dynamic_slice (dynamic_slice_in_dim) with a "
@@ -176,11 +185,11 @@ def _refuse(item: Any, dtype: Any) -> NoReturn:
         raise TypeError(f"arrays cannot be indexed by strings, got {item!r}{place}")
     if dtype is not None or isinstance(item, (float, complex)):
         named = dtype if dtype is not None else type(item).__name__
-        raise TypeError(
+        raise IndexTypeError(
             f"an index must be of integers or booleans, got {short_repr(item)} of dtype {named}"
             f"{place}. Convert it with astype(int)."
         )
-    raise IndexError(
+    raise IndexTypeError(
         "only integers, slices, Ellipsis, None and arrays of integers or booleans are indices, got "
         f"{short_repr(item)} of type {type(item).__name__}{place}"
     )

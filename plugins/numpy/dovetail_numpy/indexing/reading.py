@@ -35,7 +35,7 @@ class Options:
         cls, mode: Any = None, fill_value: Any = None, sorted: bool = False, unique: bool = False,
         wrap: bool = True,
     ) -> Options:  # fmt: skip
-        found = IN_BOUNDS if mode is None and fill_value is None else Mode.from_any(mode)
+        found = IN_BOUNDS if mode is None else Mode.from_any(mode)
         fill = None if fill_value is None else np.asarray(fill_value).item()
         key = (found, fill.__class__, repr(fill), bool(sorted), bool(unique), bool(wrap))
         known = cls._known.get(key)

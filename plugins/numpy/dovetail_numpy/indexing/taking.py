@@ -11,8 +11,8 @@ import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, axis_index, no_out
-from ..operations import number, reshape as to_shape
+from ..operands import Array, ArrayLike, DTypeError, axis_index, no_out
+from ..operations import number, reshape as to_shape, strong
 from ..promotion import INT32, broadcast, broadcast_shapes, convert, promote
 from .at import IndexUpdateRef
 from .reading import Options, index_dtype, wrapped
@@ -20,8 +20,10 @@ from .reading import Options, index_dtype, wrapped
 
 def _indices(name: str, indices: ArrayLike) -> Any:
     out = as_array(name, indices, 1)
+    if out.dtype.kind == "b":
+        return convert(out, INT32)
     if out.dtype.kind not in "iu":
-        raise TypeError(
+        raise DTypeError(
             f"{name}: indices must be of an integer type, got {out.dtype}. Convert them with "
             "astype(int)."
         )
@@ -91,7 +93,7 @@ def _mod(places: Any, size: int) -> Any:
 
 def take_along_axis(
     arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: Any = None,
-    fill_value: Any = None, wrap_negative_indices: bool = True,
+    fill_value: Any = None, *, wrap_negative_indices: bool | None = None,
 ) -> Array:  # fmt: skip
     """Elements of ``arr`` along ``axis`` at ``indices``, which match or broadcast on other axes.
 
@@ -111,7 +113,8 @@ def take_along_axis(
             f"take_along_axis: indices of shape {places.shape} must have as many dimensions as the "
             f"array of shape {a.shape}"
         )
-    options = Options("fill" if mode is None else mode, fill_value, wrap=wrap_negative_indices)
+    wrap = wrap_negative_indices is not False
+    options = Options("fill" if mode is None else mode, fill_value, wrap=wrap)
     return _along_axis(a, places, axis=axis, options=options)
 
 
@@ -140,7 +143,7 @@ def put_along_axis(
     """``arr`` with ``values`` written along ``axis`` at ``indices``, as a new array.
 
     Raises:
-        ValueError: ``inplace`` is not False.
+        ValueError: ``inplace`` is not False, or numbers of dimensions differ.
     """
     _not_in_place("put_along_axis", inplace)
     a, places = as_array("put_along_axis", arr), _indices("put_along_axis", indices)
@@ -148,6 +151,11 @@ def put_along_axis(
     if axis is None:
         a, axis = to_shape(a, (a.size,)), 0
     axis = axis_index("put_along_axis", axis, a.ndim)
+    if a.ndim != places.ndim:
+        raise ValueError(
+            f"put_along_axis: indices of shape {places.shape} must have as many dimensions as the "
+            f"array of shape {a.shape}"
+        )
     others = tuple(1 if i == axis else d for i, d in enumerate(a.shape))
     full = broadcast_shapes("put_along_axis", places.shape, others)
     index = tuple(broadcast(places, full) if i == axis else lax.broadcasted_iota(INT32, full, i)
@@ -170,6 +178,7 @@ def put(
 
     Raises:
         ValueError: ``inplace`` is not False, or the mode is unknown.
+        NotImplementedError: the mode is ``"raise"``.
     """
     _not_in_place("put", inplace)
     a, places, values = as_array("put", a), _indices("put", ind), as_array("put", v, 2)
@@ -186,7 +195,8 @@ def put(
     elif mode == "clip":
         places, mode = lax.clamp(number(places, 0), places, number(places, a.size - 1)), None
     elif mode is not None:
-        raise ValueError(f"put: mode must be 'clip', 'wrap' or None, got {mode!r}")
+        error = NotImplementedError if mode == "raise" else ValueError
+        raise error(f"put: mode must be 'clip', 'wrap' or None, got {mode!r}")
     flat = IndexUpdateRef(to_shape(a, (a.size,)), places).set(values)
     return to_shape(flat, a.shape)
 
@@ -243,7 +253,7 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
         raise ValueError(f"choose: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
     shape = broadcast_shapes("choose", a.shape, *(shape_of(v) for v in values))
     cases = [broadcast(as_array("choose", v), shape) for v in values]
-    return lax.select_n(broadcast(convert(a, INT32), shape), *cases)
+    return strong(lax.select_n(broadcast(convert(a, INT32), shape), *cases))
 
 
 def compress(

@@ -12,7 +12,7 @@ import dovetail_lax as lax
 from dovetail_core import EVAL, get_trace, typeof
 from dovetail_lax import dtypes
 
-from ..creation.arrays import as_array
+from ..creation.arrays import as_array, asarray
 from ..fusion import fused
 from ..promotion import broadcast, convert
 from ..reductions.engine import strong
@@ -56,7 +56,8 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     """``y`` in the type of ``x``, or in their common one; a warning if that loses something."""
     if y.__class__ is float and x.dtype.kind == "f":
         return convert(y, x.dtype)
-    y = y if y.__class__ in (bool, int, float, complex) else as_array(f"at[...].{kind}", y)
+    if y.__class__ not in (bool, int, float, complex):
+        y = asarray(y) if y.__class__ in (list, tuple) else as_array(f"at[...].{kind}", y)
     dtype = x.dtype
     own: Any = typeof(y)
     if own.dtype == dtype:

@@ -110,6 +110,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike = None)
     if any(x.shape != shape for x in items):
         raise ValueError(
             f"stack: all arrays must have one shape, got {', '.join(str(x.shape) for x in items)}"
+            f"{here()}. Broadcast or reshape them first, or use concatenate."
         )
     axis = axis_index("stack", axis, len(shape) + 1)
     return _stack(*items, axis=axis, dtype=None if dtype is None else dtypes.as_dtype(dtype))

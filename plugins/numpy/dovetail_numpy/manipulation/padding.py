@@ -31,6 +31,8 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
         for axis, pair in given.items():
             full[axis] = pair if isinstance(pair, (tuple, list)) else (pair, pair)
         given = full
+    if hasattr(given, "aval") and given.dtype.kind in "iu":
+        given = np.asarray(given).tolist() if what != "constant_values" else given
     shape = np.shape(given) if not _has_arrays(given) else None
     if shape == ():
         return ((convert_item(given),) * 2,) * ndim
@@ -69,7 +71,9 @@ def pad(
             ``"symmetric"`` (``reflect_type``), ``"wrap"``, ``"empty"``, or a function as in NumPy.
 
     Raises:
-        ValueError: the mode is unknown, an option does not belong to it, or a width is negative.
+        NotImplementedError: the mode is unknown.
+        ValueError: an option does not belong to the mode, a width is negative, or the mode needs
+            elements of an axis that has none.
     """
     from ..operands import integer
 
@@ -80,10 +84,17 @@ def pad(
     if callable(mode):
         return _by_function(x, widths, mode, kwargs)
     if mode not in _OPTIONS:
-        raise ValueError(f"pad: mode must be one of {', '.join(_OPTIONS)}, got {mode!r}")
+        raise NotImplementedError(f"pad: mode must be one of {', '.join(_OPTIONS)}, got {mode!r}")
     unknown = set(kwargs) - _OPTIONS[mode]
     if unknown:
         raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}")
+    if mode not in ("constant", "empty"):
+        for axis, (size, pair) in enumerate(zip(x.shape, widths)):
+            if size == 0 and pair != (0, 0):
+                raise ValueError(
+                    f"pad: mode {mode!r} has nothing to copy along axis {axis} of an array of "
+                    f"shape {x.shape}. Use mode 'constant'."
+                )
     return _MODES[mode](x, widths, **kwargs)
 
 
@@ -178,8 +189,6 @@ def _mirrored(offset: int) -> Callable[..., Any]:
     def apply(x: Any, widths: Widths, reflect_type: str = "even") -> Any:
         if reflect_type not in ("even", "odd"):
             raise ValueError(f"pad: reflect_type must be 'even' or 'odd', got {reflect_type!r}")
-        if any(n == 0 and w != (0, 0) for n, w in zip(x.shape, widths)):
-            raise ValueError(f"pad: an axis of size 0 of shape {x.shape} cannot be mirrored")
         return _mirror(x, widths=widths, offset=offset, odd=reflect_type == "odd")
 
     return apply

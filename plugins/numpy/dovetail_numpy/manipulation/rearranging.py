@@ -7,11 +7,22 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Tracer
+from dovetail_core import ConcretizationTypeError, Tracer
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, integer
+from ..operands import (
+    Array,
+    ArrayLike,
+    Axis,
+    DTypeError,
+    ShapeError,
+    axis_index,
+    axis_tuple,
+    here,
+    integer,
+    short_repr,
+)
 from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import INT32, convert, promote
 from .joining import concatenate
@@ -131,9 +142,9 @@ def repeat(
             return _repeat_each(a, count=integer("repeat", "repeats", counts.item()), axis=axis)
         total_repeat_length = int(counts.sum())
     elif total_repeat_length is None:
-        raise TypeError(
-            "repeat: repeats is a traced value, so that the size of the result is not known. Give "
-            "total_repeat_length, or make repeats static."
+        raise ConcretizationTypeError(
+            f"repeat: repeats is a traced value{here()}, so that the size of the result is not "
+            "known. Give total_repeat_length, or make repeats static."
         )
     counts = as_array("repeat", repeats)
     if counts.size not in (1, a.shape[axis]):
@@ -171,16 +182,21 @@ def _repeat_by(a: Any, counts: Any, axis: int, total: int) -> Any:
     return take_along(a, lax.min(source, np.int32(size - 1)), axis)
 
 
-def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: int | None = None) -> Array:
-    """A vector without its leading (``'f'``) and trailing (``'b'``) zeros; not while tracing."""
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
+    """``filt`` without its leading (``'f'``) and trailing (``'b'``) slices of zeros.
+
+    Args:
+        axis: the axes to trim, by default all. Not while tracing: the size depends on the values.
+    """
     values = np.asarray(filt)
-    del axis
-    nonzero = np.flatnonzero(values)
-    if not nonzero.size:
-        return as_array("trim_zeros", values[:0])
-    start = nonzero[0] if "f" in trim.lower() else 0
-    stop = nonzero[-1] + 1 if "b" in trim.lower() else values.size
-    return as_array("trim_zeros", values[start:stop])
+    kept = [slice(None)] * values.ndim
+    places = np.nonzero(values)
+    for i in axis_tuple("trim_zeros", axis, values.ndim):
+        found = places[i]
+        start = found.min() if found.size and "f" in trim.lower() else 0
+        stop = found.max() + 1 if found.size and "b" in trim.lower() else values.shape[i]
+        kept[i] = slice(int(start), int(stop) if found.size else 0)
+    return as_array("trim_zeros", values[tuple(kept)])
 
 
 def delete(
@@ -190,6 +206,7 @@ def delete(
 
     Raises:
         IndexError: an index is out of bounds.
+        DTypeError, ShapeError: ``obj`` is no array of integers, nor a mask of the axis.
         ConcretizationTypeError: ``obj`` is traced and not known to be without duplicates.
     """
     a = as_array("delete", arr)
@@ -200,13 +217,26 @@ def delete(
     if hasattr(obj, "aval") and assume_unique_indices:
         return _delete_traced(a, obj, axis)
     keep = np.ones(size, bool)
-    index = obj if isinstance(obj, slice) else np.asarray(obj)
-    if not isinstance(index, slice) and index.dtype.kind not in "iub":
-        index = index.astype(int) if not index.size else index
-    keep[index] = False
+    keep[obj if isinstance(obj, slice) else _deleted_places(obj, size)] = False
     from ..indexing.taking import take_along
 
     return take_along(a, np.flatnonzero(keep).astype(np.int32), axis)
+
+
+def _deleted_places(obj: Any, size: int) -> Any:
+    places = np.asarray(obj)
+    if not places.size:
+        return places.astype(int)
+    if places.dtype.kind == "b":
+        if places.shape != (size,):
+            raise ShapeError(f"delete: a mask of shape {places.shape} for an axis of size {size}")
+    elif places.dtype.kind not in "iu":
+        raise DTypeError(f"delete: obj must be of integers or booleans, got dtype {places.dtype}")
+    elif places.min() < -size or places.max() >= size:
+        raise IndexError(
+            f"delete: index {short_repr(obj)} is out of bounds for an axis of size {size}{here()}"
+        )
+    return places
 
 
 def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
@@ -225,19 +255,31 @@ def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
     return take_along(a, lax.add(places, moved), axis)
 
 
+def _insertion_places(obj: Any) -> Any:
+    places = np.asarray(obj)
+    if places.ndim > 1:
+        raise ValueError(f"insert: obj must have one dimension at most, got shape {places.shape}")
+    if places.dtype.kind == "b":
+        return np.flatnonzero(places)
+    if places.size and places.dtype.kind not in "iu":
+        raise ValueError(f"insert: obj must be of integers or a slice, got dtype {places.dtype}")
+    return places
+
+
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """``arr`` with ``values`` inserted before index, slice or indices ``obj`` along ``axis``.
 
     Raises:
         ConcretizationTypeError: ``obj`` is traced.
         IndexError: an index is out of bounds.
+        ValueError: ``obj`` is an array of numbers other than integers, or of several dimensions.
     """
     a, v = (as_array("insert", x) for x in promote("insert", arr, values))
     if axis is None:
         a, axis = ravel(a), 0
     axis = axis_index("insert", axis, a.ndim)
     size = a.shape[axis]
-    raw = np.arange(size)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    raw = np.arange(size)[obj] if isinstance(obj, slice) else _insertion_places(obj)
     if raw.size and (raw.min() < -size or raw.max() > size):
         raise IndexError(f"insert: index {raw} is out of bounds for axis {axis} of size {size}")
     where = np.where(raw < 0, raw + size, raw).astype(int)

@@ -10,8 +10,18 @@ import numpy as np
 
 import dovetail_lax as lax
 
-from ..creation.arrays import as_array
-from ..operands import Array, ArrayLike, Axis, axis_index, axis_tuple, here, integer, shape_tuple
+from ..creation.arrays import as_array, asarray
+from ..operands import (
+    Array,
+    ArrayLike,
+    Axis,
+    ShapeError,
+    axis_index,
+    axis_tuple,
+    here,
+    integer,
+    shape_tuple,
+)
 from ..operations import transpose as permute
 from ..promotion import broadcast, broadcast_shapes as common_shape
 
@@ -72,7 +82,15 @@ def reshape(
 
 
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
-    """``a`` flattened to one dimension."""
+    """``a`` flattened to one dimension, in the order ``"C"`` or ``"F"``.
+
+    Raises:
+        NotImplementedError: ``order="K"``.
+        ValueError: another order.
+    """
+    if order not in ("C", "F", "A"):
+        error = NotImplementedError if order == "K" else ValueError
+        raise error(f"ravel: order must be 'C' or 'F', got {order!r}")
     return reshape(a, -1 if np.size(a) else (0,), "F" if order == "F" else "C")
 
 
@@ -80,7 +98,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """``a`` with its axes in another order; reversed by default.
 
     Raises:
-        ValueError: ``axes`` is not a permutation of the axes.
+        ShapeError: ``axes`` is not a permutation of the axes; a TypeError and a ValueError.
     """
     a = as_array("transpose", a)
     ndim = len(a.shape)
@@ -89,13 +107,15 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     else:
         order = axis_tuple("transpose", axes if axes.__class__ is tuple else tuple(axes), ndim)
         if len(order) != ndim:
-            raise ValueError(
+            raise ShapeError(
                 f"transpose: axes {order} do not name each axis of an array of shape {a.shape} once"
             )
     return permute(a, order)
 
 
-permute_dims = transpose
+def permute_dims(a: ArrayLike, /, axes: Sequence[int]) -> Array:
+    """``a`` with its axes in the order ``axes`` (see :func:`transpose`)."""
+    return transpose(a, axes)
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
@@ -195,8 +215,8 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
     fits = len(own) <= len(dims)
     if not fits or any(o not in (1, d) for o, d in zip(own[::-1], dims[::-1])):
         raise ValueError(
-            f"broadcast_to: an array of shape {own} does not broadcast to shape {dims}. Aligned "
-            "from the right, each of its dimensions must be 1 or that of the shape."
+            f"broadcast_to: an array of shape {own} does not broadcast to shape {dims}{here()}. "
+            "Aligned from the right, each of its dimensions must be 1 or that of the shape."
         )
     return broadcast(x, dims)
 
@@ -254,7 +274,9 @@ def atleast_3d(*arys: ArrayLike) -> Any:
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
     """The shape of an array."""
-    return a.shape if hasattr(a, "aval") else as_array("shape", a).shape
+    if hasattr(a, "aval"):
+        return a.shape
+    return (asarray(a) if a.__class__ in (list, tuple) else as_array("shape", a)).shape
 
 
 def ndim(a: ArrayLike) -> int:

@@ -34,6 +34,8 @@ def _cumulative(
 ) -> Array:
     no_out(name, out)
     a = as_array(name, a)
+    if not a.ndim:
+        a = lax.reshape(a, (1,))
     axis = None if axis is None else axis_index(name, axis, a.ndim)
     if dtype is None:
         dt = default_int() if a.dtype.kind == "b" else a.dtype

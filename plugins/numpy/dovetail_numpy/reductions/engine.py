@@ -12,8 +12,8 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import ArrayLike, axis_tuple, static_axis
-from ..operations import select
+from ..operands import ArrayLike, DTypeError, axis_tuple, static_axis
+from ..operations import select, strong as strong
 from ..promotion import broadcast, broadcast_shapes, convert, default_int
 
 REDUCERS: dict[str, Any] = {
@@ -38,13 +38,6 @@ def reduced_axes(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
             known = _axes_of[axis, ndim] = axis_tuple(name, axis, ndim)
         return known
     return tuple(sorted(axis_tuple(name, static_axis(axis), ndim)))
-
-
-def strong(x: Any) -> Any:
-    """``x`` without weak typing."""
-    if not x.aval.weak_type:
-        return x
-    return lax.convert_element_type_p.bind(x, new_dtype=x.aval.dtype, weak_type=False)
 
 
 def keep_dims(x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
@@ -110,7 +103,7 @@ def reduce(
     if where is not None:
         where = as_array(name, where)
         if where.dtype.kind != "b":
-            raise TypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
+            raise DTypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
         shape = broadcast_shapes(name, a.shape, where.shape)
         a = broadcast(a, shape)
     axes = reduced_axes(name, axis, a.ndim)

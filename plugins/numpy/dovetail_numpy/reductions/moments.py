@@ -13,7 +13,16 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
-from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, no_out, static_axis
+from ..operands import (
+    Array,
+    ArrayLike,
+    Axis,
+    DTypeError,
+    DTypeLike,
+    axis_index,
+    no_out,
+    static_axis,
+)
 from ..operations import number, select
 from ..promotion import broadcast, broadcast_shapes, convert, inexact_dtype, promote
 from .engine import computation_type, keep_dims, operand_array, reduced_axes, strong
@@ -54,7 +63,7 @@ def mean(
 def _mask(name: str, where: Any, shape: tuple[int, ...]) -> Any:
     where = as_array(name, where)
     if where.dtype.kind != "b":
-        raise TypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
+        raise DTypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
     return broadcast(where, broadcast_shapes(name, shape, where.shape))
 
 

@@ -12,7 +12,7 @@ from dovetail_core import ConcretizationTypeError, Tracer
 from ..creation import placing
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, integer
+from ..operands import Array, ArrayLike, here, integer
 from ..operations import number, reshape as to_shape, select, truth
 from ..promotion import INT32, convert, default_int, promote
 
@@ -26,8 +26,8 @@ def known(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
     value = x.concrete() if isinstance(x, Tracer) else x
     if value is None:
         raise ConcretizationTypeError(
-            f"{name} of a traced array of type {x.aval.str_short()}: the size of the result "
-            f"depends on its values, which are not known while tracing. {remedy}"
+            f"{name} of a traced array of type {x.aval.str_short()}{here()}: the size of the "
+            f"result depends on its values, which are not known while tracing. {remedy}"
         )
     return np.asarray(value)
 

@@ -177,7 +177,18 @@ def isin(
     element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False,
     invert: bool = False, *, method: str = "auto",
 ) -> Array:  # fmt: skip
-    """Whether each element occurs among ``test_elements``; or not, with ``invert``."""
+    """Whether each element occurs among ``test_elements``; or not, with ``invert``.
+
+    ``method`` is one of ``"auto"``, ``"compare_all"``, ``"binary_search"`` and ``"sort"``; the
+    fitting one is chosen whichever it is.
+
+    Raises:
+        ValueError: the method is unknown.
+    """
+    if method not in ("auto", "compare_all", "binary_search", "sort"):
+        raise ValueError(
+            f"isin: method must be 'auto', 'compare_all', 'binary_search' or 'sort', got {method!r}"
+        )
     a, b = (as_array("isin", v, i) for i, v in enumerate(promote("isin", element, test_elements)))
     return _isin(a, b, invert=bool(invert))
 
@@ -243,6 +254,9 @@ def _selected(name: str, a: Any, keep: Any, in_order: bool, size: Any, fill_valu
     fill = 0 if fill_value is None else fill_value
     n = a.shape[0]
     (at,) = nonzero(keep, size=size, fill_value=n)
+    if fill_value is None and name != "setdiff1d" and at.size:  # filled up with the least element
+        least = lax.broadcast_in_dim(lax.slice_in_dim(at, 0, 1), at.shape, (0,))
+        at = select(lax.eq(at, number(at, n)), least, at)
     padded = lax.concatenate([a, lax.full((1,), convert(as_array(name, fill), a.dtype))], 0)
     return take_along(padded, at, 0)
 

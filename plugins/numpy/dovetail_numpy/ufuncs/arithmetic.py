@@ -31,11 +31,14 @@ def _floor_divide_signed(x: Any, y: Any) -> Any:
 
 
 def _floor_divide_float(x: Any, y: Any) -> Any:
-    # Of the exact multiple (x - mod) / y, rounded: floor(x / y) is wrong where x / y rounds up.
-    mod = _remainder(x, y)
-    exact = lax.div(lax.sub(x, mod), y)
+    # Of the exact multiple (x - rem) / y, rounded: floor(x / y) is wrong where x / y rounds up.
+    # The truncated remainder, not the one with the sign of y, which is infinite where y is.
+    rem, zero = lax.rem(x, y), number(x, 0)
+    exact = lax.div(lax.sub(x, rem), y)
+    off = lax.bitwise_and(lax.ne(rem, zero), lax.ne(lax.lt(rem, zero), lax.lt(y, zero)))
+    exact = select(off, lax.sub(exact, number(x, 1)), exact)
     rounded = lax.round(exact, lax.RoundingMethod.TO_NEAREST_EVEN)
-    return select(lax.eq(y, number(y, 0)), lax.div(x, y), rounded)
+    return select(lax.eq(y, number(y, 0)), lax.floor(lax.div(x, y)), rounded)
 
 
 def _rem(x: Any, y: Any) -> Any:

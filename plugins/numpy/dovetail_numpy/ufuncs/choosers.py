@@ -8,7 +8,7 @@ from dovetail_core import Primitive
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..operands import here
+from ..operands import DTypeError, here
 from .plans import Chooser, Op
 
 ALL = ("bool", "signed", "unsigned", "floating", "complex")
@@ -24,13 +24,13 @@ def accept(name: str, dtype: Any, kinds: tuple[str, ...]) -> str:
     """The kind of ``dtype``.
 
     Raises:
-        TypeError: it is none of ``kinds``; names the function, the dtype and what is accepted.
+        DTypeError: it is none of ``kinds``; names the function, the dtype and what is accepted.
     """
     found = dtypes.kind_of(dtype)
     if found not in kinds:
         words = {"signed": "signed integers", "unsigned": "unsigned integers", "bool": "booleans",
                  "floating": "floating-point numbers", "complex": "complex numbers"}  # fmt: skip
-        raise TypeError(
+        raise DTypeError(
             f"{name} does not accept dtype {dtype}{here()}; it accepts "
             f"{', '.join(words[k] for k in kinds)}. Convert the argument with astype."
         )

@@ -12,7 +12,7 @@ from dovetail_core import typeof
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated
-from ..operands import PYTHON_SCALARS, Array, ArrayLike, operand
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand
 from ..operations import shape_of, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
 from .arithmetic import MAXIMUM, MINIMUM
@@ -56,7 +56,7 @@ def where(
     """``x`` where ``condition`` is true, else ``y``; with the condition alone, ``nonzero`` of it.
 
     Raises:
-        ValueError: only one of ``x`` and ``y`` is given.
+        DTypeError: only one of ``x`` and ``y`` is given; a TypeError and a ValueError.
         TypeError: an argument is no array, or shapes do not broadcast.
     """
     if x is None and y is None:
@@ -64,7 +64,7 @@ def where(
 
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise ValueError("where takes either one argument or three")
+        raise DTypeError("where takes either one argument or three, and none of three may be None")
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value are for the form with the condition alone")
     types = (getattr(condition, "aval", condition.__class__), getattr(x, "aval", x.__class__),

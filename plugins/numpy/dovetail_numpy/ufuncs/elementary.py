@@ -11,7 +11,7 @@ import numpy as np
 import dovetail_lax as lax
 
 from ..fusion import fused
-from ..operations import number
+from ..operations import number, strong
 from .choosers import FLOATS, INEXACT, always
 from .plans import Unary, unary_function
 
@@ -53,9 +53,19 @@ acos, asin, atan = arccos, arcsin, arctan
 acosh, asinh, atanh = arccosh, arcsinh, arctanh
 
 
+def _scaled(x: Any, factor: float) -> Any:
+    """``x * factor``; of a complex number each part, so that infinities stay as they are."""
+    if x.dtype.kind != "c":
+        return lax.mul_p.bind(x, number(x, factor))
+    re, im = lax.real_p.bind(x), lax.imag_p.bind(x)
+    return lax.complex_p.bind(
+        lax.mul_p.bind(re, number(re, factor)), lax.mul_p.bind(im, number(im, factor))
+    )
+
+
 def _scaled_log(base: float) -> Any:
     scale = float(1 / np.log(base))
-    return fused()(lambda x: lax.mul_p.bind(lax.log_p.bind(x), number(x, scale)))
+    return fused()(lambda x: strong(_scaled(lax.log_p.bind(x), scale)))
 
 
 def _times(factor: float) -> Any:
@@ -65,7 +75,9 @@ def _times(factor: float) -> Any:
 @fused()
 def _log2(x: Any) -> Any:
     # Divided, not multiplied by a rounded factor: exact at more powers of two.
-    return lax.div_p.bind(lax.log_p.bind(x), number(x, float(np.log(2.0))))
+    if x.dtype.kind == "c":
+        return strong(_scaled(lax.log_p.bind(x), float(1 / np.log(2.0))))
+    return strong(lax.div_p.bind(lax.log_p.bind(x), number(x, float(np.log(2.0)))))
 
 
 log2: F = elementary("log2", _log2, "Logarithm to base 2 of each element.")

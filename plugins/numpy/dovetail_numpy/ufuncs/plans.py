@@ -221,7 +221,7 @@ def unary_function(engine: Unary, doc: str) -> Callable[[ArrayLike], Any]:
         plan = plans.get(getattr(x, "aval", x.__class__))
         return miss(x) if plan is None else plan(x)
 
-    return of_one_array()(_named(function, engine.name, doc))
+    return of_one_array()(named(function, engine.name, doc))
 
 
 def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike], Any]:
@@ -232,10 +232,11 @@ def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike]
         plan = plans.get((getattr(x1, "aval", x1.__class__), getattr(x2, "aval", x2.__class__)))
         return miss(x1, x2) if plan is None else plan(x1, x2)
 
-    return of_two_arrays(_named(function, engine.name, doc))
+    return of_two_arrays(named(function, engine.name, doc))
 
 
-def _named(function: Any, name: str, doc: str) -> Any:
+def named(function: Any, name: str, doc: str) -> Any:
+    """``function`` with the name and text of the public function that it is."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = "dovetail.numpy"
     function.__doc__ = doc

@@ -8,7 +8,7 @@ import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, integer, no_out
+from ..operands import Array, ArrayLike, DTypeError, integer, no_out
 from ..operations import number
 from .arithmetic import FLOOR_DIVIDE
 from .unary import round_complex
@@ -18,12 +18,12 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """``a`` rounded to a number of decimals, halves to even; negative ones are before the point.
 
     Raises:
-        TypeError: ``a`` is not an array of numbers.
+        TypeError: ``a`` is not an array of numbers (for booleans also a ValueError).
     """
     no_out("round", out)
     a, n = as_array("round", a), integer("round", "decimals", decimals)
     if a.dtype.kind == "b":
-        raise TypeError("round does not accept dtype bool. Convert the argument with astype.")
+        raise DTypeError("round does not accept dtype bool. Convert the argument with astype.")
     if a.dtype.kind in "iu":
         return a if n >= 0 else _round_integer(a, n=n)
     return _round_float(a, n=n)

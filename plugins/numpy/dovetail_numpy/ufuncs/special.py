@@ -10,13 +10,13 @@ import numpy as np
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_two_arrays
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select
 from ..promotion import broadcast, convert, promote, promote_all
 from .choosers import ALL, FLOATS, INEXACT, REALS, accept, always, by_kind, for_kinds
-from .comparisons import isnan
-from .plans import Binary, binary_function
+from .comparisons import GREATER, LESS, isnan
+from .plans import Binary, binary_function, named
 
 
 def _real_only(op: Any) -> Any:
@@ -36,12 +36,23 @@ def _hypot(x: Any, y: Any) -> Any:
     return select(lax.bitwise_or(infinite, either), number(big, float("inf")), length)
 
 
+def _ordered(x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """The greater one, the difference of the other from it, and whether that is not a number.
+
+    By comparison, not by ``max`` and ``abs``: so that the derivative at equal operands is that of
+    the smooth function. Where the difference is of equal infinities, it is 0.
+    """
+    first = lax.ge(x, y)
+    top = select(first, x, y)
+    difference = lax.sub(select(first, y, x), top)
+    undefined = lax.ne(difference, difference)
+    return top, select(undefined, number(x, 0), difference), undefined
+
+
 def _logaddexp(x: Any, y: Any) -> Any:
-    top = lax.max(x, y)
-    difference = lax.sub(x, y)
-    equal_infinities = lax.ne(difference, difference)
-    return select(equal_infinities, lax.add(x, y),
-                  lax.add(top, lax.log1p(lax.exp(lax.neg(lax.abs(difference))))))  # fmt: skip
+    top, difference, undefined = _ordered(x, y)
+    total = lax.add(top, lax.log1p(lax.exp(difference)))
+    return select(undefined, lax.add(x, y), total)
 
 
 def _logaddexp_complex(x: Any, y: Any) -> Any:
@@ -55,11 +66,9 @@ def _logaddexp_complex(x: Any, y: Any) -> Any:
 
 
 def _logaddexp2(x: Any, y: Any) -> Any:
-    top = lax.max(x, y)
-    difference = lax.sub(x, y)
-    grown = lax.log1p(lax.exp2(lax.neg(lax.abs(difference))))
-    tail = lax.mul(grown, number(x, 1 / log(2)))
-    return select(lax.ne(difference, difference), lax.add(x, y), lax.add(top, tail))
+    top, difference, undefined = _ordered(x, y)
+    tail = lax.mul(lax.log1p(lax.exp2(difference)), number(x, 1 / log(2)))
+    return select(undefined, lax.add(x, y), lax.add(top, tail))
 
 
 def _logaddexp2_complex(x: Any, y: Any) -> Any:
@@ -124,22 +133,31 @@ heaviside = binary_function(
 )
 
 
-def _ignoring_nan(pick: Any) -> Any:
+def _ignoring_nan(order: Binary) -> Any:
     def apply(x: Any, y: Any) -> Any:
         x, y = _both(lambda a, b: (a, b))(x, y)
-        return select(isnan(y), x, select(isnan(x), y, pick(x, y)))
+        return select(lax.bitwise_or(order(x, y), isnan(y)), x, y)
 
     return fused()(apply)
 
 
-def _nan_proof(name: str, prim: Any, doc: str) -> Any:
+def _nan_proof(name: str, prim: Any, order: Binary, doc: str) -> Any:
     exact = for_kinds(ALL[:3], prim)
-    op = _ignoring_nan(prim.bind)
-    return binary_function(Binary(name, by_kind(**exact, floating=op, complex=op)), doc)
+    op = _ignoring_nan(order)
+    engine = Binary(name, by_kind(**exact, floating=op, complex=op))
+
+    def function(x1: ArrayLike, x2: ArrayLike) -> Any:
+        return engine(x1, x2)
+
+    return of_two_arrays(named(function, name, doc))
 
 
-fmax = _nan_proof("fmax", lax.max_p, "The greater of two elements; NaN only where both are NaN.")
-fmin = _nan_proof("fmin", lax.min_p, "The lesser of two elements; NaN only where both are NaN.")
+fmax = _nan_proof(
+    "fmax", lax.max_p, GREATER, "The greater of two elements; NaN only where both are NaN."
+)
+fmin = _nan_proof(
+    "fmin", lax.min_p, LESS, "The lesser of two elements; NaN only where both are NaN."
+)
 
 
 @fused()
@@ -151,7 +169,7 @@ def _ldexp(x: Any, n: Any) -> Any:
     return lax.mul(lax.mul(lax.mul(x, factor), factor), lax.exp2(convert(last, x.dtype)))
 
 
-def ldexp(x1: ArrayLike, x2: ArrayLike) -> Any:
+def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """``x1 * 2**x2`` for integers ``x2``.
 
     Raises:
@@ -161,6 +179,10 @@ def ldexp(x1: ArrayLike, x2: ArrayLike) -> Any:
     n = as_array("ldexp", x2, 1)
     accept("ldexp", dtype_of(x), FLOATS)
     accept("ldexp", n.dtype, ("bool", "signed", "unsigned"))
+    if n.dtype.kind != "b":  # exponents beyond all results, which could not be added up
+        reach, bounds = 3 << (lax.dtypes.finfo(dtype_of(x)).nexp - 1), np.iinfo(n.dtype)
+        low, high = max(-reach, int(bounds.min)), min(reach - 6, int(bounds.max))
+        n = lax.clamp(number(n, low), n, number(n, high))
     n = convert(n, np.dtype(np.int32))
     shape = lax.broadcast_shapes(np.shape(x), n.shape)
     return _ldexp(broadcast(as_array("ldexp", x), shape), broadcast(n, shape))
@@ -188,7 +210,21 @@ def _frexp(x: Any) -> tuple[Any, Any]:
     exponent = lax.sub(exponent, select(small, int_type.type(mantissa), int_type.type(0)))
     special = lax.bitwise_or(lax.bitwise_not(lax.is_finite(x)), lax.eq(x, number(x, 0)))
     exponent = select(special, int_type.type(0), exponent)
-    return select(special, x, fraction), lax.convert_element_type(exponent, np.int32)
+    # The bits carry no derivative: that of the mantissa is a power of two, which (x - x) brings.
+    half = lax.div(lax.neg(exponent), int_type.type(2))
+    slope = lax.mul(_power_of_two(half, x.dtype),
+                    _power_of_two(lax.sub(lax.neg(exponent), half), x.dtype))  # fmt: skip
+    still = lax.mul(lax.sub(x, lax.stop_gradient(x)), lax.stop_gradient(slope))
+    mantissas = lax.add(lax.stop_gradient(fraction), still)
+    return select(special, x, mantissas), lax.convert_element_type(exponent, np.int32)
+
+
+def _power_of_two(n: Any, dtype: Any) -> Any:
+    """``2**n`` for integers ``n`` of the exponents of normal numbers, by their bits."""
+    info = lax.dtypes.finfo(dtype)
+    bias = (1 << (info.bits - info.nmant - 2)) - 1
+    place = lax.shift_left(lax.add(n, n.dtype.type(bias)), lax.full_like(n, info.nmant))
+    return lax.bitcast_convert_type(place, dtype)
 
 
 def frexp(x: ArrayLike, /) -> tuple[Any, Any]:

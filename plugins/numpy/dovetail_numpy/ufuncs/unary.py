@@ -10,9 +10,9 @@ import numpy as np
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import ArrayLike
-from ..operations import number
+from ..operations import number, select
 from ..promotion import default_float
 from .choosers import (
     BITS,
@@ -67,11 +67,16 @@ sign: F = unary_function(
 )
 floor: F = _keep("floor", lax.floor_p, "The greatest integer not above each element.")
 ceil: F = _keep("ceil", lax.ceil_p, "The least integer not below each element.")
-trunc: F = _keep(
-    "trunc",
-    fused()(lambda x: lax.select_n(lax.lt(x, number(x, 0)), lax.floor(x), lax.ceil(x))),
-    "Each element without its fractional part.",
-)
+_TRUNC = Unary("trunc", by_kind(**dict.fromkeys(("bool", *INTEGERS), identity),
+                                floating=fused()(_trunc)))  # fmt: skip
+
+
+@of_one_array()
+def trunc(x: ArrayLike) -> Any:
+    """Each element without its fractional part; booleans and integers as they are."""
+    return _TRUNC(x)
+
+
 _RINT = Unary("rint", by_kind(floating=_round_even, complex=fused()(round_complex)))
 
 
@@ -173,22 +178,44 @@ sinc: F = unary_function(
 
 @fused()
 def _i0(x: Any) -> Any:
-    x = lax.abs(x)
-    return lax.mul(lax.exp(x), lax.bessel_i0e(x))
+    # |x| as x * sign(x), the derivative of which is 0 at 0, as that of this even function.
+    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), lax.bessel_i0e(x))
 
 
-i0: F = unary_function(
-    Unary("i0", always(_i0, FLOATS), inexact=True),
-    "Modified Bessel function of the first kind and order 0.",
-)
+_I0 = Unary("i0", always(_i0, FLOATS), inexact=True)
+
+
+@of_one_array()
+def i0(x: ArrayLike) -> Any:
+    """Modified Bessel function of the first kind and order 0, of real numbers."""
+    return _I0(x)
 
 
 def _spacing(x: Any) -> Any:
-    x = lax.abs(x) if x.dtype.kind == "f" else x
-    return lax.sub(lax.nextafter(x, lax.full_like(x, np.inf)), x)
+    if x.dtype == np.float16:  # as NumPy: the distance to the next greater number
+        step = lax.sub(lax.nextafter(x, lax.full_like(x, np.inf)), x)
+        return select(lax.is_finite(x), step, lax.full_like(x, np.nan))
+    # The power of two of the last digit, from the exponent's bits: the difference of neighbours
+    # would be flushed to zero among the least numbers.
+    info = lax.dtypes.finfo(x.dtype)
+    digits = info.nmant
+    whole = np.dtype(f"int{info.bits}")
+    pattern = lax.bitcast_convert_type(x, whole)
+    size = lax.bitwise_and(pattern, lax.full_like(pattern, np.iinfo(whole).max))
+    exponent = lax.shift_right_logical(size, lax.full_like(size, digits))
+    # 2**(exponent - digits) is a normal number, or one bit of a subnormal one.
+    normal = lax.shift_left(lax.sub(exponent, whole.type(digits)), lax.full_like(size, digits))
+    places = lax.clamp(whole.type(0), lax.sub(exponent, whole.type(1)), whole.type(digits))
+    tiny = lax.shift_left(lax.full_like(pattern, 1), places)
+    step = select(lax.gt(exponent, number(exponent, digits)), normal, tiny)
+    signed = lax.bitwise_or(step, lax.sub(pattern, size))
+    step = lax.bitcast_convert_type(signed, x.dtype)
+    infinite = lax.ge(lax.abs(x), number(x, float(info.max)))
+    step = select(infinite, lax.mul(lax.sign(x), number(x, float("inf"))), step)
+    return select(lax.is_finite(x), step, lax.full_like(x, np.nan))
 
 
 spacing: F = unary_function(
     Unary("spacing", always(fused()(_spacing), FLOATS), inexact=True),
-    "The distance from each element to the next number of its type away from zero.",
+    "The distance from each element to the next number away from zero, with the element's sign.",
 )

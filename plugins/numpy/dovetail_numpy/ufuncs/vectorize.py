@@ -65,7 +65,9 @@ def vectorize(
                 full[i] = v
             named = dict(zip(sorted(unknown), values[len(order) :]))
             out = pyfunc(*full, **fixed, **named)
-            return _checked_results(out, cores[1]) if cores else out
+            if cores is None:
+                return out
+            return _checked_results(out, cores[1], _core_sizes(values, cores[0]))
 
         wanted = cores[0] if cores else [()] * len(arrays)
         return _map(core, arrays, _core_ranks(arrays, wanted, signature))
@@ -95,7 +97,12 @@ def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None
     return [len(d) for d in wanted]
 
 
-def _checked_results(out: Any, wanted: Sequence[Core]) -> Any:
+def _core_sizes(values: Sequence[Any], wanted: Sequence[Core]) -> dict[str, int]:
+    """The size of each core dimension of the arguments of one call."""
+    return {d: n for v, dims in zip(values, wanted) for d, n in zip(dims, v.shape)}
+
+
+def _checked_results(out: Any, wanted: Sequence[Core], sizes: dict[str, int]) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     if len(outs) != len(wanted):
         raise TypeError(f"vectorize: the function returned {len(outs)} results, not {len(wanted)}")
@@ -105,6 +112,13 @@ def _checked_results(out: Any, wanted: Sequence[Core]) -> Any:
                 f"vectorize: a result of shape {getattr(o, 'shape', ())} should have the core "
                 f"dimensions ({','.join(dims)})"
             )
+        for d, n in zip(dims, getattr(o, "shape", ())):
+            known = int(d) if d.isdigit() else sizes.setdefault(d, n)
+            if n != known:
+                raise ValueError(
+                    f"vectorize: the core dimension {d!r} has size {n} in a result of shape "
+                    f"{o.shape}, but {known} is wanted"
+                )
     return out
 
 

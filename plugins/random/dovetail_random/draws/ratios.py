@@ -103,7 +103,7 @@ def chisquare_of(keys: KeyArray, df: Any, shape: Shape, dtype: Any) -> Any:
     return lax.mul(lax.exp(log_g), dtype.type(2))
 
 
-def t(key: Any, df: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Numbers drawn from Student's t distribution of ``df`` degrees of freedom.
 
     Arguments and errors are those of :func:`gamma`.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Eqn, dce_closed, dce_rules
+from dovetail_core.dce import narrowed
+from dovetail_core.effects import lasting
 
 from ...primitives.control_flow import cond_p, scan_p, while_p
 
@@ -12,11 +14,7 @@ Reduced = tuple[list[bool], Eqn | None]
 
 
 def _reduced(eqn: Eqn, needed: list[bool], used: list[bool], params: dict[str, Any]) -> Reduced:
-    return needed, eqn.replace(
-        invars=[x for x, n in zip(eqn.invars, needed) if n],
-        outvars=[v for v, u in zip(eqn.outvars, used) if u],
-        params={**eqn.params, **params},
-    )
+    return needed, narrowed(eqn, needed, used, params)
 
 
 def _whole(eqn: Eqn) -> Reduced:
@@ -25,7 +23,7 @@ def _whole(eqn: Eqn) -> Reduced:
 
 @dce_rules.register(cond_p)
 def _cond_dce(used: list[bool], eqn: Eqn) -> Reduced:
-    if eqn.effects:
+    if lasting(eqn.effects):
         return _whole(eqn)
     if not any(used):
         return [False] * len(eqn.invars), None
@@ -38,7 +36,7 @@ def _cond_dce(used: list[bool], eqn: Eqn) -> Reduced:
 
 @dce_rules.register(scan_p)
 def _scan_dce(used: list[bool], eqn: Eqn) -> Reduced:
-    if eqn.effects:
+    if lasting(eqn.effects):
         return _whole(eqn)
     if not any(used):
         return [False] * len(eqn.invars), None
@@ -59,7 +57,7 @@ def _scan_dce(used: list[bool], eqn: Eqn) -> Reduced:
 
 @dce_rules.register(while_p)
 def _while_dce(used: list[bool], eqn: Eqn) -> Reduced:
-    if eqn.effects:
+    if lasting(eqn.effects):
         return _whole(eqn)
     if not any(used):
         return [False] * len(eqn.invars), None

@@ -10,8 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import LinearTrace, Split, partial_eval_rules, split_program
-from dovetail_core import ClosedJaxpr, dce_closed, eval_jaxpr, is_inexact, stage_closed
+from dovetail_core import (
+    ClosedJaxpr,
+    MissingRule,
+    current_source,
+    dce_closed,
+    describe_source,
+    eval_jaxpr,
+    high_algebra,
+    is_inexact,
+    stage_closed,
+    typeof,
+)
 from dovetail_core.algebra import algebra, zeros
+from dovetail_core.mutable import LocalValue, apply_local
 
 from ...primitives.control_flow import cond_p, scan_p, while_p
 
@@ -45,8 +57,26 @@ def _cond_partial_eval(
     if not any(joined):
         return found[:n]
     linear = tuple(slots.linear_branch(i, len(known_operands)) for i in range(len(branches)))
-    rest = [index, *found[n:], *known_operands, *_pick(operands, unknown, True)]
-    return splits[0].merge(found[:n], trace.record(cond_p, rest, {"branches": linear}))
+    rest = [*found[n:], *known_operands, *_pick(operands, unknown, True)]
+    linear, rest = _without_idle_references(linear, rest)
+    outs = trace.record(cond_p, [index, *rest], {"branches": linear})
+    return splits[0].merge(found[:n], outs)
+
+
+def _without_idle_references(
+    programs: tuple[ClosedJaxpr, ...], operands: list[Any]
+) -> tuple[tuple[ClosedJaxpr, ...], list[Any]]:
+    """Leave out operands that are mutable and that no linear program uses (few do)."""
+    if not any(typeof(x).is_mutable for x in operands):
+        return programs, operands
+    used = [{v for e in p.eqns for v in e.invars} for p in programs]
+    kept = [
+        i
+        for i, x in enumerate(operands)
+        if not typeof(x).is_mutable or any(p.jaxpr.invars[i] in u for p, u in zip(programs, used))
+    ]
+    reduced = tuple(_permuted(p, kept) for p in programs)
+    return reduced, [operands[i] for i in kept]
 
 
 def _filling(aval: Any) -> Any:
@@ -56,6 +86,8 @@ def _filling(aval: Any) -> Any:
     branch makes of them. Linear programs multiply and divide by residuals, so with ones all of that
     is finite and stays zero; with zeros it would become NaN. Indices stay in range with zeros.
     """
+    if aval.is_high:
+        return high_algebra().make(aval, [_filling(a) for a in aval.lo_ty()])
     return algebra().full(aval, 1) if is_inexact(getattr(aval, "dtype", None)) else zeros(aval)
 
 
@@ -187,15 +219,35 @@ def _while_partial_eval(
     body = _restricted(params["body"], unknown, [not u for u in flags])
     condition = _restricted(params["condition"], unknown, [True])
     num_consts = sum(not u for u in unknown[:nc])
+    local = _on_snapshots(trace, args)
     found = iter(while_p.bind(*known_args, condition=condition, body=body, num_consts=num_consts))
-    recorded = trace.record(while_p, args, params)
+    if local is None:
+        recorded = trace.record(while_p, args, params)
+    else:
+        recorded = apply_local(trace, while_p, local, params)
     return [r if u else next(found) for r, u in zip(recorded, flags)]
+
+
+def _on_snapshots(trace: LinearTrace, args: Sequence[Any]) -> list[Any] | None:
+    """The operands with copies in place of references, so that a second pass has no effects."""
+    avals = [typeof(x) for x in args]
+    if not any(a.is_mutable for a in avals):
+        return None
+    return [LocalValue(trace, a, a.read(x)) if a.is_mutable else x for x, a in zip(args, avals)]
 
 
 def _restricted(
     program: ClosedJaxpr, unknown: Sequence[bool], wanted: Sequence[bool]
 ) -> ClosedJaxpr:
-    """The program's wanted outputs, which need none of the unknown inputs."""
+    """The program's wanted outputs, which need none of the unknown inputs.
+
+    Raises:
+        MissingRule: they do need one, so that the loop is not linear in it.
+    """
     reduced, left = dce_closed(program, wanted, [not u for u in unknown])
-    assert not any(live and u for live, u in zip(left, unknown)), "a known result needs an unknown"
+    if any(live and u for live, u in zip(left, unknown)):
+        raise MissingRule(
+            f"while_loop{describe_source(current_source())} is not linear: its predicate depends "
+            "on a value in which the function that is being transposed should be linear."
+        )
     return reduced

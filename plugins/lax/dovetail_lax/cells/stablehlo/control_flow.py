@@ -18,9 +18,7 @@ BOOL = ShapedArray((), np.bool_)
 
 @stablehlo_rules.register(cond_p)
 def _cond_stablehlo(b: Any, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
-    outs = list(b.outs)
-    regions = [b.region([], lambda b, p=p: b.inline(p, operands)) for p in branches]
-    return b.op("stablehlo.case", [index], outs, "", regions)
+    return b.case(index, branches, operands)
 
 
 @stablehlo_rules.register(while_p)
@@ -28,10 +26,28 @@ def _while_stablehlo(
     b: Any, *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
 ) -> Any:
     consts, carry = operands[:num_consts], operands[num_consts:]
-    avals = [x.aval for x in carry]
-    test = b.region(avals, lambda b, *xs: b.inline(condition, [*consts, *xs]))
-    step = b.region(avals, lambda b, *xs: b.inline(body, [*consts, *xs]))
-    return b.op("stablehlo.while", carry, list(b.outs), "", [test, step])
+    if condition.effects:
+        return _while_testing_last(b, consts, carry, condition, body)
+    return b.while_loop(
+        carry,
+        lambda b, *xs: b.inline(condition, [*consts, *xs]),
+        lambda b, *xs: b.inline(body, [*consts, *xs]),
+        (condition, body),
+    )
+
+
+def _while_testing_last(
+    b: Any, consts: Sequence[Any], carry: Sequence[Any], condition: ClosedJaxpr, body: ClosedJaxpr
+) -> list[Any]:
+    """A loop that carries its predicate: XLA skips conditions where it can count the passes."""
+
+    def step(b: Any, _: Any, *xs: Any) -> list[Any]:
+        ys = b.inline(body, [*consts, *xs])
+        return [*b.inline(condition, [*consts, *ys]), *ys]
+
+    first = b.inline(condition, [*consts, *carry])
+    programs = (condition, body)
+    return b.while_loop([*first, *carry], lambda b, go_on, *xs: [go_on], step, programs)[1:]
 
 
 @stablehlo_rules.register(scan_p)
@@ -71,8 +87,6 @@ class _Scan:
         return state[1:]
 
     def _loop(self, state: list[Any], groups: int) -> list[Any]:
-        avals = [x.aval for x in state]
-
         def condition(b: Any, i: Any, *_: Any) -> list[Any]:
             end = b.constant(groups * self.unroll, INDEX)
             attrs = "comparison_direction = #stablehlo<comparison_direction LT>"
@@ -84,8 +98,7 @@ class _Scan:
                 now = self._step(b, now)
             return now
 
-        regions = [self.b.region(avals, condition), self.b.region(avals, body)]
-        return self.b.op("stablehlo.while", state, avals, "", regions)
+        return self.b.while_loop(state, condition, body, (self.program,))
 
     def _step(self, b: Any, state: Sequence[Any]) -> list[Any]:
         i, n = state[0], 1 + self.num_carry

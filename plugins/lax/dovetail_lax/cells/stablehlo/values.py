@@ -62,7 +62,7 @@ def _bisect(b: Any, which: Any, cases: tuple[Any, ...], low: int) -> Any:
 
 @stablehlo_rules.register(clamp_p)
 def _clamp(b: Any, low: Any, x: Any, high: Any) -> Any:
-    if kind_of(x.aval.dtype) != "complex":
+    if kind_of(x.aval.dtype) not in ("complex", "bool"):  # XLA clamps neither
         (x,) = broadcast(b, (x,))
         return b.op("stablehlo.clamp", [low, x, high], b.out)
     from ...primitives.arithmetic import max_p, min_p

@@ -139,7 +139,7 @@ def _while_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> No
     raise MissingRule(
         f"while_loop{describe_source(current_source())} cannot be differentiated in reverse mode: "
         "the number of its iterations, and so of the values to keep, is not known when it is "
-        "compiled. "
-        "Use scan, or fori_loop with bounds that are known while tracing; or forward mode (jvp, "
-        "jacfwd)."
+        "compiled. Use scan, or fori_loop with bounds that are known while tracing; or keep some "
+        "of the values, while_loop(..., checkpoint=dovetail.Online(snapshots=...)); or forward "
+        "mode (jvp, jacfwd)."
     )

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, Jaxpr, ShapedArray, Var, stage, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Jaxpr,
+    ShapedArray,
+    Var,
+    callable_name,
+    current_source,
+    describe_source,
+    stage,
+    typeof,
+)
 from dovetail_core.tree_util import (
     keystr,
     tree_differences,
@@ -29,13 +39,18 @@ class Staged(NamedTuple):
 
 def name_of(f: Any) -> str:
     """A function's name, for messages and programs."""
-    return getattr(f, "__name__", type(f).__name__)
+    return callable_name(f)
+
+
+def place() -> str:
+    """`` at FILE:LINE (FUNCTION)``: the user's line that calls control flow, for messages."""
+    return describe_source(current_source())
 
 
 def check_function(f: Any, what: str) -> None:
     """Raise TypeError unless ``f`` can be called."""
     if not callable(f):
-        raise TypeError(f"{what} must be a function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"{what} must be a function, got {f!r} of type {type(f).__name__}{place()}")
 
 
 def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> Staged:
@@ -46,11 +61,33 @@ def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) ->
         found, tree = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
         trees[:] = [tree]
         for x in found:
-            typeof(x)  # raises for what is not an array
+            _check_result(x, f)
         return found
 
     jaxpr, consts = stage(flat, avals, name_of(f))
     return Staged(jaxpr, consts, trees[0])
+
+
+def _check_result(x: Any, f: Any) -> None:
+    try:
+        typeof(x)
+    except TypeError as e:
+        raise TypeError(
+            f"{name_of(f)} returned a value that is not an array{place()}: {e}"
+        ) from None
+
+
+def operand_types(leaves: Sequence[Any], tree: Any, what: str) -> list[Any]:
+    """Types of operands; raises TypeError, with its path, for one that is not an array."""
+    try:
+        return [typeof(x) for x in leaves]
+    except TypeError:
+        for name, x in zip(paths(tree, ""), leaves):
+            try:
+                typeof(x)
+            except TypeError as e:
+                raise TypeError(f"{what}{name}{place()}: {e}") from None
+        raise
 
 
 def close_together(staged: Sequence[Staged]) -> tuple[list[ClosedJaxpr], list[Any]]:
@@ -63,6 +100,16 @@ def close_together(staged: Sequence[Staged]) -> tuple[list[ClosedJaxpr], list[An
         moved = s.jaxpr.replace(constvars=[], invars=[*leading, *s.jaxpr.invars])
         programs.append(ClosedJaxpr(moved))
     return programs, list(consts.values())
+
+
+def refuse_mutable(what: str, use: str, avals: Sequence[Any], names: Callable[[], Any]) -> None:
+    """Raise TypeError for a mutable value where each iteration has values of its own."""
+    for i, aval in enumerate(avals):
+        if aval.is_mutable:
+            raise TypeError(
+                f"{what}: {names()[i]} is {aval.str_short()}{place()}, which is mutable and cannot "
+                f"be {use}. Let the function close over it: it is read and written in place there."
+            )
 
 
 def leaf_avals(tree: Any) -> list[Any]:
@@ -86,7 +133,7 @@ def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree:
     if a_tree != b_tree:
         raise TypeError(
             f"{context}: {a_name} and {b_name} must have one structure, but they differ: "
-            f"{'; '.join(tree_differences(a_tree, b_tree))}."
+            f"{'; '.join(tree_differences(a_tree, b_tree))}{place()}."
         )
 
 
@@ -100,7 +147,7 @@ def check_types(
         if not same_but_weak(x, y)
     ]
     if wrong:
-        raise TypeError(f"{context}: types must agree, but {'; '.join(wrong)}.")
+        raise TypeError(f"{context}: types must agree, but {'; '.join(wrong)}{place()}.")
 
 
 def _hint(x: Any, y: Any) -> str:
@@ -116,14 +163,14 @@ def strengthen(x: Any, aval: Any) -> Any:
     from ...primitives.conversion import convert_element_type_p
 
     own: Any = typeof(x)
-    if own is aval:
+    if own == aval:
         return x
     return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
 
 def with_strong_outputs(s: Staged, wanted: Sequence[Any]) -> Staged:
     """The staged function with weakly typed results converted to ``wanted`` types."""
-    if all(a is w for a, w in zip(s.out_avals, wanted)):
+    if all(a == w for a, w in zip(s.out_avals, wanted)):
         return s
     from dovetail_core import eval_jaxpr
 
@@ -141,4 +188,4 @@ def with_strong_outputs(s: Staged, wanted: Sequence[Any]) -> Staged:
 
 def join_weak(a: Any, b: Any) -> Any:
     """The type that two types differing in weak typing share."""
-    return a if a is b else a.strong()
+    return a if a == b else a.strong()

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core import EVAL, get_trace
 from dovetail_core.context import disable_jit
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.mutable import check_aliases
+from dovetail_core.tree_util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.control_flow import cond_p
 from ...primitives.conversion import convert_element_type_p
@@ -21,7 +22,9 @@ from ._staging import (
     close_together,
     join_weak,
     name_of,
+    operand_types,
     paths,
+    place,
     stage_function,
     with_strong_outputs,
 )
@@ -49,10 +52,13 @@ def switch(
     for i, f in enumerate(branches):
         check_function(f, f"switch: branches[{i}]")
     if not branches:
-        raise ValueError("switch needs at least one branch")
-    aval: Any = typeof(index)
+        raise ValueError(f"switch needs at least one branch{place()}")
+    (aval,) = operand_types([index], tree_structure(0), "switch: the index")
     if aval.shape != () or aval.dtype.kind not in "iu":
-        raise TypeError(f"switch: the index must be an integer scalar, got {aval.str_short()}")
+        raise TypeError(
+            f"switch: the index must be an integer scalar, got {aval.str_short()}{place()}. Convert "
+            "it, for example with .astype('int32')."
+        )
     if disable_jit.value and get_trace() is EVAL:
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     if len(branches) == 1:
@@ -66,10 +72,13 @@ def switch(
 
 def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[Any]) -> Any:
     leaves, in_tree = tree_flatten(tuple(operands))
-    avals = [typeof(x) for x in leaves]
+    avals = operand_types(leaves, in_tree, f"{what}: operands")
     staged = [stage_function(f, in_tree, avals) for f in functions]
     staged = _agree(what, functions, staged)
     programs, consts = close_together(staged)
+    if any(a.is_mutable for a in avals):
+        names = ["a value that a branch closes over"] * len(consts)
+        check_aliases(what, [*consts, *leaves], names + paths(in_tree, "operands"))
     outs = cond_p.bind(index, *consts, *leaves, branches=tuple(programs))
     return tree_unflatten(staged[0].out_tree, outs)
 
@@ -113,9 +122,12 @@ def cond(
         return _five_arguments(pred, true_fun, false_fun, *operands)  # type: ignore[arg-type]
     check_function(true_fun, "cond: true_fun")
     check_function(false_fun, "cond: false_fun")
-    aval: Any = typeof(pred)
+    (aval,) = operand_types([pred], tree_structure(0), "cond: the predicate")
     if aval.shape != () or aval.dtype.kind not in "biuf":
-        raise TypeError(f"cond: the predicate must be a boolean scalar, got {aval.str_short()}")
+        raise TypeError(
+            f"cond: the predicate must be a boolean scalar, got {aval.str_short()}{place()}. Reduce "
+            "it (.any(), .all()), or use where or select to choose element by element."
+        )
     if disable_jit.value and get_trace() is EVAL:
         return true_fun(*operands) if pred else false_fun(*operands)
     if aval.dtype.kind != "b":

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, Tracer, get_trace, typeof
+from dovetail_core import EVAL, ShapedArray, Tracer, get_trace, typeof
 from dovetail_core.context import disable_jit
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.mutable import writes
+from dovetail_core.tree_util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.arithmetic import add_p
 from ...primitives.comparison import lt_p
 from ...primitives.control_flow import while_p
+from ...promotion import TypePromotionError, common_type
+from ._checkpointing import checkpointing
 from ._staging import (
     Staged,
     check_function,
@@ -21,23 +24,36 @@ from ._staging import (
     check_types,
     close_together,
     name_of,
+    operand_types,
     paths,
+    place,
+    refuse_mutable,
     same_but_weak,
     stage_function,
     strengthen,
+    with_strong_outputs,
 )
 
 
-def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
+def while_loop(
+    cond_fun: Callable[..., Any],
+    body_fun: Callable[..., Any],
+    init_val: Any,
+    *,
+    checkpoint: Any = None,
+) -> Any:
     """Apply ``body_fun`` to a value as long as ``cond_fun`` of it holds.
 
     Args:
         cond_fun: from the value to a boolean scalar.
         body_fun: from the value to a value of the same structure and types.
         init_val: a pytree of arrays.
+        checkpoint: ``Online(snapshots=s)`` keeps s values, so that the loop can be differentiated
+            in reverse mode; steps are computed again from those.
 
-    The number of iterations is not known when the loop is compiled, so it cannot be differentiated
-    in reverse mode; forward mode and ``vmap`` (until all elements are done) work.
+    The number of iterations is not known when the loop is compiled, so without ``checkpoint`` it
+    cannot be differentiated in reverse mode; forward mode and ``vmap`` (until all elements are
+    done) work.
 
     Raises:
         TypeError: the predicate is not a boolean scalar, or the body changes the value's structure
@@ -45,6 +61,18 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     """
     check_function(cond_fun, "while_loop: cond_fun")
     check_function(body_fun, "while_loop: body_fun")
+    return while_of("while_loop", cond_fun, body_fun, init_val, checkpoint)
+
+
+def while_of(
+    what: str,
+    cond_fun: Callable[..., Any],
+    body_fun: Callable[..., Any],
+    init_val: Any,
+    scheme: Any,
+) -> Any:
+    """:func:`while_loop`, for the function named ``what``."""
+    provider = None if scheme is None else checkpointing(what, scheme)
     if disable_jit.value and get_trace() is EVAL:
         value = init_val
         while cond_fun(value):
@@ -52,13 +80,18 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
         return value
     leaves, tree = tree_flatten(init_val)
     in_tree = tree_flatten((init_val,))[1]
-    leaves, body = stage_carry("while_loop", body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
+    leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
     condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
     _check_predicate(cond_fun, condition)
     (condition_program, body_program), consts = close_together([condition, body])
-    outs = while_p.bind(
-        *consts, *leaves, condition=condition_program, body=body_program, num_consts=len(consts)
-    )
+    params = {
+        "condition": condition_program, "body": body_program, "num_consts": len(consts),
+    }  # fmt: skip
+    operands = [*consts, *leaves]
+    if provider is None:
+        outs = while_p.bind(*operands, **params)
+    else:
+        outs = provider.while_loop(what, scheme, operands, params)
     return tree_unflatten(tree, outs)
 
 
@@ -73,48 +106,72 @@ def stage_carry(
 ) -> tuple[list[Any], Staged]:
     """Trace a loop body whose first results are its carry.
 
-    A carry that starts weakly typed and comes back strongly typed starts strongly typed.
+    A carry that starts weakly typed (a Python scalar) starts as what it comes back as, where that
+    is another type of the lattice above its own: ``0`` as a float, say, or strongly typed. Each
+    round moves a carry up the lattice, so the rounds end.
 
     Args:
         leaves: initial carry. more: types of the inputs after the carry.
         out_tree: the structure of the carry that the body returned.
     """
-    for _ in range(2):
-        avals = [typeof(x) for x in leaves]
+    while True:
+        avals = operand_types(leaves, carry_tree, f"{what}: the initial carry")
+        refuse_mutable(what, "a loop's carry", avals, lambda: paths(carry_tree, "carry"))
         staged = stage_function(body, in_tree, [*avals, *more])
         context = f"{what}: the loop carry"
         result = f"the result of {name_of(body)}"
         check_structure(context, "the input", carry_tree, result, out_tree(staged))
         outs = staged.out_avals[: len(leaves)]
-        names = paths(carry_tree, "carry")
-        check_types(context, "the input", avals, result, outs, names)
-        if all(a is b for a, b in zip(avals, outs)):
+        if all(a == b for a, b in zip(avals, outs)):
             return leaves, staged
-        leaves = [
-            x if a is b else strengthen(x, a.strong()) for x, a, b in zip(leaves, avals, outs)
-        ]
-    return leaves, _strong_carry(staged, [typeof(x) for x in leaves])
+        wanted = [a if a == b else _raised(a, b) for a, b in zip(avals, outs)]
+        if wanted == avals:
+            names = paths(carry_tree, "carry")
+            check_types(context, "the input", avals, result, outs, names)
+            return leaves, with_strong_outputs(staged, [*avals, *staged.out_avals[len(avals) :]])
+        leaves = [strengthen(x, w) for x, w in zip(leaves, wanted)]
 
 
-def _strong_carry(staged: Staged, avals: list[Any]) -> Staged:
-    from ._staging import with_strong_outputs
-
-    assert all(same_but_weak(a, b) for a, b in zip(avals, staged.out_avals))
-    return with_strong_outputs(staged, [*avals, *staged.out_avals[len(avals) :]])
+def _raised(a: Any, b: Any) -> Any:
+    """The strong type of a carry that starts as ``a``, if weakly typed, and comes back as ``b``."""
+    if not getattr(a, "weak_type", False):
+        return a
+    if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:
+        try:
+            found, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
+            return a.update(dtype=found, weak_type=False)
+        except TypePromotionError:  # nothing is above both: the comparison of types says so
+            return a
+    return a.strong() if same_but_weak(a, b) else a
 
 
 def _check_predicate(cond_fun: Any, condition: Staged) -> None:
+    written = writes(condition.jaxpr.effects)
+    if written:
+        aval = typeof(condition.consts[written[0].input_index])
+        raise TypeError(
+            f"while_loop: {name_of(cond_fun)} writes to {aval.str_short()}"
+            f"{place()}: a condition may only read. Write in the body."
+        )
     avals = condition.out_avals
-    if len(avals) != 1 or avals[0].shape != () or avals[0].dtype != np.bool_:
+    is_leaf = condition.out_tree.num_nodes == 1
+    if not is_leaf or len(avals) != 1 or avals[0].shape != () or avals[0].dtype != np.bool_:
         found = ", ".join(a.str_short() for a in avals)
         raise TypeError(
             f"while_loop: {name_of(cond_fun)} must return one boolean scalar, but it returned "
-            f"{condition.out_tree} of {found or 'nothing'}"
+            f"{condition.out_tree} of {found or 'nothing'}{place()}. Reduce it (.any(), .all()), or "
+            "compare it with a number."
         )
 
 
 def fori_loop(
-    lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, *, unroll: Any = None
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[..., Any],
+    init_val: Any,
+    *,
+    unroll: Any = None,
+    checkpoint: Any = None,
 ) -> Any:
     """``body_fun(i, value)`` for ``i`` from ``lower`` to ``upper - 1``, in order.
 
@@ -123,46 +180,67 @@ def fori_loop(
             ``scan`` and can be differentiated in reverse mode; else it is a ``while_loop``.
         body_fun: from index and value to a value of the same structure and types.
         unroll: how many iterations to put into one (only if the bounds are known).
+        checkpoint: which values to keep for reverse mode, the others being computed again:
+            ``Binomial(snapshots=s)`` or ``Periodic(every=n)`` if the bounds are known while
+            tracing, ``Online(snapshots=s)`` in any case. None: keep those of all iterations.
 
     Raises:
         TypeError: bounds that are not integer scalars, or a body that changes the value's types.
     """
     check_function(body_fun, "fori_loop: body_fun")
     lower, upper, dtype = _bounds(lower, upper)
+    if checkpoint is not None:
+        checkpointing("fori_loop", checkpoint)
     if disable_jit.value and get_trace() is EVAL:
         value = init_val
         for i in range(int(lower), int(upper)):
             value = body_fun(dtype.type(i), value)
         return value
     if isinstance(lower, Tracer) or isinstance(upper, Tracer):
-        if unroll is not None:
-            raise ValueError("fori_loop: unroll needs bounds that are known while tracing")
-        return _while(lower, upper, body_fun, init_val)
-    from .scanning import scan
+        if unroll is not None and unroll is not False and unroll != 1:
+            raise ValueError(
+                f"fori_loop: unroll needs bounds that are known while tracing{place()}"
+            )
+        return _while(lower, upper, body_fun, init_val, checkpoint)
+    from .scanning import scan_of
 
-    start = dtype.type(int(lower))
+    start, one = _first_index(int(lower), int(upper), dtype)
 
     def step(carry: Any, _: Any) -> Any:
         i, value = carry
-        return (add_p.bind(i, dtype.type(1)), body_fun(i, value)), None
+        return (add_p.bind(i, one), body_fun(i, value)), None
 
     length = max(int(upper) - int(lower), 0)
     step.__name__ = name_of(body_fun)
-    (_, value), _ = scan(step, (start, init_val), None, length=length, unroll=unroll or 1)
+    (_, value), _ = scan_of(
+        "fori_loop", step, (start, init_val), None, length, unroll=unroll or 1, scheme=checkpoint
+    )
     return value
 
 
+def _first_index(lower: int, upper: int, dtype: Any) -> tuple[Any, Any]:
+    """Where the index of known bounds starts, and 1: Python integers, which yield to other types
+    in the body, unless their type would be too small for the bounds."""
+    own: Any = typeof(0)
+    limits = np.iinfo(own.dtype)
+    if limits.min <= lower and upper <= limits.max:
+        return lower, 1
+    return dtype.type(lower), dtype.type(1)
+
+
 def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
-    a: Any = typeof(lower)
-    b: Any = typeof(upper)
+    a, b = operand_types([lower, upper], tree_structure((0, 0)), "fori_loop: bounds")
     for name, aval in (("lower", a), ("upper", b)):
         if aval.shape != () or aval.dtype.kind not in "iu":
-            raise TypeError(f"fori_loop: {name} must be an integer scalar, got {aval.str_short()}")
+            raise TypeError(
+                f"fori_loop: {name} must be an integer scalar, got {aval.str_short()}{place()}. "
+                "Convert it, for example with int(...) or .astype('int32')."
+            )
     if a.dtype != b.dtype:
         if not (a.weak_type or b.weak_type):
             raise TypeError(
-                f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}: convert one of "
-                "them so that they agree"
+                f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}{place()}: convert "
+                "one of them so that they agree"
             )
         dtype = b.dtype if a.weak_type else a.dtype
         strong = b.update(dtype=dtype, weak_type=False)
@@ -174,13 +252,14 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
     return lower, upper, a.dtype
 
 
-def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any) -> Any:
-    strong: Any = typeof(upper).strong()
+def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, scheme: Any) -> Any:
+    first: Any = typeof(lower)
+    one = 1 if first.weak_type else first.dtype.type(1)
 
     def step(state: Any) -> Any:
         i, n, value = state
-        return add_p.bind(i, strong.dtype.type(1)), n, body_fun(i, value)
+        return add_p.bind(i, one), n, body_fun(i, value)
 
     step.__name__ = name_of(body_fun)
-    start = (strengthen(lower, strong), strengthen(upper, strong), init_val)
-    return while_loop(lambda s: lt_p.bind(s[0], s[1]), step, start)[2]
+    start = (lower, upper, init_val)
+    return while_of("fori_loop", lambda s: lt_p.bind(s[0], s[1]), step, start, scheme)[2]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
-import numpy as np
-
-from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
 from dovetail_core.context import disable_jit
+from dovetail_core.errors import ConcretizationTypeError
 from dovetail_core.tree_util import (
     keystr,
     tree_flatten,
@@ -18,7 +18,17 @@ from dovetail_core.tree_util import (
 )
 
 from ...primitives.control_flow import scan_p
-from ._staging import Staged, check_function, close_together, name_of
+from ._checkpointing import checkpointing
+from ._staging import (
+    Staged,
+    check_function,
+    close_together,
+    name_of,
+    operand_types,
+    paths,
+    place,
+    refuse_mutable,
+)
 from .loops import stage_carry
 
 
@@ -30,6 +40,8 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
     _split_transpose: bool = False,
+    *,
+    checkpoint: Any = None,
 ) -> tuple[Any, Any]:
     """Apply ``f`` along the leading axis of ``xs``, carrying a value from step to step.
 
@@ -39,6 +51,9 @@ def scan(
         length: the number of steps; needed where ``xs`` has no arrays.
         reverse: go from the last slice to the first (``ys`` stays in the order of ``xs``).
         unroll: how many steps to put into one iteration of the compiled loop; True for all.
+        checkpoint: which carries to keep for reverse mode, the others being computed again:
+            ``Binomial(snapshots=s)``, ``Periodic(every=n)`` or ``Online(snapshots=s)``. None: keep
+            what is needed of all steps.
 
     Returns: ``(last carry, ys)``, the ``y`` of all steps stacked along a new leading axis.
 
@@ -47,22 +62,44 @@ def scan(
         ValueError: leading axes differ in length, or no length is known.
     """
     check_function(f, "scan: f")
+    return scan_of("scan", f, init, xs, length, reverse, unroll, checkpoint)
+
+
+def scan_of(
+    what: str,
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any,
+    length: int | None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+    scheme: Any = None,
+) -> tuple[Any, Any]:
+    """:func:`scan`, for the function named ``what``."""
+    provider = None if scheme is None else checkpointing(what, scheme)
     leaves, carry_tree = tree_flatten(init)
     x_leaves, x_tree = tree_flatten(xs)
+    x_types = operand_types(x_leaves, x_tree, f"{what}: xs")
+    refuse_mutable(what, "sliced into steps", x_types, lambda: paths(x_tree, "xs"))
     n = _length(xs, length)
     if disable_jit.value and get_trace() is EVAL:
         return _in_python(f, init, x_leaves, x_tree, n, reverse)
     in_tree = tree_flatten((init, xs))[1]
-    more = tuple(_slice_type(typeof(x)) for x in x_leaves)
+    more = tuple(without_leading(a) for a in x_types)
     leaves, staged = stage_carry(
-        "scan", f, in_tree, carry_tree, leaves, lambda s: _pair(f, s)[0], more
+        what, f, in_tree, carry_tree, leaves, lambda s: _pair(f, s)[0], more
     )
     y_tree = _pair(f, staged)[1]
     (program,), consts = close_together([staged])
-    outs = scan_p.bind(
-        *consts, *leaves, *x_leaves, program=program, length=n, reverse=bool(reverse),
-        unroll=_unroll(unroll, n), num_consts=len(consts), num_carry=len(leaves),
-    )  # fmt: skip
+    params = {
+        "program": program, "length": n, "reverse": bool(reverse), "unroll": _unroll(unroll, n),
+        "num_consts": len(consts), "num_carry": len(leaves),
+    }  # fmt: skip
+    operands = [*consts, *leaves, *x_leaves]
+    if provider is None or n == 0:
+        outs = scan_p.bind(*operands, **params)
+    else:
+        outs = provider.scan(what, scheme, operands, params)
     split = len(leaves)
     return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
 
@@ -72,14 +109,10 @@ def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
     children = tree.children()
     if tree.node_data() is None or tree.node_data()[0] is not tuple or len(children) != 2:
         raise TypeError(
-            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}. Return "
-            "None in place of y if there is nothing to stack."
+            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}{place()}. "
+            "Return None in place of y if there is nothing to stack."
         )
     return children[0], children[1]
-
-
-def _slice_type(aval: Any) -> Any:
-    return aval.update(shape=aval.shape[1:])
 
 
 def _unroll(unroll: int | bool, length: int) -> int:
@@ -87,26 +120,55 @@ def _unroll(unroll: int | bool, length: int) -> int:
         return max(length, 1)
     if unroll is False:
         return 1
-    if int(unroll) < 1:
-        raise ValueError(f"scan: unroll must be a positive integer or a bool, got {unroll!r}")
-    return int(unroll)
+    n = _integer("scan: unroll", unroll)
+    if n < 0:
+        raise ValueError(
+            f"scan: unroll must not be negative, got {unroll!r}{place()}. It says how many steps to "
+            "put into one iteration of the compiled loop."
+        )
+    return max(n, 1)
+
+
+def _integer(what: str, x: Any) -> int:
+    """A known integer; raises TypeError, naming ``what``, for anything else."""
+    try:
+        return index(x)
+    except ConcretizationTypeError:
+        raise
+    except TypeError:
+        raise TypeError(
+            f"{what} must be an integer, got {x!r} of type {type(x).__name__}{place()}. Convert "
+            "it with int()."
+        ) from None
 
 
 def _length(xs: Any, length: int | None) -> int:
     found: dict[int, str] = {}
     for path, x in tree_flatten_with_path(xs)[0]:
-        aval: Any = typeof(x)
-        if not aval.shape:
-            raise ValueError(f"scan: xs{keystr(path)} is a scalar: it has no axis to scan over")
-        found.setdefault(aval.shape[0], f"xs{keystr(path)}")
+        n = leading_size(typeof(x))
+        if n is None:
+            raise ValueError(
+                f"scan: xs{keystr(path)} is a scalar: it has no axis to scan over{place()}"
+            )
+        found.setdefault(n, f"xs{keystr(path)}")
     if length is not None:
-        length = length.__index__()
+        length = _integer("scan: length", length)
+        if length < 0:
+            raise ValueError(
+                f"scan: length must not be negative, got {length}{place()}. It is the number of "
+                "steps."
+            )
         found.setdefault(length, "length")
     if len(found) > 1:
         parts = ", ".join(f"{where} has {n}" for n, where in found.items())
-        raise ValueError(f"scan: the leading axes must have one length, but {parts}")
+        raise ValueError(
+            f"scan: the leading axes must have one length, but {parts}{place()}. Slice the longer "
+            "ones, or correct length."
+        )
     if not found:
-        raise ValueError("scan: pass xs with arrays, or length, to say how many steps to take")
+        raise ValueError(
+            f"scan: pass xs with arrays, or length, to say how many steps to take{place()}"
+        )
     return next(iter(found))
 
 
@@ -141,7 +203,13 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     if batch_size is None:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     n = _length(xs, None)
-    size = int(np.clip(batch_size, 1, max(n, 1)))
+    size = _integer("map: batch_size", batch_size)
+    if size < 0:
+        raise ValueError(
+            f"map: batch_size must not be negative, got {size}{place()}. It is the number of "
+            "slices to apply the function to at a time."
+        )
+    size = min(max(size, 1), max(n, 1))
     return _map_in_batches(f, xs, n, size)
 
 

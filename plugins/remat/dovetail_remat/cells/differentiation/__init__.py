@@ -1,1 +1,3 @@
-"""Differentiating a checkpointed call."""
+"""Differentiating checkpointed calls."""
+
+from . import identities as identities, rules as rules

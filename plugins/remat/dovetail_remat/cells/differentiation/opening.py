@@ -16,25 +16,38 @@ from dovetail_core import (
     stage_closed,
 )
 
-Policy = Callable[..., bool]
+from ...primitive import remat_p
+from ...verdicts import Policy, Recompute, verdict
+
+Wanted = Callable[[Eqn], bool]
 
 
 def opened(program: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
     """The program with calls replaced by their operations where the policy keeps one of those.
 
-    Values inside of loops and branches cannot be kept alone: the policy decides on those whole.
+    Values inside of branches cannot be kept alone: the policy decides on those whole.
     """
-    if not any(_inner(e) is not None and _keeps_within(e, policy) for e in program.eqns):
+    return opened_at(program, lambda e: _keeps_within(e, policy))
+
+
+def opened_all(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program with all calls replaced by their operations, checkpointed calls excepted."""
+    return opened_at(program, lambda e: e.primitive is not remat_p)
+
+
+def opened_at(program: ClosedJaxpr, wanted: Wanted) -> ClosedJaxpr:
+    """The program with those calls replaced by their operations that are ``wanted``."""
+    if not any(_inner(e) is not None and wanted(e) for e in program.eqns):
         return program
     return stage_closed(
-        lambda *args: _run(program, args, policy), program.in_avals, program.jaxpr.name
+        lambda *args: _run(program, args, wanted), program.in_avals, program.jaxpr.name
     )
 
 
 def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     """The program of an equation that does nothing but call it."""
-    if eqn.primitive.form is None:
-        return None
+    if eqn.primitive.form is None or eqn.primitive.anonymous:
+        return None  # an anonymous row carries rules of its own
     origin = jvp_rules.origins.get(eqn.primitive)
     if origin is not None and origin.kind != "derived":
         return None  # opening it would lose a derivative of its own
@@ -56,19 +69,19 @@ def _keeps_within(eqn: Eqn, policy: Policy) -> bool:
 
 
 def _keeps(eqn: Eqn, policy: Policy) -> bool:
-    return policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+    return verdict(policy, eqn) is not Recompute
 
 
-def _run(program: ClosedJaxpr, args: Sequence[Any], policy: Policy) -> list[Any]:
+def _run(program: ClosedJaxpr, args: Sequence[Any], wanted: Wanted) -> list[Any]:
     env: dict[Var, Any] = dict(zip(program.jaxpr.constvars, program.consts))
     env.update(zip(program.jaxpr.invars, args))
     for eqn in program.eqns:
         values = [x.val if isinstance(x, Literal) else env[x] for x in eqn.invars]
         token = set_source_override(eqn.source)
         try:
-            inner = _inner(eqn) if _keeps_within(eqn, policy) else None
+            inner = _inner(eqn) if wanted(eqn) else None
             if inner is not None:
-                outs = _run(inner, values, policy)
+                outs = _run(inner, values, wanted)
             else:
                 outs = eqn.primitive.bind(*values, **eqn.params)
                 outs = outs if eqn.primitive.multiple_results else [outs]

@@ -1,1 +1,3 @@
-"""Running a checkpointed call."""
+"""Running checkpointed calls."""
+
+from . import placement as placement, rules as rules

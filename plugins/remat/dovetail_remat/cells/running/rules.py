@@ -16,12 +16,17 @@ def _remat_stablehlo(
     *operands: Any,
     program: ClosedJaxpr,
     policy: Any,
-    prevent_cse: bool,
+    prevent_cse: bool | tuple[bool, ...],
     differentiated: bool,
+    effects: str,
 ) -> list[Any]:
-    if prevent_cse and differentiated and operands:
-        avals = [x.aval for x in operands]
-        operands = tuple(b.op("stablehlo.optimization_barrier", operands, avals))
+    if differentiated and prevent_cse:
+        flags = prevent_cse if isinstance(prevent_cse, tuple) else (True,) * len(operands)
+        behind = [x for x, f in zip(operands, flags) if f]
+        if behind:
+            avals = [x.aval for x in behind]
+            found = iter(b.op("stablehlo.optimization_barrier", behind, avals))
+            operands = tuple(next(found) if f else x for x, f in zip(operands, flags))
     return b.inline(program, operands)
 
 

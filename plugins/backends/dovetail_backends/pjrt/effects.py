@@ -1,0 +1,122 @@
+"""Calls back into Python, and the order of those whose order matters.
+
+Operations with ordered effects pass a clock from one to the next: a number that each takes and
+returns, so that the compiler sees a chain of values that it cannot break. Branches and loops that
+hold such operations take the clock in and give it out, too. Loop conditions run alone between two
+passes through the body, so theirs may be dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
+from dovetail_core.xla.callbacks import TARGET, checked_callback
+
+if TYPE_CHECKING:
+    from .builder import Builder, Val
+
+CLOCK = ShapedArray((), np.int32)
+TARGETS = {
+    "cpu": TARGET,
+    "cuda": "xla_ffi_python_gpu_callback",
+    "rocm": "xla_ffi_python_gpu_callback",
+}
+Body = Callable[..., Sequence["Val"]]
+
+
+def has_order(programs: Sequence[ClosedJaxpr]) -> bool:
+    """Whether an operation in one of the programs has an ordered effect on the world."""
+    return any(
+        e.ordered and not isinstance(e, InputEffect) for p in programs for e in p.jaxpr.effects
+    )
+
+
+def clock(b: Builder) -> Val:
+    """The clock at this point of the function."""
+    if b.clock is None:
+        b.clock = b.constant(0, CLOCK)
+    return b.clock
+
+
+def host_callback(
+    b: Builder,
+    fun: Callable[..., Sequence[Any]],
+    operands: Sequence[Val],
+    outs: Sequence[Any],
+    name: str,
+    effect: bool,
+    ordered: bool,
+) -> list[Val]:
+    """Emit a call of ``fun``; see :meth:`Builder.host_callback`."""
+    if b.platform not in TARGETS:
+        raise NotImplementedError(
+            f"{name} is compiled for the platform {b.platform!r}, whose programs cannot call "
+            "Python. Run it on the CPU (jit(..., backend='cpu')), or call it outside of the "
+            "compiled function."
+        )
+    if ordered:
+        operands, outs = [*operands, clock(b)], [*outs, CLOCK]
+
+    def call(*arrays: Any) -> tuple[Any, ...]:
+        if not ordered:
+            return tuple(fun(*arrays))
+        return (*fun(*arrays[:-1]), arrays[-1])
+
+    index = b.module.add_callback(checked_callback(call, outs, name))
+    attrs = (
+        f'call_target_name = "{TARGETS[b.platform]}", api_version = 4 : i32, '
+        f"backend_config = {{index = {index} : ui64}}, "
+        f"has_side_effect = {'true' if effect else 'false'}, "
+        f"operand_layouts = {_layouts([x.aval for x in operands])}, "
+        f"result_layouts = {_layouts(outs)}"
+    )
+    found = b.op("stablehlo.custom_call", operands, list(outs), attrs)
+    if ordered:
+        *found, b.clock = found
+    return found
+
+
+def _layouts(avals: Sequence[Any]) -> str:
+    def one(rank: int) -> str:
+        minor = list(range(rank))[::-1]
+        return f"dense<{minor if rank else ''}> : tensor<{rank}xindex>"
+
+    return f"[{', '.join(one(len(a.shape)) for a in avals)}]"
+
+
+def case(b: Builder, index: Val, branches: Sequence[Body], outs: Sequence[Any]) -> list[Val]:
+    """Emit a choice among branches that pass the clock on."""
+    before = clock(b)
+
+    def clocked(branch: Body) -> Body:
+        def body(b: Builder) -> list[Val]:
+            b.clock = before
+            return [*branch(b), clock(b)]
+
+        return body
+
+    regions = [b.region([], clocked(branch)) for branch in branches]
+    *found, b.clock = b.op("stablehlo.case", [index], [*outs, CLOCK], "", regions)
+    return found
+
+
+def while_loop(b: Builder, carry: Sequence[Val], condition: Body, body: Body) -> list[Val]:
+    """Emit a loop whose passes pass the clock on."""
+    state = [*carry, clock(b)]
+    avals = [x.aval for x in state]
+
+    def test(b: Builder, *xs: Val) -> Sequence[Val]:
+        b.clock = xs[-1]
+        return condition(b, *xs[:-1])
+
+    def step(b: Builder, *xs: Val) -> list[Val]:
+        b.clock = xs[-1]
+        return [*body(b, *xs[:-1]), clock(b)]
+
+    regions = [b.region(avals, test), b.region(avals, step)]
+    *found, b.clock = b.op("stablehlo.while", state, avals, "", regions)
+    return found

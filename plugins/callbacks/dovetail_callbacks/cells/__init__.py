@@ -1,0 +1,1 @@
+"""Cells of the rows that call Python, by column."""

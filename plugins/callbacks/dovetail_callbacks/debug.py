@@ -1,0 +1,128 @@
+"""Looking at values while a program runs: ``debug.print`` and ``debug.callback``."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from string import Formatter
+from typing import Any
+
+from dovetail_core import current_source, describe_source, is_value
+from dovetail_core.tree_util import tree_flatten
+
+from .host import HostFunction
+from .primitives import debug_callback_p
+
+
+def callback(
+    callback: Callable[..., Any],
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    **kwargs: Any,
+) -> None:
+    """Call a Python function for its effect on the world; what it returns is ignored.
+
+    Under differentiation it sees primal values; under ``vmap`` it is called once per element.
+
+    Args:
+        callback: gets read-only NumPy arrays; arguments that are not arrays come as they are.
+        ordered: keep the order of such calls.
+        partitioned: accepted; a program on one device has one part.
+
+    Raises:
+        TypeError: the callback is not callable.
+    """
+    if not callable(callback):
+        raise TypeError(
+            f"debug.callback takes a function, got {callback!r} of type {type(callback).__name__}"
+        )
+    _bind("debug.callback", callback, args, kwargs, ordered)
+
+
+def print(  # the public name
+    fmt: str,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> None:
+    """Print values when the program runs: ``debug.print("x = {x}", x=x)``.
+
+    Args:
+        fmt: as of ``str.format``; ``args`` and ``kwargs`` are its arguments.
+        ordered: keep the order of such lines.
+        partitioned: accepted; a program on one device has one part.
+        skip_format_check: do not look at ``fmt`` before the program runs.
+
+    Raises:
+        IndexError, KeyError: ``fmt`` names an argument that is not given.
+        ValueError: an argument is given that ``fmt`` does not name.
+    """
+    if not skip_format_check:
+        _Checker().vformat(fmt, args, kwargs)
+    _bind("debug.print", Printer(fmt), args, kwargs, ordered)
+
+
+class Printer:
+    """Prints its arguments in a format."""
+
+    __slots__ = ("fmt",)
+    __name__ = "print"
+
+    def __init__(self, fmt: str) -> None:
+        self.fmt = fmt
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        builtins.print(self.fmt.format(*args, **kwargs))
+
+
+class _Checker(Formatter):
+    """Names what a format asks for and does not get, or gets and does not ask for."""
+
+    def __init__(self) -> None:
+        self.place = describe_source(current_source())
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Any) -> Any:
+        try:
+            return super().get_value(key, args, kwargs)
+        except (IndexError, KeyError):
+            given = f"{len(args)} positional arguments and {sorted(kwargs)}"
+            error = IndexError if isinstance(key, int) else KeyError
+            raise error(
+                f"debug.print{self.place}: the format asks for argument {key!r}, but got {given}. "
+                "Pass it, or write '{{' for a brace."
+            ) from None
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Any) -> Any:
+        first = field_name.split(".")[0].split("[")[0]
+        key: int | str = int(first) if first.isdigit() else first
+        self.get_value(key, args, kwargs)
+        return 0, key
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return ""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return value
+
+    def check_unused_args(self, used_args: Any, args: Any, kwargs: Any) -> None:
+        unused = [i for i in range(len(args)) if i not in used_args]
+        unused += [k for k in kwargs if k not in used_args]
+        if unused:
+            raise ValueError(
+                f"debug.print{self.place}: the format does not use argument {unused[0]!r}. Name it "
+                "in the format, or do not pass it."
+            )
+
+
+def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool) -> None:
+    leaves, in_tree = tree_flatten((args, kwargs))
+    fixed = tuple((i, x) for i, x in enumerate(leaves) if not is_value(x))
+    dynamic = [x for x in leaves if is_value(x)]
+    host = HostFunction(what, f, in_tree, None, fixed)
+    debug_callback_p.bind(*dynamic, callback=host, ordered=bool(ordered))
+
+
+__all__ = ["callback", "print"]

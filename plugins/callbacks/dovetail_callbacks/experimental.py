@@ -1,0 +1,7 @@
+"""``import dovetail.experimental``: names that live there for the sake of existing programs."""
+
+from __future__ import annotations
+
+from .functions import io_callback as io_callback
+
+__all__ = ["io_callback"]

@@ -1,0 +1,119 @@
+"""``pure_callback`` and ``io_callback``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import (
+    ShapedArray,
+    callable_name,
+    canonical_dtype,
+    current_source,
+    describe_source,
+    typeof,
+)
+from dovetail_core.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+
+from .host import HostFunction
+from .primitives import io_callback_p, pure_callback_p
+
+VMAP_METHODS = (
+    "sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"
+)  # fmt: skip
+
+
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    vmap_method: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Call a Python function without side effects, also from inside of compiled programs.
+
+    It may be called any number of times, or not at all where the result is not used.
+
+    Args:
+        callback: gets read-only NumPy arrays in the structure of ``args`` and ``kwargs``.
+        result_shape_dtypes: a pytree of values with ``shape`` and ``dtype``: what it returns.
+        sharding: accepted; the function runs on the host.
+        vmap_method: what ``vmap`` does: ``"sequential"`` and ``"sequential_unrolled"`` call it
+            once per element; ``"expand_dims"`` and ``"broadcast_all"`` once, with a leading axis
+            on every argument (of size 1, or repeated, where an argument is not mapped).
+
+    Raises:
+        TypeError: the callback is not callable, an argument no array, or (when it runs) the
+            result is of another type than declared. ValueError: ``vmap_method`` is unknown.
+    """
+    if vmap_method is not None and vmap_method not in VMAP_METHODS:
+        raise ValueError(
+            f"pure_callback of {callable_name(callback)}: vmap_method={vmap_method!r} is unknown"
+            f"{describe_source(current_source())}. It may be None or one of "
+            f"{', '.join(map(repr, VMAP_METHODS))}."
+        )
+    f, leaves, avals = _prepared("pure_callback", callback, result_shape_dtypes, args, kwargs)
+    outs = pure_callback_p.bind(*leaves, callback=f, result_avals=avals, vmap_method=vmap_method)
+    return tree_unflatten(f.out_tree, outs)
+
+
+def io_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    sharding: Any = None,
+    ordered: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Call a Python function that has side effects, once each time the program gets there.
+
+    Args:
+        callback, result_shape_dtypes, sharding: as of :func:`pure_callback`.
+        ordered: keep the order of such calls, also among calls of different compiled functions.
+
+    Raises:
+        TypeError: as :func:`pure_callback`.
+    """
+    f, leaves, avals = _prepared("io_callback", callback, result_shape_dtypes, args, kwargs)
+    outs = io_callback_p.bind(*leaves, callback=f, result_avals=avals, ordered=bool(ordered))
+    return tree_unflatten(f.out_tree, outs)
+
+
+def _prepared(
+    what: str, callback: Any, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[HostFunction, list[Any], tuple[ShapedArray, ...]]:
+    if not callable(callback):
+        raise TypeError(
+            f"{what} takes a function, got {callback!r} of type {type(callback).__name__}"
+        )
+    leaves, in_tree = tree_flatten((args, kwargs))
+    for x in leaves:
+        _check_argument(x, what, callback, args, kwargs)
+    shapes, out_tree = tree_flatten(result)
+    avals = tuple([_declared(s, what, callback) for s in shapes])
+    return HostFunction(what, callback, in_tree, out_tree), leaves, avals
+
+
+def _check_argument(x: Any, what: str, callback: Any, args: Any, kwargs: Any) -> None:
+    try:
+        typeof(x)
+    except TypeError as e:
+        paths = tree_flatten_with_path((args, kwargs))[0]
+        path = next(p for p, y in paths if y is x)
+        where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
+        raise TypeError(
+            f"{what} of {callable_name(callback)}: {where}{describe_source(current_source())}: {e}"
+        ) from None
+
+
+def _declared(x: Any, what: str, callback: Any) -> ShapedArray:
+    if not hasattr(x, "shape") or not hasattr(x, "dtype"):
+        raise TypeError(
+            f"{what} of {callable_name(callback)}: result_shape_dtypes must be a pytree of values with "
+            f"shape and dtype, such as ShapeDtypeStruct(shape, dtype), but has {x!r}"
+            f"{describe_source(current_source())}"
+        )
+    return ShapedArray(tuple(x.shape), canonical_dtype(np.dtype(x.dtype)))

@@ -1,0 +1,111 @@
+"""Python functions as programs call them: NumPy arrays in, checked NumPy arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import (
+    ShapedArray,
+    callable_name,
+    canonical_dtype,
+    current_source,
+    describe_source,
+    short_dtype,
+)
+from dovetail_core.tree_util import tree_flatten, tree_unflatten
+
+
+class HostFunction:
+    """A user's function with the structures of its arguments and result.
+
+    Two of one function and equal structures are equal, so that equal programs are found equal.
+
+    Args:
+        fun: called with arguments of structure ``in_tree``.
+        static: positions among the leaves and values of arguments that are not arrays.
+        out_tree: what it must return; None: the result is ignored.
+    """
+
+    __slots__ = ("fun", "in_tree", "static", "out_tree", "what", "source")
+
+    def __init__(
+        self,
+        what: str,
+        fun: Callable[..., Any],
+        in_tree: Any,
+        out_tree: Any = None,
+        static: tuple[tuple[int, Any], ...] = (),
+    ) -> None:
+        self.fun = fun
+        self.in_tree = in_tree
+        self.static = static
+        self.out_tree = out_tree
+        self.what = what
+        self.source = current_source()
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        """The leaves of the function's result for arguments of these leaves.
+
+        Raises:
+            TypeError: the result has not the structure that was declared.
+        """
+        leaves = list(arrays)
+        for i, x in self.static:
+            leaves.insert(i, x)
+        args, kwargs = tree_unflatten(self.in_tree, leaves)
+        out = self.fun(*args, **kwargs)
+        if self.out_tree is None:
+            return []
+        found, tree = tree_flatten(out)
+        if tree != self.out_tree:
+            raise TypeError(
+                f"{self} returned a result of structure {tree}, but result_shape_dtypes has "
+                f"{self.out_tree}. Return what was declared, or declare what is returned."
+            )
+        return found
+
+    def checked(self, result_avals: Sequence[Any], *arrays: Any) -> list[Any]:
+        """The result's leaves as arrays of the types that were declared.
+
+        Raises:
+            TypeError: a structure, shape or dtype is another; names the function and the leaf.
+        """
+        found = self(*arrays)
+        return [self._leaf(i, x, a) for i, (x, a) in enumerate(zip(found, result_avals))]
+
+    def _leaf(self, position: int, value: Any, aval: ShapedArray) -> Any:
+        array = np.asarray(value)
+        if array.shape == aval.shape and array.dtype == aval.dtype:
+            return array
+        if array.shape == aval.shape and canonical_dtype(array.dtype) == aval.dtype:
+            return array.astype(aval.dtype)
+        got = ShapedArray(array.shape, array.dtype) if array.dtype.kind != "O" else None
+        said = got.str_short() if got else f"a {type(value).__name__}"
+        raise TypeError(
+            f"{self} returned {said} as leaf {position} of its result, but result_shape_dtypes "
+            f"says {aval.str_short()}. Convert it (numpy.asarray(value, "
+            f"'{np.dtype(aval.dtype).name}')), or declare {short_dtype(array.dtype)} and its shape."
+            if got
+            else f"{self} returned {said}, which is no array, as leaf {position} of its result."
+        )
+
+    def _key(self) -> Any:
+        return id(self.fun), self.in_tree, self.out_tree, self.what
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, HostFunction)
+            and self._key() == other._key()
+            and (self.static is other.static or self.static == other.static == ())
+        )
+
+    def __str__(self) -> str:
+        return f"{self.what} of {callable_name(self.fun)}{describe_source(self.source)}"
+
+    __repr__ = __str__

@@ -1,0 +1,43 @@
+"""Rows that call Python: pure functions, functions with effects, and debugging output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import Effect, IOEffect, OrderedIOEffect, Primitive
+
+from .host import HostFunction
+
+# All take arrays; ``callback`` is a function of NumPy arrays to a sequence of them.
+
+pure_callback_p = Primitive("pure_callback", multiple_results=True)
+
+
+@pure_callback_p.def_abstract_eval
+def _pure_type(
+    *avals: Any, callback: HostFunction, result_avals: tuple[Any, ...], vmap_method: str | None
+) -> Any:
+    return result_avals
+
+
+def effect(name: str, ordered: bool) -> Effect:
+    """The effect of talking to the world: ordered ones of one name keep their order."""
+    return OrderedIOEffect(name) if ordered else IOEffect(name)
+
+
+io_callback_p = Primitive("io_callback", multiple_results=True)
+
+
+@io_callback_p.def_effectful_abstract_eval
+def _io_type(
+    *avals: Any, callback: HostFunction, result_avals: tuple[Any, ...], ordered: bool
+) -> Any:
+    return result_avals, {effect("io", ordered)}
+
+
+debug_callback_p = Primitive("debug_callback", multiple_results=True)
+
+
+@debug_callback_p.def_effectful_abstract_eval
+def _debug_type(*avals: Any, callback: HostFunction, ordered: bool) -> Any:
+    return (), {effect("debug", ordered)}

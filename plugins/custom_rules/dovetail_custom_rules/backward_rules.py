@@ -1,0 +1,167 @@
+"""From what authors write, on pytrees, to rules on flat lists: reverse mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import is_inexact, is_value, typeof
+from dovetail_core.algebra import algebra
+from dovetail_core.tree_util import (
+    broadcast_prefix,
+    tree_flatten,
+    tree_leaves,
+    tree_structure,
+    tree_unflatten,
+    treedef_children,
+)
+
+from .checks import check_type, check_value, differences, kind_of, name_of
+from .flat import Backward, Flags
+from .frame import Frame
+from .zeros import CustomVJPPrimal, arrayed, has_tangent, is_zero, shown_zero, typed
+
+
+def flat_vjp(
+    frame: Frame, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic: bool, lean: bool
+) -> Backward:
+    """``fwd(*arguments)`` and ``bwd(*inert, residuals, cotangent)``."""
+    forward = f"the forward rule {name_of(fwd)} of {frame.name}"
+
+    def flat_fwd(operands: Sequence[Any], mask: Flags) -> tuple[list[Any], list[Any], Any]:
+        arguments = frame.arguments(operands)
+        given = _marked(frame, operands, mask) if symbolic else arguments
+        out = frame.run(fwd, *given)
+        if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{forward} must return a pair (result, residuals), got {kind_of(out)}."
+            )
+        outs = frame.results(out[0], forward)
+        residuals, tree = tree_flatten(out[1])
+        for x in residuals:
+            check_value(x, f"{forward} returned a residual that is not an array")
+        inert = [arguments[i] for i in sorted(frame.inert)]
+        traced, inert_tree = tree_flatten([x for i, x in zip(sorted(frame.inert), inert)
+                                           if i not in frame.statics])  # fmt: skip
+        token = _Token(
+            tree, inert_tree, len(residuals), frame.in_tree,
+            [typeof(x) for x in operands[frame.closed :]], frame.out_tree,
+            [typeof(x) for x in outs],
+        )  # fmt: skip
+        return outs, [*residuals, *traced], token
+
+    def flat_bwd(token: _Token, values: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        n = token.count
+        residuals = tree_unflatten(token.tree, [arrayed(x) for x in values[:n]])
+        traced = iter(tree_unflatten(token.inert_tree, list(values[n:])))
+        inert = [
+            frame.statics[i] if i in frame.statics else next(traced) for i in sorted(frame.inert)
+        ]
+        shown = [
+            shown_zero(a.cotangent_type(), symbolic) if ct is None else arrayed(ct)
+            for ct, a in zip(cts, token.out_avals)
+        ]
+        found = frame.run(bwd, *inert, residuals, tree_unflatten(token.out_tree, shown))
+        checked = checked_cotangents(frame, f"the backward rule {name_of(bwd)} of {frame.name}",
+                                     found, token.in_avals)  # fmt: skip
+        return [*[None] * frame.closed, *checked]
+
+    return Backward(flat_fwd, flat_bwd, name_of(bwd), lean)
+
+
+class _Token:
+    """What a backward function must know beside its residuals."""
+
+    __slots__ = ("tree", "inert_tree", "count", "in_tree", "in_avals", "out_tree", "out_avals")
+
+    def __init__(
+        self, tree: Any, inert_tree: Any, count: int, in_tree: Any, in_avals: Any, out_tree: Any,
+        out_avals: Any,
+    ) -> None:  # fmt: skip
+        self.tree = tree
+        self.inert_tree = inert_tree
+        self.count = count
+        self.in_tree = in_tree
+        self.in_avals = in_avals
+        self.out_tree = out_tree
+        self.out_avals = out_avals
+
+
+def _marked(frame: Frame, operands: Sequence[Any], mask: Flags) -> list[Any]:
+    """Arguments whose leaves say whether they are perturbed (but for those that never are)."""
+    n = frame.closed
+    leaves = [
+        x if i in frame.inert else CustomVJPPrimal(arrayed(x), m)
+        for x, m, i in zip(operands[n:], mask[n:], frame.owners())
+    ]
+    return frame.fill(leaves)
+
+
+def checked_cotangents(frame: Frame, what: str, found: Any, in_avals: Sequence[Any]) -> list[Any]:
+    """One cotangent per leaf of the arguments, None for zeros.
+
+    Raises:
+        TypeError: structures disagree. ValueError: types do. Names rule, argument, path and both.
+    """
+    positions = [i for i in range(frame.count) if i not in frame.inert]
+    if not isinstance(found, (tuple, list)) or len(found) != len(positions):  # type: ignore[arg-type]
+        raise TypeError(
+            f"{what} must return a tuple with one cotangent per differentiated argument "
+            f"({len(positions)}), got {kind_of(found)}."
+        )
+    given: dict[int, Any] = dict(zip(positions, found))  # type: ignore[arg-type]
+    cts: list[Any] = []
+    at = 0
+    for i, tree in zip(frame.dynamic, treedef_children(frame.in_tree)):
+        n = tree.num_leaves
+        if i in given:
+            cts += argument_cotangents(what, i, tree, given[i], in_avals[at : at + n])
+        else:
+            cts += [None] * n
+        at += n
+    return cts
+
+
+def argument_cotangents(what: str, i: int, tree: Any, ct: Any, avals: Sequence[Any]) -> list[Any]:
+    """The cotangents that a rule returned for argument ``i``, None for zeros.
+
+    Raises:
+        TypeError: the structure is another. ValueError: a type is.
+    """
+    leaves = _leaves_up_to(what, i, tree, ct)
+    out: list[Any] = []
+    for k, (x, aval) in enumerate(zip(leaves, avals)):
+        want = aval.cotangent_type()
+        if is_zero(x) or not has_tangent(aval):
+            out.append(None)
+            continue
+        x = _converted(x, want)
+        place = f"{what} returned, for argument {i},"
+        check_type(x, want, place, tree, k, "the argument wants", ValueError)
+        out.append(typed(arrayed(x), want))
+    return out
+
+
+def _converted(x: Any, want: Any) -> Any:
+    """``x``, converted where only the width of its floating-point type is another."""
+    got: Any = typeof(x) if is_value(x) else None
+    if got is None or got.is_high or want.is_high or got.dtype == want.dtype:
+        return x
+    same_kind = is_inexact(got.dtype) and (got.dtype.kind == "c") == (want.dtype.kind == "c")
+    return algebra().convert(x, want) if same_kind and got.shape == want.shape else x
+
+
+def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:
+    """The leaves of ``ct``, in which None may stand for any part of ``tree``."""
+    full = tree_unflatten(tree, list(range(tree.num_leaves)))
+    try:
+        leaves = broadcast_prefix(ct, full, is_leaf=lambda x: x is None)
+    except (ValueError, TypeError):
+        leaves = None
+    if leaves is None or sum(x is not None for x in leaves) != len(tree_leaves(ct)):
+        found = tree_structure(ct)
+        raise TypeError(
+            f"{what} returned a cotangent of another structure than argument {i}: "
+            f"{differences(tree, found)}. Return the argument's structure, with None for zeros."
+        )
+    return leaves

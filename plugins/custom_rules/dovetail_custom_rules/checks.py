@@ -1,0 +1,90 @@
+"""Checks of what rules return, and the errors that name rule, function, path and types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dovetail_core import UnexpectedTracerError, typeof
+from dovetail_core.tree_util import (
+    keystr,
+    tree_differences,
+    tree_flatten_with_path,
+    tree_unflatten,
+)
+
+
+def name_of(f: Any) -> str:
+    """A function's name for programs and messages."""
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
+_NAMED = "names_rule"
+
+
+def closed_over(text: str) -> UnexpectedTracerError:
+    """The error that a rule, or a function with derivative rules, closes over a traced value."""
+    error = UnexpectedTracerError(text)
+    setattr(error, _NAMED, True)
+    return error
+
+
+def names_rule(error: Exception) -> bool:
+    """Whether an error is from :func:`closed_over`, so that nothing is to be added to it."""
+    return hasattr(error, _NAMED)
+
+
+def check_value(x: Any, what: str) -> Any:
+    """The type of ``x``; raises TypeError, beginning with ``what``, if it is not an array."""
+    try:
+        return typeof(x)
+    except TypeError as e:
+        raise TypeError(f"{what}: {e}") from None
+
+
+def differences(expected: Any, found: Any) -> str:
+    """How two tree structures differ, with both of them."""
+    a = tree_unflatten(expected, list(range(expected.num_leaves)))
+    b = tree_unflatten(found, list(range(found.num_leaves)))
+    lines = "; ".join(tree_differences(a, b))
+    return f"{lines} (expected {expected}, got {found})"
+
+
+def path_of(tree: Any, index: int) -> str:
+    """The path of leaf number ``index``, or "" where it is the whole tree."""
+    paths = tree_flatten_with_path(tree_unflatten(tree, list(range(tree.num_leaves))))[0]
+    return keystr(paths[index][0])
+
+
+def check_type(
+    x: Any, want: Any, what: str, tree: Any, index: int, reference: str,
+    error: Callable[[str], Exception] = TypeError,
+) -> None:  # fmt: skip
+    """Raise unless ``x`` has the shape and element type ``want``.
+
+    The message says ``what`` returned which type at which path, and what ``reference`` says.
+    """
+    check_aval(check_value(x, what), want, what, tree, index, reference, error)
+
+
+def check_aval(
+    got: Any, want: Any, what: str, tree: Any, index: int, reference: str,
+    error: Callable[[str], Exception] = TypeError,
+) -> None:  # fmt: skip
+    """:func:`check_type` of a type."""
+    same = got == want
+    if not same and not want.is_high and not got.is_high:
+        same = got.shape == want.shape and got.dtype == want.dtype
+    if not same:
+        path = path_of(tree, index)
+        where = f" for the output {path}" if path else ""
+        raise error(
+            f"{what} {got.str_short()}{where}, where {reference} {want.str_short()}. Make the "
+            "shapes and element types agree."
+        )
+
+
+def kind_of(x: Any) -> str:
+    """A value's kind, for messages about what should have been a pair or tuple."""
+    length = f" of length {len(x)}" if isinstance(x, (tuple, list)) else ""  # type: ignore[arg-type]
+    return f"a {type(x).__name__}{length}"

@@ -1,0 +1,23 @@
+"""Surface ``custom_derivatives``: rules of differentiation, by JAX's names."""
+
+from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
+from .decorators import custom_jvp as custom_jvp, custom_vjp as custom_vjp
+from .linear_calls import linear_call as linear_call
+from .zeros import (
+    CustomVJPPrimal as CustomVJPPrimal,
+    SymbolicZero as SymbolicZero,
+    custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
+    zero_from_primal as zero_from_primal,
+)
+
+__all__ = [
+    "CustomVJPPrimal",
+    "SymbolicZero",
+    "closure_convert",
+    "custom_gradient",
+    "custom_jvp",
+    "custom_vjp",
+    "custom_vjp_primal_tree_values",
+    "linear_call",
+    "zero_from_primal",
+]

@@ -1,0 +1,111 @@
+"""JAX's decorators, as thin forms of :class:`custom`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from dovetail_core.tree_util import tree_structure
+
+from .checks import check_value, differences, path_of
+from .function import custom
+
+
+class custom_jvp(custom):
+    """A function with a rule of forward mode, which its author defines by ``defjvp``.
+
+    Args:
+        nondiff_argnums, nondiff_argnames: arguments that are not differentiated. The rule gets
+            them first: ``jvp(*nondiff, primals, tangents)``.
+    """
+
+    _needs = (("jvp", "custom_jvp", "defjvp"),)
+
+    def __init__(
+        self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
+
+
+class custom_vjp(custom):
+    """A function with a rule of reverse mode, which its author defines by ``defvjp``.
+
+    It has forward mode, too: the tangent map is the transpose of the backward function.
+
+    Args:
+        nondiff_argnums, nondiff_argnames: arguments that are not differentiated. ``fwd`` gets all
+            arguments in order, ``bwd`` these first.
+    """
+
+    _needs = (("vjp", "custom_vjp", "defvjp"),)
+
+    def __init__(
+        self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
+
+
+class custom_dce(custom):
+    """A function whose author says, by ``def_dce``, how to compute only the results that are used.
+
+    Args:
+        static_argnums: arguments that are not arrays. The rule gets them first.
+    """
+
+    _needs = (("dce", "custom_dce", "def_dce"),)
+
+    def __init__(
+        self, fun: Callable[..., Any], *, static_argnums: int | Sequence[int] = ()
+    ) -> None:
+        super().__init__(fun, static_argnums=static_argnums)
+
+
+class custom_vmap(custom):
+    """A function whose author says, by ``def_vmap``, how it behaves under ``vmap``.
+
+    It may be differentiated in either mode, and carry other rules.
+    """
+
+    _needs = (("vmap", "custom_vmap", "def_vmap"),)
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        super().__init__(fun)
+
+
+class custom_transpose(custom):
+    """A linear function whose author defines its transpose, by ``def_transpose``.
+
+    ``fun(residuals, x)`` is linear in ``x`` and is called as ``f(out_types, residuals, x)``, where
+    ``out_types`` is a pytree of shapes and dtypes that the result has; ``rule(residuals,
+    cotangent)`` returns the cotangent of ``x``.
+    """
+
+    _needs = (("transpose", "custom_transpose", "def_transpose"),)
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        super().__init__(fun)
+
+    def __call__(self, out_types: Any, res_arg: Any, lin_arg: Any) -> Any:  # type: ignore[override]
+        out = super().__call__(res_arg, lin_arg)
+        _check_out_types(self.rules.name, out_types, out)
+        return out
+
+
+def _check_out_types(name: str, out_types: Any, out: Any) -> None:
+    from dovetail_core.tree_util import tree_leaves
+
+    tree, want = tree_structure(out), tree_structure(out_types)
+    if tree != want:
+        raise TypeError(
+            f"{name} returned another structure than out_types says: {differences(want, tree)}"
+        )
+    for i, (x, t) in enumerate(zip(tree_leaves(out), tree_leaves(out_types))):
+        got: Any = check_value(x, f"{name} returned a value that is not an array")
+        if got.shape != tuple(t.shape) or got.dtype != t.dtype:
+            path = path_of(tree, i)
+            raise TypeError(
+                f"{name} returned {got.str_short()}{f' for the output {path}' if path else ''}, "
+                f"where out_types says {t}"
+            )

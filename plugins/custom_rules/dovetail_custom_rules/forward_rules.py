@@ -1,0 +1,96 @@
+"""From what authors write, on pytrees, to rules on flat lists: forward mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import typeof
+from dovetail_core.tree_util import tree_flatten, tree_structure
+
+from .checks import check_type, differences, kind_of, name_of, path_of
+from .frame import Frame
+from .zeros import SymbolicZero, arrayed, is_zero, shown_zero, typed
+
+
+def flat_jvp(frame: Frame, rule: Callable[..., Any], symbolic: bool) -> Callable[..., Any]:
+    """``rule(*inert, primals, tangents)``, which returns the result and its tangent."""
+    what = f"the jvp rule {name_of(rule)} of {frame.name}"
+
+    def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        inert, primals = frame.parted(frame.arguments(operands))
+        _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, symbolic)))
+        out = frame.run(rule, *inert, tuple(primals), tuple(ts))
+        if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{what} must return a pair (primal_out, tangent_out), got {kind_of(out)}."
+            )
+        return checked_tangents(frame, what, out[0], out[1])
+
+    return jvp
+
+
+def flat_lin(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """``rule(*arguments)``, which returns the result and the linear function of tangents."""
+    what = f"the lin rule {name_of(rule)} of {frame.name}"
+
+    def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        found = frame.run(rule, *frame.arguments(operands))
+        if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{what} must return a pair (primal_out, linear function of tangents), got "
+                f"{kind_of(found)}."
+            )
+        _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, False)))
+        return checked_tangents(frame, what, found[0], frame.run(found[1], *ts))
+
+    return jvp
+
+
+def _shown_tangents(
+    frame: Frame, operands: Sequence[Any], tangents: Sequence[Any], symbolic: bool
+) -> list[Any]:
+    n = frame.closed
+    return [
+        shown_zero(typeof(x).tangent_type(), symbolic) if t is None else arrayed(t)
+        for x, t in zip(operands[n:], tangents[n:])
+    ]
+
+
+def checked_tangents(
+    frame: Frame, what: str, primal_out: Any, tangent_out: Any
+) -> tuple[list[Any], list[Any]]:
+    """Results and their tangents, None for zeros.
+
+    Raises:
+        TypeError: structures or types disagree; names rule, function, path and both.
+    """
+    outs = frame.results(primal_out, what)
+    tree = tree_structure(primal_out)
+    tangents, tangent_tree = tree_flatten(tangent_out, is_leaf=lambda x: x is None)
+    if tangent_tree != tree:
+        raise TypeError(
+            f"{what} returned a tangent of another structure than its primal result: "
+            f"{differences(tree, tangent_tree)}. Return one tangent per result."
+        )
+    found: list[Any] = []
+    for i, (x, t) in enumerate(zip(outs, tangents)):
+        want = typeof(x).tangent_type()
+        if t is None or isinstance(t, SymbolicZero):
+            found.append(None)
+        elif is_zero(t):
+            _check_float0(t, want, what, tree, i)
+            found.append(None)
+        else:
+            check_type(t, want, f"{what} returned the tangent", tree, i, "the primal result wants")
+            found.append(typed(arrayed(t), want))
+    return outs, found
+
+
+def _check_float0(t: Any, want: Any, what: str, tree: Any, i: int) -> None:
+    if want.shape != t.shape or want.dtype != t.dtype:
+        raise TypeError(
+            f"{what} returned the tangent float0{list(t.shape)} for the output "
+            f"{path_of(tree, i)}, where the primal result wants {want.str_short()}. Only integer "
+            "and boolean results have tangents of type float0."
+        )

@@ -1,0 +1,161 @@
+"""One call of a custom function: its arguments taken apart, and put together again for rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, cast
+
+from dovetail_core import Tracer, UnexpectedTracerError, axis_env, bound_axis, is_value, typeof
+from dovetail_core.tree_util import (
+    keystr,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_unflatten,
+    treedef_children,
+)
+
+from .checks import check_type, check_value, closed_over, differences, name_of, names_rule
+from .zeros import arrayed
+
+
+class Frame:
+    """Which arguments of a call are operands, and how operands and results form pytrees.
+
+    Attributes:
+        name: of the function.
+        statics: values of arguments that are not operands, by position.
+        dynamic: positions of the others, whose leaves are the operands, after ``closed`` constants.
+        inert: positions that derivative rules do not differentiate (static or not).
+        out_tree, out_avals: of the function's result, where they are known yet.
+    """
+
+    __slots__ = (
+        "name", "count", "statics", "dynamic", "inert", "in_tree", "closed", "out_tree",
+        "out_avals", "leaves", "axes",
+    )  # fmt: skip
+
+    def __init__(
+        self, name: str, args: Sequence[Any], inert: frozenset[int], strict: frozenset[int]
+    ) -> None:
+        self.name = name
+        self.count = len(args)
+        self.inert = inert
+        for i in strict:
+            _refuse_tracer(name, i, args[i])
+        self.statics = {i: args[i] for i in inert if i in strict or not _has_tracer(args[i])}
+        self.dynamic = [i for i in range(len(args)) if i not in self.statics]
+        self.leaves, self.in_tree = tree_flatten(tuple(args[i] for i in self.dynamic))
+        self.closed = 0
+        self.out_tree: Any = None
+        self.out_avals: Any = None
+        self.axes = axis_env()
+
+    def run(self, rule: Callable[..., Any], *args: Any) -> Any:
+        """``rule(*args)`` with the mapped axes in scope that were in scope where it was called.
+
+        Raises:
+            UnexpectedTracerError: it uses a traced value that is not an argument; names the rule.
+        """
+        try:
+            if not self.axes:
+                return rule(*args)
+            here = dict(axis_env())
+            with ExitStack() as stack:
+                for name, size in self.axes:
+                    if here.get(name) != size:
+                        stack.enter_context(bound_axis(name, size))
+                return rule(*args)
+        except UnexpectedTracerError as e:
+            if names_rule(e):
+                raise
+            raise closed_over(
+                f"{name_of(rule)}, a rule of {self.name}, uses a traced value that is not among "
+                f"its arguments: {e} Make the value an argument of {self.name}, so that it is "
+                "passed to the rules (a residual, for a backward rule)."
+            ) from e
+
+    def check_leaves(self) -> None:
+        """Raise TypeError, with the argument's path, for one that is not an array."""
+        for x in self.leaves:
+            if not is_value(x):
+                self._refuse_leaf()
+
+    def _refuse_leaf(self) -> None:
+        tree = tree_unflatten(self.in_tree, self.leaves)
+        for path, x in tree_flatten_with_path(tree)[0]:
+            try:
+                typeof(x)
+            except TypeError as e:
+                where = f"argument {self.dynamic[cast(Any, path[0]).idx]}{keystr(path[1:])}"
+                raise TypeError(
+                    f"{self.name}: {where}: {e} For a custom rule, name arguments that are not "
+                    "arrays with nondiff_argnums (static_argnums of custom_dce)."
+                ) from None
+
+    def owners(self) -> list[int]:
+        """Per operand after the constants, the position of its argument."""
+        children = treedef_children(self.in_tree)
+        return [i for i, c in zip(self.dynamic, children) for _ in range(c.num_leaves)]
+
+    def fixed(self, ignores_closure: bool) -> tuple[str, ...]:
+        """See ``FlatRules.fixed``."""
+        return (
+            *["" if ignores_closure else "a value that the function closes over"] * self.closed,
+            *(_inert_text(i) if i in self.inert else "" for i in self.owners()),
+        )
+
+    def fill(self, leaves: Sequence[Any]) -> list[Any]:
+        """All arguments in order, from one value per leaf."""
+        values = iter(tree_unflatten(self.in_tree, list(leaves)))
+        return [self.statics[i] if i in self.statics else next(values) for i in range(self.count)]
+
+    def arguments(self, operands: Sequence[Any]) -> list[Any]:
+        """All arguments in order, from the operands of the row."""
+        return self.fill([arrayed(x) for x in operands[self.closed :]])
+
+    def parted(self, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Arguments that are not differentiated, and those that are."""
+        return (
+            [arguments[i] for i in sorted(self.inert)],
+            [x for i, x in enumerate(arguments) if i not in self.inert],
+        )
+
+    def results(self, out: Any, rule: str) -> list[Any]:
+        """The leaves of a result that a rule made, checked against the function's own.
+
+        Raises:
+            TypeError: it differs from the function's result; names rule, function, path and both.
+        """
+        leaves, tree = tree_flatten(out)
+        if self.out_tree is None:
+            for x in leaves:
+                check_value(x, f"{rule} returned a result that is not an array")
+            self.out_tree = tree
+            return [arrayed(x) for x in leaves]
+        if tree != self.out_tree:
+            raise TypeError(
+                f"{rule} returned a result of another structure than {self.name} itself: "
+                f"{differences(self.out_tree, tree)}. Return what {self.name} returns."
+            )
+        for i, (x, want) in enumerate(zip(leaves, self.out_avals or ())):
+            check_type(x, want, f"{rule} returned", self.out_tree, i, f"{self.name} returns")
+        return [arrayed(x) for x in leaves]
+
+
+def _inert_text(i: int) -> str:
+    return f"its argument {i}, which is marked as not differentiable (nondiff_argnums)"
+
+
+def _has_tracer(tree: Any) -> bool:
+    return any(isinstance(x, Tracer) for x in tree_flatten(tree)[0])
+
+
+def _refuse_tracer(name: str, i: int, value: Any) -> None:
+    for x in tree_flatten(value)[0]:
+        if isinstance(x, Tracer):
+            raise UnexpectedTracerError(
+                f"argument {i} of {name} is static (static_argnums), but a traced value of type "
+                f"{x.aval.str_short()} was passed in it. Static arguments are Python values: leave "
+                f"{i} out of static_argnums, or pass a value that is known while tracing."
+            )

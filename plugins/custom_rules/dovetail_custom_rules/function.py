@@ -1,0 +1,172 @@
+"""``custom``: a function whose author says how transformations treat it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from dovetail_core import EVAL, Tracer, get_trace
+from dovetail_core.tree_util import tree_unflatten
+
+from .calls import call_python, looks_through, staged_call
+from .keeping import keeping_row
+from .rules import Rules
+
+
+class custom:  # lower case: used as a decorator
+    """A function that takes any subset of rules; transformations derive the rest from its body.
+
+    Args:
+        fun: the function, of pytrees of arrays.
+        nondiff_argnums, nondiff_argnames: arguments that derivative rules do not differentiate;
+            they may be any Python values. Rules of differentiation get them first.
+        static_argnums, static_argnames: the same for arguments that may not be traced values;
+            the dce rule, too, gets them first.
+
+    Applied to a custom function it adds to its rules: decorators may be stacked in any order.
+    Keyword arguments and defaults are resolved to positions by the function's signature.
+    """
+
+    # What must have been defined when the function is called, and by which method.
+    _needs: tuple[tuple[str, str, str], ...] = ()
+
+    def __init__(
+        self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Iterable[str] = (), *, static_argnums: int | Sequence[int] = (),
+        static_argnames: str | Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        if not callable(fun):  # pyright: ignore[reportUnnecessaryComparison]
+            raise TypeError(
+                f"{type(self).__name__} takes a function, got {fun!r} of type {type(fun).__name__}"
+            )
+        rules = fun.rules if isinstance(fun, custom) else Rules(fun)
+        self.rules: Rules = rules
+        for attribute in ("__name__", "__qualname__", "__doc__", "__module__"):
+            value = getattr(rules.fun, attribute, None)
+            if value is not None:
+                setattr(self, attribute, value)
+        self.__wrapped__ = rules.fun
+        rules.mark(type(self).__name__, nondiff_argnums, nondiff_argnames, strict=False)
+        rules.mark(type(self).__name__, static_argnums, static_argnames, strict=True)
+        rules.needs.update(self._needs)
+
+    def def_jvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Any:
+        """Set the rule of forward mode: ``rule(*nondiff, primals, tangents)`` returns the result
+        and its tangent.
+
+        With ``symbolic_zeros`` tangents that are zero come as ``SymbolicZero``.
+        """
+        self.rules.set("jvp", (rule, symbolic_zeros))
+        return rule
+
+    def def_lin(self, rule: Callable[..., Any]) -> Any:
+        """Set the rule of linearization: ``rule(*args)`` returns the result and a function from
+        tangents of the differentiated arguments to the result's."""
+        self.rules.set("lin", rule)
+        return rule
+
+    def def_vjp(
+        self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:  # fmt: skip
+        """Set the rule of reverse mode.
+
+        ``fwd(*args)`` returns the result and residuals; ``bwd(*nondiff, residuals, cotangent)`` a
+        tuple with one cotangent per differentiated argument, None standing for zeros. Without a
+        rule of forward mode that is ``bwd`` transposed.
+
+        Args:
+            symbolic_zeros: leaves of ``fwd``'s arguments are ``CustomVJPPrimal``; cotangents that
+                are zero come as ``SymbolicZero``.
+            optimize_remat: where residuals turn out not to be needed (the first pass of a
+                rematerialised function) the function itself runs in place of ``fwd``.
+        """
+        for f in (fwd, bwd):
+            if not callable(f):
+                raise TypeError(
+                    f"the vjp rule of {self.rules.name} is two functions, fwd and bwd; got {f!r} "
+                    f"of type {type(f).__name__}"
+                )
+        self.rules.set("vjp", (fwd, bwd, symbolic_zeros, optimize_remat))
+
+    def def_dce(self, rule: Callable[..., Any]) -> Any:
+        """Set the rule of dead-code elimination: ``rule(*static, used_outs, *args)``.
+
+        ``used_outs`` has the structure of the result, with a bool per leaf. The rule returns that
+        structure, with None for what is not used. It is applied in programs that are staged.
+        """
+        self.rules.set("dce", rule)
+        return rule
+
+    def def_vmap(self, rule: Callable[..., Any]) -> Any:
+        """Set the rule of batching: ``rule(axis_size, in_batched, *args)`` returns the result and
+        ``out_batched``, of its structure. Mapped axes come first."""
+        self.rules.set("vmap", rule)
+        return rule
+
+    def def_transpose(self, rule: Callable[..., Any]) -> Any:
+        """Set the rule of transposition of a function that is linear in its last argument:
+        ``rule(*residuals, cotangent)`` returns that argument's cotangent."""
+        self.rules.set("transpose", rule)
+        return rule
+
+    def def_lower(self, rule: Callable[..., Any]) -> Any:
+        """Set the lowering: ``rule(builder, *operands)`` writes StableHLO and returns its results,
+        both as flat lists. A transformed function is lowered by its body."""
+        self.rules.set("lower", rule)
+        return rule
+
+    def def_remat(self, rule: Callable[..., Any]) -> Any:
+        """Set what a checkpointed caller keeps: ``rule(policy, type)`` says of each result, in
+        place of the caller's policy, whether it is kept (or moved: what policies answer)."""
+        self.rules.set("remat", rule)
+        self.rules.keeping = keeping_row(self.rules.name, rule)
+        return rule
+
+    def def_rule(self, table: str, rule: Callable[..., Any]) -> Any:
+        """Fill the function's cell of any table, by its name, with a rule as that table wants it.
+
+        Operands are the leaves of the arguments, after values that the function closes over.
+        """
+        self.rules.set_cell(table, rule)
+        return rule
+
+    # JAX's names.
+    defjvp = def_jvp
+    defvjp = def_vjp
+
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+        """Set the rule of forward mode as a sum: one function ``jvp(tangent, result, *args)`` per
+        argument, or None where the tangent does not depend on it."""
+        from .sums import sum_of_jvps
+
+        self.rules.set("jvp", (sum_of_jvps(self.rules.name, self, jvps), False))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        rules = self.rules
+        if rules.needs:
+            rules.check_defined()
+        frame = rules.frame(args, kwargs)
+        trace = get_trace()
+        if trace is EVAL and not rules.compiled and not any(
+            isinstance(x, Tracer) for x in frame.leaves
+        ):  # fmt: skip
+            return rules.fun(*frame.fill(frame.leaves))
+        frame.check_leaves()
+        if rules.differentiates and rules.python and looks_through(trace):
+            return call_python(rules, frame)
+        leaves = frame.leaves
+        staged = staged_call(rules, frame)
+        outs = staged.row.bind(*staged.consts, *leaves, program=staged.program)
+        if rules.keeping is not None:
+            outs = [rules.keeping.bind(x) for x in outs]
+        return tree_unflatten(staged.out_tree, outs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        return partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.rules.name}>"

@@ -1,0 +1,72 @@
+"""From an author's rule of batching, on pytrees, to one on flat lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import UnexpectedTracerError
+from dovetail_core.tree_util import tree_flatten
+
+from .checks import check_value, differences, name_of, path_of
+from .frame import Frame
+from .zeros import arrayed
+
+
+def flat_vmap(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """``rule(axis_size, in_batched, *arguments)``, which returns result and ``out_batched``.
+
+    Mapped axes of arguments and results come first.
+    """
+    what = f"the vmap rule {name_of(rule)} of {frame.name}"
+
+    def batch(axis: Any, operands: Sequence[Any], dims: Sequence[int | None]) -> Any:
+        n = frame.closed
+        if any(d is not None for d in dims[:n]):
+            raise UnexpectedTracerError(
+                f"{frame.name} closes over a value that is mapped by vmap, but its vmap rule only "
+                "speaks of its arguments. Pass the value as an argument."
+            )
+        flags = frame.fill([d is not None for d in dims[n:]])
+        batched = [False if i in frame.statics else x for i, x in enumerate(flags)]
+        found = frame.run(rule, axis.size, batched, *frame.arguments(operands))
+        if not (isinstance(found, (tuple, list)) and len(found) == 2):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{what} must return a pair (result, out_batched), got {type(found).__name__}."
+            )
+        return _checked(frame, what, axis, found[0], found[1])
+
+    return batch
+
+
+def _checked(
+    frame: Frame, what: str, axis: Any, out: Any, out_batched: Any
+) -> tuple[list[Any], list[int | None]]:
+    leaves, tree = tree_flatten(out)
+    flags, flag_tree = tree_flatten(out_batched)
+    if tree != flag_tree:
+        raise TypeError(
+            f"{what} returned out_batched of another structure than its result: "
+            f"{differences(tree, flag_tree)}. Return one bool per result."
+        )
+    if frame.out_tree is not None and tree != frame.out_tree:
+        raise TypeError(
+            f"{what} returned a result of another structure than {frame.name} itself: "
+            f"{differences(frame.out_tree, tree)}. Return what {frame.name} returns."
+        )
+    for i, (x, flag) in enumerate(zip(leaves, flags)):
+        got: Any = check_value(x, f"{what} returned a result that is not an array")
+        want = None if frame.out_avals is None else frame.out_avals[i]
+        shape = got.shape if want is None else want.shape
+        head = (axis.size,) if flag else ()
+        whole = (*head, *shape[len(head) if want is None else 0 :])
+        if got.shape != whole or (want is not None and got.dtype != want.dtype):
+            expected = got.update(shape=whole, dtype=got.dtype if want is None else want.dtype)
+            path = path_of(tree, i)
+            raise TypeError(
+                f"{what} returned {got.str_short()}{f' for the output {path}' if path else ''}, "
+                f"where {frame.name} mapped over {axis.size} elements returns "
+                f"{expected.str_short()}. Batched results have the mapped axis in front."
+            )
+    dims = [0 if flag else None for flag in flags]
+    return [arrayed(x) for x in leaves], dims

@@ -1,0 +1,141 @@
+"""The anonymous row behind every custom rule: a primitive that carries its author's cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Form,
+    Primitive,
+    Region,
+    UnexpectedTracerError,
+    eval_jaxpr,
+    registry,
+    run_under,
+)
+
+from .batched import batch_cell
+from .elimination import dce_cell
+from .flat import FlatRules
+from .lifting import lift_row
+from .pushing import pushforward, split_results
+from .transposing import linear_jvp_cell, transpose_cell
+
+
+def program_row(rules: FlatRules) -> Primitive:
+    """The row for calls whose body is traced; its parameter is ``program``."""
+    row = Primitive(rules.name, multiple_results=True, anonymous=True)
+    row.def_effectful_abstract_eval(_type)
+    row.def_form(_form)
+    row.def_decomposition(_inline)
+    row.lift = lambda carrier, args, params: lift_row(row, rules, carrier, args, params)
+    row.cells = _cells(row, rules)
+    return row
+
+
+def python_row(
+    rules: FlatRules, body: Callable[..., list[Any]], evaluate: Callable[..., list[Any]]
+) -> Primitive:
+    """The row for a call that is evaluated while it is differentiated: its body stays Python.
+
+    So the body may look at values that are known. ``evaluate`` runs it where all of them are.
+    """
+    row = Primitive(rules.name, multiple_results=True, anonymous=True)
+    row.def_decomposition(body)
+    row.cells = {**_cells(row, rules), "eval": evaluate}
+    return row
+
+
+def _type(*avals: Any, program: ClosedJaxpr) -> Any:
+    return program.out_avals, program.effects
+
+
+def _form(params: dict[str, Any]) -> Form:
+    program: ClosedJaxpr = params["program"]
+    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
+    return Form(
+        (Region(program, tuple(ins), tuple(outs)),),
+        lambda programs, widths, out_widths: {"program": programs[0]},
+    )
+
+
+def _inline(*args: Any, program: ClosedJaxpr) -> list[Any]:
+    return eval_jaxpr(program.jaxpr, program.consts, *args)
+
+
+def _lower(b: Any, *operands: Any, program: ClosedJaxpr) -> list[Any]:
+    return b.inline(program, operands)
+
+
+def _cells(row: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
+    cells: dict[str, Callable[..., Any]] = {
+        "ad.partial_eval": _opened(row),
+        "dce": dce_cell(rules),
+        "eval": row.decomposition,  # type: ignore[dict-item]
+    }
+    if row.form is not None:
+        cells["backends.stablehlo"] = _lower
+    if rules.transpose is not None:
+        del cells["ad.partial_eval"]
+        cells["ad.transpose"] = transpose_cell(rules.transpose, rules.name)
+        cells["ad.jvp"] = linear_jvp_cell(row, rules.transpose)
+    own = rules.reduce is not None or rules.batch is not None
+    if rules.differentiates or (own and row.form is not None and rules.transpose is None):
+        cells["ad.jvp"] = _jvp_cell(row, rules)
+    if rules.batch is not None:
+        cells["batching.batch"] = batch_cell(rules)
+    cells.update(rules.cells)
+    if "backends.stablehlo" in rules.cells and "eval" not in rules.cells:
+        cells["eval"] = _compiled(row)
+    return cells
+
+
+def _opened(row: Primitive) -> Callable[..., Any]:
+    """Partial evaluation of a row met by a linear unknown itself: of the operations inside."""
+
+    def rule(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        return run_under(trace, row.decomposition, *args, **params)  # type: ignore[arg-type]
+
+    return rule
+
+
+def _compiled(row: Primitive) -> Callable[..., Any]:
+    """Evaluation through the backend's cell, made when it is first needed."""
+    made: list[Callable[..., Any]] = []
+
+    def rule(*args: Any, **params: Any) -> Any:
+        if not made:
+            made.append(registry().provider("evaluator")(row))
+        return made[0](*args, **params)
+
+    return rule
+
+
+def _jvp_cell(row: Primitive, rules: FlatRules) -> Callable[..., Any]:
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        if rules.differentiates:
+            refuse_fixed(rules, tangents)
+        if rules.jvp is not None and rules.vjp is None:
+            return rules.jvp(primals, tangents)
+        mask = tuple(t is not None for t in tangents)
+        pushed = pushforward(row, rules, mask, params)
+        return split_results(pushed.bind(*primals, *(t for t in tangents if t is not None)))
+
+    return rule
+
+
+def refuse_fixed(rules: FlatRules, tangents: Sequence[Any]) -> None:
+    """Raise for a tangent of something that derivative rules know nothing of.
+
+    Raises:
+        UnexpectedTracerError: names the function and what it is.
+    """
+    for what, t in zip(rules.fixed, tangents):
+        if what and t is not None:
+            raise UnexpectedTracerError(
+                f"{rules.name} is differentiated with respect to {what}, but its custom rule only "
+                "says how to differentiate with respect to its arguments. Pass the value as an "
+                "argument that the rule differentiates, or apply stop_gradient to it."
+            )

@@ -1,0 +1,215 @@
+"""What an author has said of one function, shared by all decorators that were applied to it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from dovetail_core import ClosedJaxpr, Primitive, generation, registry
+
+from .backward_rules import flat_vjp
+from .checks import name_of
+from .flat import FlatRules
+from .forward_rules import flat_jvp, flat_lin
+from .frame import Frame
+from .mapping import flat_vmap
+from .selecting import flat_dce
+from .transposes import flat_transpose
+
+
+class Staged(NamedTuple):
+    """A call whose body was traced."""
+
+    row: Primitive
+    program: ClosedJaxpr
+    consts: list[Any]
+    out_tree: Any
+
+
+class Rules:
+    """The rules of one function, by kind, and which of its arguments are not differentiated."""
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        self.fun = fun
+        self.name = name_of(fun)
+        self.by_kind: dict[str, Any] = {}
+        self.cells: dict[str, Callable[..., Any]] = {}
+        self.inert: frozenset[int] = frozenset()
+        self.strict: frozenset[int] = frozenset()
+        self.needs: set[tuple[str, str, str]] = set()
+        self.called = False  # in a program that is staged
+        self.keeping: Primitive | None = None
+        self.ignores_closure = False  # the derivative does not depend on what is closed over
+        self._signature = _signature_of(fun)
+        self._plain = _plain_count(self._signature)
+
+    def set(self, kind: str, rule: Any) -> None:
+        """Set one kind of rule."""
+        first = rule[0] if isinstance(rule, tuple) else rule
+        if not callable(first):
+            raise TypeError(
+                f"the {kind} rule of {self.name} must be a function, got {first!r} of type "
+                f"{type(first).__name__}"
+            )
+        self.by_kind[kind] = rule
+        self._changed()
+
+    def set_cell(self, table: str, rule: Callable[..., Any]) -> None:
+        """Fill the cell of any table.
+
+        Raises:
+            RegistryError: no plugin owns a table of that name.
+        """
+        registry().table(table)
+        self.cells[table] = rule
+        self._changed()
+
+    def _changed(self) -> None:
+        if self.called:  # programs that were traced with the old rules are not used again
+            generation.set_global(generation.value + 1)
+
+    @property
+    def differentiates(self) -> bool:
+        """Whether there is a derivative rule."""
+        return not self.by_kind.keys().isdisjoint(("jvp", "vjp", "lin"))
+
+    @property
+    def python(self) -> bool:
+        """Whether a call that only differentiates known values may do without tracing the body."""
+        return "transpose" not in self.by_kind and not self.cells
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a rule concerns evaluation itself, so that the body is not simply called."""
+        return "lower" in self.by_kind or "eval" in self.cells
+
+    def check_defined(self) -> None:
+        """Raise AttributeError if a decorator's own rule was not defined."""
+        for kind, decorator, method in sorted(self.needs):
+            if kind not in self.by_kind:
+                raise AttributeError(
+                    f"{decorator} was applied to {self.name}, but no {kind} rule is defined for "
+                    f"it. Define one with {self.name}.{method} before {self.name} is called."
+                )
+
+    def mark(
+        self, what: str, nums: int | Sequence[int], names: str | Iterable[str], strict: bool
+    ) -> None:
+        """Add arguments that are not differentiated, by position and by name.
+
+        Raises:
+            TypeError, ValueError: they are not integers or names, or the function has no such
+                argument.
+        """
+        given: Any = (nums,) if isinstance(nums, int) else tuple(nums)
+        if not all(isinstance(n, int) for n in given):
+            raise TypeError(
+                f"{what} of {self.name}: argument numbers must be integers, got {nums!r}"
+            )
+        named = (names,) if isinstance(names, str) else tuple(names)
+        parameters = list(self._signature.parameters) if self._signature else []
+        for name in named:
+            if name not in parameters:
+                raise ValueError(
+                    f"{what}: {self.name} has no argument {name!r}; it has "
+                    f"{', '.join(parameters) or 'no signature that Python knows'}"
+                )
+        count = len(parameters)
+        found = {n + count if n < 0 else n for n in given} | {parameters.index(n) for n in named}
+        if self._plain is not None and not found <= set(range(self._plain)):
+            raise ValueError(
+                f"{what}: {self.name} has {self._plain} positional arguments, but argument "
+                f"{max(found)} was named"
+            )
+        self.inert |= found
+        if strict:
+            self.strict |= found
+
+    def frame(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:
+        """The call's arguments, taken apart.
+
+        Raises:
+            TypeError: they do not bind to the function's parameters.
+        """
+        if kwargs or len(args) != self._plain:
+            args = self._bind(args, kwargs)
+        inert = self.inert
+        if inert and max(inert) >= len(args):
+            inert = frozenset(i for i in inert if i < len(args))
+        return Frame(self.name, args, inert, self.strict & inert)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        if self._signature is None:
+            if kwargs:
+                raise TypeError(
+                    f"{self.name} has no signature that Python knows, so that keyword arguments "
+                    "cannot be resolved: pass all arguments by position."
+                )
+            return args
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f"the arguments do not fit {self.name}{self._signature}: {e}") from None
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(
+                f"{self.name}: the keyword-only argument {next(iter(bound.kwargs))!r} has no "
+                "position, and custom rules take their arguments by position. Make it positional."
+            )
+        return bound.args
+
+
+def _signature_of(fun: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(fun)
+    except (TypeError, ValueError):
+        return None
+
+
+def _plain_count(signature: inspect.Signature | None) -> int | None:
+    """The number of arguments where all of them have positions."""
+    if signature is None:
+        return None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = signature.parameters.values()
+    return len(parameters) if all(p.kind in kinds for p in parameters) else None
+
+
+def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> FlatRules:
+    """The rules for one call. ``in_avals`` are its operands' types where the body was traced."""
+    by_kind, cells = rules.by_kind, dict(rules.cells)
+    jvp = vjp = None
+    if "lin" in by_kind:
+        jvp = flat_lin(frame, by_kind["lin"])
+    if "jvp" in by_kind:
+        jvp = flat_jvp(frame, *by_kind["jvp"])
+    if "vjp" in by_kind:
+        vjp = flat_vjp(frame, *by_kind["vjp"])
+    traced = in_avals is not None
+    if "lower" in by_kind:
+        cells["backends.stablehlo"] = _lowering(frame, by_kind["lower"])
+    return FlatRules(
+        rules.name,
+        rules,
+        frame.fixed(rules.ignores_closure),
+        jvp=jvp,
+        vjp=vjp,
+        transpose=(
+            flat_transpose(frame, by_kind["transpose"], in_avals)
+            if traced and "transpose" in by_kind
+            else None
+        ),
+        reduce=flat_dce(frame, by_kind["dce"]) if traced and "dce" in by_kind else None,
+        batch=flat_vmap(frame, by_kind["vmap"]) if "vmap" in by_kind else None,
+        cells=cells,
+    )
+
+
+def _lowering(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
+    n = frame.closed
+
+    def lower(b: Any, *operands: Any, program: ClosedJaxpr) -> Any:
+        return rule(b, *operands[n:])
+
+    return lower

@@ -1,0 +1,153 @@
+"""``custom_linear_solve``: linear solves, differentiated as such and not through their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dovetail_ad import jvp, linear_transpose
+from dovetail_core import typeof
+from dovetail_core.algebra import algebra
+from dovetail_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
+
+from .checks import check_aval, differences, name_of
+from .closures import Converted
+from .function import custom
+from .zeros import SymbolicZero, shown_zero, zero_from_primal
+
+
+def custom_linear_solve(
+    matvec: Callable[..., Any], b: Any, solve: Callable[..., Any],
+    transpose_solve: Callable[..., Any] | None = None, symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:  # fmt: skip
+    """The solution ``x`` of ``matvec(x) = b``, differentiable in ``b`` and what ``matvec`` closes
+    over.
+
+    Args:
+        matvec: a linear function from a pytree of arrays to one of the same structure and types.
+        b: the right-hand side.
+        solve: ``solve(matvec, b)`` returns the solution. It need not be differentiable.
+        transpose_solve: the same for the transposed map, ``transpose_solve(vecmat, b)``; reverse
+            mode needs it, unless the map is ``symmetric``.
+        has_aux: both return a pair of the solution and further values, without derivatives.
+
+    Returns: what ``solve`` returns. The tangent solves ``matvec(dx) = db - d(matvec)(x)``, and the
+    transpose of the solve is the solve of the transpose.
+
+    Raises:
+        TypeError: ``matvec`` or ``solve`` returns another structure or type than ``b``; when
+            differentiated in reverse mode, there is no ``transpose_solve``.
+    """
+    if transpose_solve is None and symmetric:
+        transpose_solve = solve
+    leaves, tree = tree_flatten(b)
+    name = name_of(matvec)
+    mv = Converted(matvec, leaves, tree, name)
+    _check("matvec", mv.out_tree, mv.jaxpr.outvars, tree, leaves)
+
+    def forward(x: Any) -> Any:
+        return mv(mv.consts, x)
+
+    def transposed(x: Any) -> Any:
+        return forward(x) if symmetric else linear_transpose(forward, b)(x)[0]
+
+    direct = _Direction(mv, _solver(solve, forward, leaves, tree, has_aux))
+    reverse = None
+    if transpose_solve is not None:
+        vm = Converted(transposed, leaves, tree, f"{name}_transposed")
+        reverse = _Direction(vm, _solver(transpose_solve, transposed, leaves, tree, has_aux))
+    return _Solve(direct, reverse, has_aux)(b)
+
+
+class _Direction:
+    """A linear map and its solver, as programs."""
+
+    def __init__(self, matvec: Converted, solver: Converted) -> None:
+        self.matvec = matvec
+        self.solver = solver
+
+
+def _solver(
+    solve: Callable[..., Any], matvec: Callable[..., Any], leaves: Any, tree: Any, has_aux: bool
+) -> Converted:
+    found = Converted(lambda x: solve(matvec, x), leaves, tree, name_of(solve))
+    x_tree, x_leaves = found.out_tree, found.jaxpr.outvars
+    if has_aux:
+        out = _unflattened(found)
+        if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
+            raise TypeError(
+                f"custom_linear_solve with has_aux=True: {name_of(solve)} must return a pair "
+                "(solution, aux)"
+            )
+        x_tree, x_leaves = tree_structure(out[0]), tree_leaves(out[0])
+    _check(f"solve ({name_of(solve)})", x_tree, x_leaves, tree, leaves)
+    return found
+
+
+def _unflattened(found: Converted) -> Any:
+    from dovetail_core.tree_util import tree_unflatten
+
+    return tree_unflatten(found.out_tree, found.jaxpr.outvars)
+
+
+class _Solve:
+    """A solve and its transpose: two functions with rules that name each other."""
+
+    def __init__(self, direct: _Direction, reverse: _Direction | None, has_aux: bool) -> None:
+        self.parts = [d for d in (direct, reverse) if d is not None]
+        self.has_aux = has_aux
+        self.functions = [self._function(i) for i in range(len(self.parts))]
+
+    def __call__(self, b: Any) -> Any:
+        values = [(d.matvec.consts, d.solver.consts) for d in self.parts]
+        return self.functions[0](values, b)
+
+    def _function(self, i: int) -> custom:
+        part = self.parts[i]
+
+        def linear_solve(values: Any, b: Any) -> Any:
+            return part.solver(values[i][1], b)
+
+        made = custom(linear_solve)
+        made.def_transpose(lambda values, ct: self._transposed(i, values, ct))
+        made.def_jvp(lambda p, t: self._jvp(i, p, t), symbolic_zeros=True)
+        return made
+
+    def _solution(self, found: Any) -> Any:
+        return found[0] if self.has_aux else found
+
+    def _transposed(self, i: int, values: Any, ct: Any) -> Any:
+        if len(self.parts) == 1:
+            raise TypeError(
+                "custom_linear_solve is differentiated in reverse mode, which solves the "
+                "transposed equation: pass transpose_solve, or symmetric=True."
+            )
+        return self._solution(self.functions[1 - i](values, self._solution(ct)))
+
+    def _jvp(self, i: int, primals: Any, tangents: Any) -> tuple[Any, Any]:
+        (values, b), (value_dots, b_dot) = primals, tangents
+        matvec = self.parts[i].matvec
+        found = self.functions[i](values, b)
+        x = self._solution(found)
+        moved = value_dots[i][0]
+        rhs = tree_map(_dense, b_dot)
+        if not all(isinstance(t, SymbolicZero) for t in moved):
+            dots = tree_map(_dense, moved)
+            _, change = jvp(lambda c: matvec(c, x), (values[i][0],), (dots,))
+            rhs = tree_map(lambda t, c: algebra().add(t, algebra().neg(c)), rhs, change)
+        dx = self._solution(self.functions[i](values, rhs))
+        return found, (dx, tree_map(zero_from_primal, found[1])) if self.has_aux else dx
+
+
+def _dense(t: Any) -> Any:
+    return shown_zero(t.aval, False) if isinstance(t, SymbolicZero) else t
+
+
+def _check(what: str, tree: Any, outvars: Any, want: Any, leaves: Any) -> None:
+    if tree != want:
+        raise TypeError(
+            f"custom_linear_solve: {what} must return the structure of b: {differences(want, tree)}"
+        )
+    for i, (v, x) in enumerate(zip(outvars, leaves)):
+        check_aval(v.aval, typeof(x), f"custom_linear_solve: {what} returned", want, i, "b has")

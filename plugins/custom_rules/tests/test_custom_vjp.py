@@ -1,0 +1,235 @@
+"""Rules of reverse mode, and the forward mode that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail as dt
+import dovetail.numpy as dnp
+from dovetail.custom_derivatives import (
+    CustomVJPPrimal,
+    SymbolicZero,
+    custom_vjp_primal_tree_values,
+)
+from dovetail.test_util import check_grads
+
+
+@dt.custom_vjp
+def f(x: Any, y: Any) -> Any:
+    return dnp.sin(x) * y
+
+
+def f_fwd(x: Any, y: Any) -> Any:
+    return f(x, y), (x, y)
+
+
+def f_bwd(residuals: Any, ct: Any) -> Any:
+    """Twice and thrice the right cotangents, so that their use can be seen."""
+    x, y = residuals
+    return 2 * dnp.cos(x) * y * ct, 3 * dnp.sin(x) * ct
+
+
+f.defvjp(f_fwd, f_bwd)
+XS = np.linspace(0.1, 1.1, 4, dtype=np.float32)
+WANT = 2 * np.cos(0.6) * 2.0, 3 * np.sin(0.6)
+both = dt.grad(f, (0, 1))
+
+
+@pytest.mark.parametrize(
+    "gradient",
+    [
+        both, dt.jit(both), dt.grad(dt.jit(f), (0, 1)), dt.grad(dt.checkpoint(f), (0, 1)),
+        dt.jacrev(f, (0, 1)), dt.jacfwd(f, (0, 1)), dt.jit(dt.jacfwd(f, (0, 1))),
+        dt.jacfwd(dt.jit(f), (0, 1)),
+        lambda x, y: tuple(dt.linearize(f, x, y)[1](*t) for t in ((1.0, 0.0), (0.0, 1.0))),
+        lambda x, y: tuple(dt.jvp(f, (x, y), t)[1] for t in ((1.0, 0.0), (0.0, 1.0))),
+        dt.grad(lambda x, y: dt.lax.cond(x > 0, f, f, x, y), (0, 1)),
+    ],
+)  # fmt: skip
+def test_derivatives_are_the_rules(gradient: Callable[..., Any]) -> None:
+    np.testing.assert_allclose(gradient(0.6, 2.0), WANT, rtol=1e-6)
+
+
+def test_a_shared_argument_collects_over_the_mapped_axis() -> None:
+    want = 2 * np.cos(XS) * 2.0, (3 * np.sin(XS)).sum()
+    mapped = dt.vmap(f, (0, None))
+    for g in (mapped, dt.jit(mapped)):
+        got = dt.grad(lambda x, y, g=g: g(x, y).sum(), (0, 1))(XS, 2.0)
+        np.testing.assert_allclose(got[0], want[0], rtol=1e-6)
+        np.testing.assert_allclose(got[1], want[1], rtol=1e-6)
+    each = dt.vmap(both, (0, None))(XS, 2.0)
+    np.testing.assert_allclose(each[0], want[0], rtol=1e-6)
+    _, t = dt.jvp(mapped, (XS, 2.0), (np.ones_like(XS), 1.0))
+    np.testing.assert_allclose(t, want[0] + 3 * np.sin(XS), rtol=1e-6)
+
+
+def test_second_derivatives_through_both_modes() -> None:
+    for second in (
+        dt.grad(dt.grad(f)), dt.hessian(f), dt.jacfwd(dt.jacfwd(f)), dt.jacrev(dt.jacfwd(f)),
+        dt.jit(dt.hessian(f)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(second(0.6, 2.0), -4 * np.sin(0.6), rtol=1e-5)
+
+
+def test_a_right_rule_agrees_with_finite_differences() -> None:
+    @dt.custom_vjp
+    def g(p: Any) -> Any:
+        return {"out": dnp.sin(p["x"]) * p["y"], "sum": p["x"].sum()}
+
+    def bwd(p: Any, ct: Any) -> Any:
+        o, s = ct["out"], ct["sum"]
+        x = dnp.cos(p["x"]) * p["y"] * o + s
+        return ({"x": x, "y": (dnp.sin(p["x"]) * o).sum()},)
+
+    g.defvjp(lambda p: (g(p), p), bwd)
+    point = {"x": XS, "y": np.float32(1.5)}
+    check_grads(g, (point,), order=2, modes=("fwd", "rev"), atol=1e-2, rtol=1e-2)
+
+
+def test_scan_of_a_custom_function() -> None:
+    def loop(x: Any, g: Any) -> Any:
+        return dt.lax.scan(lambda c, _: (g(c, 2.0), c), x, None, length=3)
+
+    def right(x: Any, y: Any) -> Any:
+        return dnp.sin(x) * y
+
+    g = dt.custom_vjp(right)
+    g.defvjp(lambda x, y: (g(x, y), (x, y)), lambda r, ct: (
+        dnp.cos(r[0]) * r[1] * ct, dnp.sin(r[0]) * ct))  # fmt: skip
+    for transform in (dt.grad, dt.jacfwd, lambda h: dt.jit(dt.grad(h)), dt.hessian):
+        got = transform(lambda x: loop(x, g)[0])(0.3)
+        np.testing.assert_allclose(got, transform(lambda x: loop(x, right)[0])(0.3), rtol=1e-4)
+
+
+def test_nondiff_arguments() -> None:
+    @partial(dt.custom_vjp, nondiff_argnums=(0,), nondiff_argnames="n")
+    def apply(g: Any, x: Any, n: Any) -> Any:
+        return g(x) * n
+
+    apply.defvjp(lambda g, x, n: (apply(g, x, n), x), lambda g, n, x, ct: (100 * n * ct,))
+    slope = dt.grad(apply, 1)
+    assert slope(dnp.sin, 1.0, 3) == 300.0
+    assert dt.jit(slope, static_argnums=(0, 2))(dnp.sin, 1.0, 3) == 300.0
+    traced = dt.jit(lambda n: slope(dnp.sin, 1.0, n))
+    assert traced(3.0) == 300.0
+    np.testing.assert_allclose(dt.vmap(lambda n: slope(dnp.sin, 1.0, n))(XS), 100 * XS, rtol=1e-6)
+
+
+def test_symbolic_zeros() -> None:
+    seen: list[Any] = []
+
+    @dt.custom_vjp
+    def g(x: Any, y: Any) -> Any:
+        return x * y, x + y
+
+    def fwd(x: Any, y: Any) -> Any:
+        assert isinstance(x, CustomVJPPrimal)
+        seen.append((x.perturbed, y.perturbed))
+        x, y = custom_vjp_primal_tree_values((x, y))
+        return g(x, y), (x, y)
+
+    def bwd(residuals: Any, ct: Any) -> Any:
+        seen.append([isinstance(t, SymbolicZero) for t in ct])
+        return ct[0] * residuals[1], ct[0] * residuals[0]
+
+    g.defvjp(fwd, bwd, symbolic_zeros=True)
+    assert dt.grad(lambda x: g(x, 3.0)[0])(2.0) == 3.0
+    assert seen == [(True, False), [False, True]]
+
+
+def test_none_and_integers_among_cotangents() -> None:
+    @dt.custom_vjp
+    def g(x: Any, i: Any, unused: Any) -> Any:
+        return x * i, i + 1
+
+    def bwd(i: Any, ct: Any) -> Any:
+        assert ct[1].dtype == dt.float0
+        return ct[0] * i, np.zeros((), dt.float0), None
+
+    g.defvjp(lambda x, i, u: (g(x, i, u), i), bwd)
+    first = lambda x, i, u: g(x, i, u)[0]  # noqa: E731
+    assert dt.grad(first, (0, 2))(2.0, 3, {"a": 1.0}) == (3.0, {"a": 0.0})
+    assert dt.jit(dt.grad(first))(2.0, 3, {"a": 1.0}) == 3.0
+    value, t = dt.jvp(lambda x: g(x, 3, 1.0), (2.0,), (1.0,))
+    assert value == (6.0, 4) and t[0] == 3.0 and t[1].dtype == dt.float0
+
+
+def test_cotangents_of_other_widths_and_of_integers() -> None:
+    g = dt.custom_vjp(lambda x, i: x * i)
+    g.defvjp(lambda x, i: (x * i, i), lambda i, ct: ((ct * i).astype(dnp.float16), i))
+    for slope in (dt.grad(g), dt.jit(dt.grad(g))):
+        assert slope(np.float32(2.0), 3) == 3.0 and slope(np.float32(2.0), 3).dtype == dnp.float32
+
+
+def test_gradients_can_be_stashed_in_a_reference() -> None:
+    def body(ref: Any, ct: Any) -> Any:
+        ref[...] = ct
+        return None, ct
+
+    stash = dt.custom_vjp(lambda ref, x: x)
+    stash.defvjp(lambda ref, x: (x, ref), body)
+    use = lambda ref, x: 2 * dnp.sin(stash(ref, x))  # noqa: E731
+    for slope in (dt.grad(use, 1), dt.jit(dt.grad(use, 1)), dt.grad(dt.jit(use), 1)):
+        ref = dt.new_ref(dnp.zeros(()))
+        np.testing.assert_allclose(slope(ref, 1.0), 2 * np.cos(1.0), rtol=1e-6)
+        np.testing.assert_allclose(ref[...], 2 * np.cos(1.0), rtol=1e-6)
+
+
+def test_jvp_and_vjp_on_one_function_serve_their_modes() -> None:
+    g = dt.custom(lambda x: x * 1.0)
+    g.def_jvp(lambda p, t: (p[0] * 1.0, 2 * t[0]))
+    g.def_vjp(lambda x: (x * 1.0, None), lambda _, ct: (3 * ct,))
+    for h in (g, dt.jit(g)):
+        assert dt.jvp(h, (1.0,), (1.0,))[1] == 2.0 and dt.grad(h)(1.0) == 3.0
+        pushed = dt.linearize(h, 1.0)[1]
+        assert pushed(1.0) == 2.0 and dt.jit(pushed)(1.0) == 2.0
+        assert dt.vjp(h, 1.0)[1](1.0) == (3.0,)
+        assert dt.jit(dt.grad(h))(1.0) == 3.0
+        assert dt.jit(lambda x, h=h: dt.jvp(h, (x,), (1.0,))[1])(1.0) == 2.0
+
+
+def test_untransposable_backward_functions_still_have_reverse_mode() -> None:
+    g = dt.custom_vjp(lambda x: dnp.sin(x))
+    halve = lambda s: (s[0] + 1, s[1] * 0.5)  # noqa: E731
+
+    def by_loop(x: Any, ct: Any) -> Any:
+        return (dt.lax.while_loop(lambda s: s[0] < 3, halve, (0, ct))[1],)
+
+    g.defvjp(lambda x: (g(x), x), by_loop)
+    assert dt.grad(g)(1.0) == 0.125 and dt.jit(dt.grad(g))(1.0) == 0.125
+    np.testing.assert_allclose(dt.grad(lambda x: dt.vmap(g)(x).sum())(XS), [0.125] * 4)
+
+
+def test_collectives_in_a_backward_function_know_the_axis() -> None:
+    g = dt.custom_vjp(lambda x: x * 2)
+
+    def bwd(_: None, ct: Any) -> Any:
+        return (dt.lax.psum(ct, "i") * dt.lax.axis_size("i"),)
+
+    g.defvjp(lambda x: (g(x), None), bwd)
+    got = dt.grad(lambda x: (dt.vmap(g, axis_name="i")(x) * XS).sum())(np.ones(4, np.float32))
+    np.testing.assert_allclose(got, [4 * XS.sum()] * 4, rtol=1e-6)
+
+
+def test_optimize_remat_runs_the_function_where_residuals_are_not_needed() -> None:
+    def count(program: Any, name: str) -> int:
+        from dovetail_core.ir import open_program, programs_in
+
+        eqns = open_program(program).eqns
+        inner = sum(count(p, name) for e in eqns for p in programs_in(e.params))
+        return inner + sum(e.primitive.name == name for e in eqns)
+
+    for optimize in (False, True):
+        g = dt.custom_vjp(lambda x: dnp.sin(x))
+        g.defvjp(lambda x: (dnp.sin(x), dnp.cos(x)), lambda c, ct: (c * ct,), False, optimize)
+        step = dt.checkpoint(lambda x, g=g: dnp.exp(g(x)))
+        program = dt.make_jaxpr(lambda x, step=step: dt.value_and_grad(step)(x))(0.5)
+        value, slope = dt.jit(dt.value_and_grad(step))(0.5)
+        np.testing.assert_allclose(value, np.exp(np.sin(0.5)), rtol=1e-6)
+        np.testing.assert_allclose(slope, np.exp(np.sin(0.5)) * np.cos(0.5), rtol=1e-6)
+        assert (count(program, "<lambda>") > 0) == optimize

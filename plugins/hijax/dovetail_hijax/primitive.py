@@ -1,0 +1,137 @@
+"""High primitives: rows whose rules are the methods of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from dovetail_core import AbstractValue, Eqn, Primitive
+from dovetail_core.high import missing
+
+from .zeros import plain, symbolic
+
+
+class HiPrimitive:
+    """An operation on high values. Subclass it, define methods, and make one object: the row.
+
+    ``abstract_eval`` and ``to_lo`` are needed; each other method is the row's cell in one table,
+    and a table whose method is not defined does as it does for any row without that cell.
+    ``name`` is unique among installed packages; a primitive with ``multiple_results`` takes and
+    returns lists.
+    """
+
+    multiple_results: ClassVar[bool] = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.row = row = Primitive(
+            name, multiple_results=self.multiple_results, module=type(self).__module__
+        )
+        row.is_high = self.is_high
+        row.def_effectful_abstract_eval(self._infer)
+        row.cells = {
+            table: getattr(self, made)
+            for method, (table, made) in _CELLS.items()
+            if getattr(type(self), method) is not getattr(HiPrimitive, method)
+        }
+        row.cells["to_lo"] = self.to_lo
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "to_lojax" in cls.__dict__ and "to_lo" not in cls.__dict__:  # JAX's name
+            cls.to_lo = cls.__dict__["to_lojax"]  # type: ignore[method-assign]
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply to values, high and low, under the current trace."""
+        return self.row.bind(*args, **params)
+
+    def is_high(self, **params: Any) -> bool:
+        """Whether the operation must be lowered by ``to_lo`` (with these parameters)."""
+        return True
+
+    def abstract_eval(self, *avals: AbstractValue, **params: Any) -> Any:
+        """The result's type (a list of them), or a pair of that and a set of effects."""
+        missing(self, "abstract_eval(self, *avals, **params)", f"to apply {self.name!r}")
+
+    def to_lo(self, *args: Any, **params: Any) -> Any:
+        """The same in low operations, on values of the user's classes, with arrays in them."""
+        missing(self, "to_lo(self, *args, **params)", f"to evaluate or compile {self.name!r}")
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        """Value and tangent; zero tangents are ``Zero``, and may be returned so."""
+        raise NotImplementedError
+
+    def linearize(self, nonzero: Sequence[bool], *primals: Any, **params: Any) -> Any:
+        """Value, and the function from tangents (``Zero`` where not ``nonzero``) to the tangent.
+
+        That function is linear; what it closes over is kept for the backward pass.
+        """
+        raise NotImplementedError
+
+    def transpose(self, cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
+        """A cotangent, or None, per operand; ``is_undefined_primal`` tells the linear ones."""
+        raise NotImplementedError
+
+    def batch(self, axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
+        """The result over a mapped axis and where it is there; see ``batching.batch``.
+
+        Of high operands and results ``dims`` are specs.
+        """
+        raise NotImplementedError
+
+    def dce(self, used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+        """Which operands are needed where some results are used, and the reduced equation."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def _infer(self, *avals: AbstractValue, **params: Any) -> Any:
+        found = self.abstract_eval(*avals, **params)
+        if isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], (set, frozenset)):
+            return found  # type: ignore[return-value]
+        return found, ()
+
+    def _jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+        out, tangent = self.jvp(primals, symbolic(primals, tangents), **params)
+        return out, [plain(t) for t in tangent] if self.multiple_results else plain(tangent)
+
+    def _linearized_jvp(self, primals: Any, tangents: Any, **params: Any) -> Any:
+        from .two_phases import apply_in_two_phases
+
+        return apply_in_two_phases(self, primals, tangents, params)
+
+    def forward(
+        self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Values and tangents: what :mod:`two_phases` asks of an operation."""
+        if type(self).jvp is not HiPrimitive.jvp:
+            out, tangent = self._jvp(primals, tangents, **params)
+            return (out, tangent) if self.multiple_results else ([out], [tangent])
+        outs, linear = self.split([t is not None for t in tangents], primals, params)
+        return outs, linear(*tangents)
+
+    def split(
+        self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Callable[..., Sequence[Any]]]:
+        """Values, and the linear function of tangents."""
+        out, linear = self.linearize(list(nonzero), *primals, **params)
+        many = self.multiple_results
+
+        def on_tangents(*tangents: Any) -> list[Any]:
+            found = linear(*symbolic(primals, tangents))
+            return [plain(t) for t in (found if many else [found])]
+
+        return (out if many else [out]), on_tangents
+
+    def _transpose(self, cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
+        return [plain(ct) for ct in self.transpose(cotangent, *args, **params)]
+
+
+_CELLS: dict[str, tuple[str, str]] = {
+    "jvp": ("ad.jvp", "_jvp"),
+    "linearize": ("ad.jvp", "_linearized_jvp"),
+    "transpose": ("ad.transpose", "_transpose"),
+    "batch": ("batching.batch", "batch"),
+    "dce": ("dce", "dce"),
+}

@@ -1,0 +1,128 @@
+"""Mutable arguments of compiled calls: what they hold goes in, is updated in place, comes back.
+
+A compiled program has no references. It takes what they hold in their place, gives the memory of
+those that it writes to their new contents, and returns these behind its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from dovetail_backends import InPlace
+from dovetail_core import ClosedJaxpr
+from dovetail_core.mutable import (
+    any_mutable,
+    check_aliases,
+    discharge_provider,
+    final_type,
+)
+from dovetail_core.tree_util import keystr, tree_flatten_with_path
+
+
+class Boundary(NamedTuple):
+    """How to call a program some of whose inputs are mutable.
+
+    Attributes:
+        program: takes contents in place of mutable inputs; returns the results, and then the new
+            contents of the inputs that it writes.
+        written: the positions of those inputs.
+        avals: types of the inputs as the caller sees them. results: how many results there are.
+        finals: the types that the written inputs have in the end.
+    """
+
+    program: ClosedJaxpr
+    written: tuple[int, ...]
+    avals: tuple[Any, ...]
+    results: int
+    finals: tuple[Any, ...]
+
+    def donated(self, flags: Sequence[Any]) -> tuple[Any, ...]:
+        """Per input of :attr:`program` whether its memory is given away, and to which result."""
+        output = self.results
+        final = dict(zip(self.written, self.finals))
+        found: list[Any] = []
+        for i, aval in enumerate(self.avals):
+            if not aval.is_mutable:
+                found.append(flags[i] if flags else False)
+                continue
+            same = final.get(i) == aval and aval.owns_contents
+            for k in range(len(aval.content_types())):
+                found.append(InPlace(output + k) if same else False)
+            output += len(final[i].content_types()) if i in final else 0
+        return tuple(found)
+
+    def contents(self, operands: Sequence[Any]) -> list[Any]:
+        """The operands of :attr:`program`."""
+        return [
+            y for x, a in zip(operands, self.avals) for y in (a.take(x) if a.is_mutable else (x,))
+        ]
+
+    def finish(self, operands: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
+        """Write new contents back; returns the results."""
+        rest = iter(outs[self.results :])
+        for i, aval in zip(self.written, self.finals):
+            aval.put(operands[i], [next(rest) for _ in aval.content_types()])
+        return list(outs[: self.results])
+
+
+def boundary_of(program: ClosedJaxpr) -> Boundary | None:
+    """How to call ``program``, or None if none of its inputs is mutable; remembered with it."""
+    try:
+        return program.cache["boundary"]
+    except KeyError:
+        pass
+    avals = tuple(program.in_avals)
+    found = None
+    if any_mutable(avals):
+        flags = tuple(a.is_mutable for a in avals)
+        pure, written = discharge_provider().program(program, flags)
+        finals = tuple(final_type(program, i) for i in written)
+        found = Boundary(pure, written, avals, len(program.out_avals), finals)
+    program.cache["boundary"] = found
+    return found
+
+
+def call_boundary(
+    bound: Boundary,
+    operands: Sequence[Any],
+    flags: Sequence[Any],
+    executable: Callable[..., Any],
+    committed: bool,
+) -> list[Any]:
+    """Run a program with mutable inputs.
+
+    An exception leaves them with what they held: nothing is written back before the program has
+    run, and where Python code runs in it, which may fail, it writes to memory of its own.
+
+    Args:
+        executable: compiles a program, ``executable(program, donated)``.
+    """
+    contents = bound.contents(operands)
+    ex = executable(bound.program, bound.donated(flags))
+    outs = ex.run(contents, committed)
+    if ex.module.host_callbacks:
+        for x in outs:
+            x.block_until_ready()
+    return bound.finish(operands, outs)
+
+
+def refuse_aliases(
+    name: str, args: Any, kwargs: Any, consts: Sequence[Any], leaves: Sequence[Any]
+) -> None:
+    """Raise ValueError where one mutable value is two arguments, or also closed over."""
+    if len({id(x) for x in (*consts, *leaves)}) == len(consts) + len(leaves):
+        return
+    names = ["a value that it closes over"] * len(consts) + [
+        f"leaf {i}" for i in range(len(leaves))
+    ]
+    found = tree_flatten_with_path((args, kwargs))[0]
+    where: dict[int, list[str]] = {}
+    for p, x in found:
+        path = f"{'kwargs' if p[0].idx else 'args'}{keystr(p[1:])}"  # type: ignore[attr-defined]
+        where.setdefault(id(x), []).append(path)
+    for i, x in enumerate(leaves):
+        paths = where.get(id(x), [])
+        if paths:
+            names[len(consts) + i] = paths.pop(0)
+    check_aliases(f"jit of {name}", [*consts, *leaves], names)

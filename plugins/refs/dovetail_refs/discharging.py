@@ -1,0 +1,248 @@
+"""Discharge: programs without references, which take and return what the references hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Form,
+    LiftTrace,
+    Primitive,
+    RegistryError,
+    Trace,
+    eval_jaxpr,
+    generation,
+    get_trace,
+    run_under,
+    stage_closed,
+)
+from dovetail_core.mutable import Discharged, LocalValue, concerns, final_type, is_own
+
+from .places import here
+from .tables import discharge_rules
+
+
+class DischargeTrace(Trace):
+    """Carries out operations on references as operations on their contents; passes on the rest."""
+
+    __slots__ = ()
+    parent: Trace
+    what = "the discharge of references"
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if primitive.stateful and self._concerns(primitive, args, params):
+            return apply_rule(self, primitive, args, params)
+        return self.parent.process(primitive, args, params)
+
+    def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
+        if concerns(self, primitive, args):
+            return True
+        if primitive.form is None:
+            return False
+        return any(_has_internal(r.program) for r in primitive.form(params).regions)
+
+
+def _has_internal(program: ClosedJaxpr) -> bool:
+    """Whether references are made inside of a program; remembered with it."""
+    found = program.cache.get("makes_mutable")
+    if found is None:
+        found = program.cache["makes_mutable"] = any(
+            e.primitive.allocates
+            or (
+                e.primitive.form is not None
+                and any(_has_internal(r.program) for r in e.primitive.form(e.params).regions)
+            )
+            for e in program.eqns
+        )
+    return found
+
+
+def apply_rule(
+    trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """Apply an operation to the local values of ``trace``, which is current."""
+    for x in args:
+        if x.__class__ is LocalValue and x._trace is trace:
+            x.check()
+    if primitive.cells is not None and isinstance(trace, LiftTrace):
+        _refuse_lost_rule(trace, primitive, args)
+    rule = discharge_rules.rules.get(primitive) or discharge_rules.miss(primitive)
+    return rule(trace, args, params)
+
+
+def _refuse_lost_rule(trace: LiftTrace[Any], primitive: Primitive, args: Sequence[Any]) -> None:
+    """Raise where discharging a custom rule's call would lose the rule for this transformation."""
+    assert primitive.cells is not None
+    if trace.table.name in primitive.cells:
+        ref = next(x for x in args if is_own(trace, x))
+        raise TypeError(
+            f"{primitive.name} has a rule of its own for {trace.what}, and is given "
+            f"{ref.aval.str_short()}{here()}, which was made under it, or is mapped or "
+            "differentiated by it: the rule cannot speak of what that holds. Pass its value, "
+            "ref[...], and write the result back, or make the reference outside."
+        )
+
+
+def discharge_program(program: ClosedJaxpr, which: Sequence[bool] | None = None) -> Discharged:
+    """The program with contents in place of references; remembered with it.
+
+    Args:
+        which: per input, whether it is a reference to discharge (None: all references). Others
+            stay references, and the program keeps its effects on them.
+
+    Returns: the program, which takes the content in place of each such input and returns the
+        results, then the final contents of those that are written; and which those are.
+    """
+    flags = [a.is_mutable for a in program.in_avals] if which is None else which
+    key = ("discharge", tuple(flags), generation.value)
+    found = program.cache.get(key)
+    if found is None:
+        found = program.cache[key] = _discharge(program, key[1])
+    return found
+
+
+def _discharge(program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:
+    if not any(which) and not _has_internal(program):
+        return Discharged(program, ())
+    written: list[int] = []
+    types = [a.content_types() if w else (a,) for a, w in zip(program.in_avals, which)]
+
+    def on_contents(*flat: Any) -> list[Any]:
+        trace, given = DischargeTrace(get_trace()), iter(flat)
+        values: list[Any] = []
+        for aval, w, t in zip(program.in_avals, which, types):
+            held = [next(given) for _ in t]
+            values.append(LocalValue(trace, aval, held, borrowed=True) if w else held[0])
+        first = [list(v.contents) if w else [] for v, w in zip(values, which)]
+        outs = list(run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *values))
+        trace.ended = True
+        written[:] = [
+            i
+            for i, (v, w) in enumerate(zip(values, which))
+            if w and not _same(v.contents, first[i])
+        ]
+        return outs + [x for i in written for x in values[i].contents]
+
+    made = stage_closed(on_contents, [t for ts in types for t in ts], program.jaxpr.name)
+    return Discharged(made, tuple(written))
+
+
+def _same(after: Sequence[Any], before: Sequence[Any]) -> bool:
+    """Whether a mutable value holds what it held."""
+    return len(after) == len(before) and all(a is b for a, b in zip(after, before))
+
+
+class Discharger:
+    """Provides :class:`dovetail_core.mutable.Discharge`."""
+
+    def apply(
+        self, trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """Apply an operation to the local values of ``trace``."""
+        return apply_rule(trace, primitive, args, params)
+
+    def program(self, program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:
+        """The program without mutable values, but for inputs not marked in ``which``."""
+        return discharge_program(program, which)
+
+
+DISCHARGER = Discharger()
+
+
+class Operands:
+    """The operands of a row with sub-programs, in which own references expand to contents."""
+
+    def __init__(self, trace: Trace, args: Sequence[Any]) -> None:
+        self.args = args
+        self.own = tuple(is_own(trace, x) for x in args)
+        self.groups = [list(x.contents) if o else [x] for x, o in zip(args, self.own)]
+
+    @property
+    def flat(self) -> list[Any]:
+        return [x for g in self.groups for x in g]
+
+    @property
+    def widths(self) -> list[int]:
+        return [len(g) for g in self.groups]
+
+    def positions(self, chosen: Sequence[int]) -> list[int]:
+        """Where the contents of the chosen operands stand among all."""
+        ends = [sum(self.widths[: i + 1]) for i in range(len(self.groups))]
+        return [k for i in chosen for k in range(ends[i] - len(self.groups[i]), ends[i])]
+
+    def update(
+        self, written: Sequence[int], finals: Sequence[Any], types: Sequence[Any] | None = None
+    ) -> None:
+        """Give the written operands their final contents (of other types, where ``types`` say)."""
+        given = iter(finals)
+        for k, i in enumerate(written):
+            if types is not None:
+                self.args[i].aval = types[k]
+            self.args[i].contents[:] = [next(given) for _ in self.args[i].aval.content_types()]
+
+
+def derive_discharge(primitive: Primitive) -> Callable[..., Any] | None:
+    """The cell that follows from a form with one plain region (a call), or a decomposition."""
+    if primitive.form is not None:
+        return lambda trace, args, params: _call(primitive, trace, args, params)
+    decomposition = primitive.decomposition
+    if decomposition is not None:
+        return lambda trace, args, params: decomposition(*args, **params)
+    return None
+
+
+def _call(
+    primitive: Primitive, trace: Trace, args: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    assert primitive.form is not None
+    form = primitive.form(params)
+    _check_plain(primitive, form)
+    region = form.regions[0]
+    operands = Operands(trace, args)
+    found = discharge_program(region.program, [operands.own[i] for i in region.operands])
+    written = [region.operands[i] for i in found.written]
+    types = [final_type(region.program, i) for i in found.written]
+    n = len(region.results)
+    finals = sum(len(a.content_types()) for a in types)
+    new = form.rebuild([found.program], operands.widths, [1] * (n + finals))
+    outs = primitive.bind(*operands.flat, **new)
+    operands.update(written, outs[n:], types)
+    return outs[:n]
+
+
+def _check_plain(primitive: Primitive, form: Form) -> None:
+    plain = len(form.regions) == 1 and form.control is None
+    if not plain or form.loop or form.sliced or form.stacked:
+        raise RegistryError(
+            f"primitive {primitive.name!r} ({primitive.module}) is given a reference, and has no "
+            "rule in the table 'refs.discharge'; one follows from the form only of a single call. "
+            "Fill the cell with @dovetail_refs.discharge_rules.register(...)."
+        )
+
+
+def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program without references.
+
+    Each input that is a reference becomes its content, and the final contents of all of these are
+    additional results, in the order of the inputs. References that are made inside disappear.
+    References among the program's constants come first, as inputs.
+    """
+    jaxpr = program.jaxpr
+    if any(v.aval.is_mutable for v in jaxpr.constvars):
+        held = [v for v in jaxpr.constvars if v.aval.is_mutable]
+        rest = [(v, c) for v, c in zip(jaxpr.constvars, program.consts) if not v.aval.is_mutable]
+        jaxpr = jaxpr.replace(constvars=[v for v, _ in rest], invars=[*held, *jaxpr.invars])
+        program = ClosedJaxpr(jaxpr, [c for _, c in rest])
+    found = discharge_program(program)
+    n, new = len(jaxpr.outvars), found.program.jaxpr
+    finals: list[Any] = []
+    given, results = iter(new.invars), iter(new.outvars[n:])
+    for i, aval in enumerate(program.in_avals):
+        own = [next(given) for _ in range(len(aval.content_types()) if aval.is_mutable else 1)]
+        if i in found.written:
+            own = [next(results) for _ in own]
+        finals += own if aval.is_mutable else []
+    outvars = [*new.outvars[:n], *finals]
+    return ClosedJaxpr(new.replace(outvars=outvars), found.program.consts)

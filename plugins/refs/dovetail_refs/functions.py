@@ -1,0 +1,223 @@
+"""Public functions on references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import dovetail_numpy as dnp
+from dovetail_core import ShapedArray, typeof
+from dovetail_core.algebra import algebra
+
+from .indexing import Index, encode, indexed_type
+from .places import here
+from .primitives import (
+    addupdate_p,
+    empty_p,
+    free_p,
+    freeze_p,
+    get_p,
+    new_p,
+    set_p,
+    swap_p,
+)
+from .types import AbstractRef
+from .views import TransformedRef
+
+
+def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any:
+    """A new reference that holds a copy of ``init_val``, an array or scalar.
+
+    Raises:
+        TypeError: ``init_val`` is not an array (for a container, make one reference per array).
+    """
+    try:
+        aval = typeof(init_val)
+    except TypeError as e:
+        raise TypeError(f"new_ref: {e}") from None
+    AbstractRef(aval, memory_space, kind)  # raises for what cannot be held
+    return new_p.bind(init_val)
+
+
+def empty_ref(ty: Any, *, memory_space: Any = None) -> Any:
+    """A new reference to an array of a type that is not given a value (it reads as zeros).
+
+    Args:
+        ty: a type, a ``ShapeDtypeStruct``, or anything with ``shape`` and ``dtype``.
+    """
+    aval = ty if isinstance(ty, ShapedArray) else ShapedArray(ty.shape, ty.dtype)
+    AbstractRef(aval, memory_space)
+    return empty_p.bind(aval=aval.strong())
+
+
+def _place(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
+    """The reference behind ``ref``, and the index into it."""
+    base, indices = (
+        (ref.ref, [*ref.indices, idx]) if isinstance(ref, TransformedRef) else (ref, [idx])
+    )
+    aval = typeof(base)
+    if not isinstance(aval, AbstractRef):
+        raise TypeError(
+            f"{what} takes a reference, got a value of type {aval.str_short()}"
+            f"{here()}. Make one with dovetail.new_ref(value)."
+        )
+    return base, encode(aval.inner_aval, indices)
+
+
+def get(ref: Any, idx: Any = ...) -> Any:
+    """``ref[idx]``: the value that a reference (or view) holds at an index, as an array.
+
+    Raises:
+        IndexError: a static index is out of range. RuntimeError: the reference was freed or frozen.
+    """
+    base, (chain, operands) = _place("get", ref, idx)
+    return get_p.bind(base, *operands, index=chain)
+
+
+def set(ref: Any, idx: Any, value: Any) -> None:
+    """``ref[idx] = value``; the value is broadcast to the shape that the index has.
+
+    Raises:
+        TypeError: the value's dtype is not the reference's. ValueError: its shape does not fit.
+        IndexError: a static index is out of range. RuntimeError: the reference was freed or frozen.
+    """
+    base, (chain, operands) = _place("set", ref, idx)
+    set_p.bind(base, _fitted("written", base, value, chain, operands), *operands, index=chain)
+
+
+def swap(ref: Any, idx: Any, value: Any, _function_name: str = "swap") -> Any:
+    """Write ``value`` at an index; returns what was there. Raises what :func:`set` does."""
+    base, (chain, operands) = _place(_function_name, ref, idx)
+    fitted = _fitted("written", base, value, chain, operands)
+    return swap_p.bind(base, fitted, *operands, index=chain)
+
+
+def addupdate(ref: Any, idx: Any, x: Any) -> None:
+    """``ref[idx] += x`` as one operation; places that are indexed repeatedly receive the sum.
+
+    Raises what :func:`set` does.
+    """
+    base, (chain, operands) = _place("addupdate", ref, idx)
+    addupdate_p.bind(base, _fitted("added", base, x, chain, operands), *operands, index=chain)
+
+
+def freeze(ref: Any) -> Any:
+    """The value of a reference, which cannot be used any more.
+
+    Raises:
+        RuntimeError: it was freed or frozen before. ValueError: in a transformed function: the
+            reference was made outside of it.
+    """
+    base, index = _place("freeze", ref, ...)
+    _only_whole("freeze", index)
+    return freeze_p.bind(base)
+
+
+def free_ref(ref: Any) -> None:
+    """Give back the memory of a reference, which cannot be used any more. Raises as ``freeze``."""
+    base, index = _place("free_ref", ref, ...)
+    _only_whole("free_ref", index)
+    free_p.bind(base)
+
+
+def _only_whole(what: str, index: Index) -> None:
+    if index.chain:
+        raise TypeError(f"{what} takes a reference, not a view of part of one")
+
+
+def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
+    """``value`` with the type that the index has."""
+    aval: Any = typeof(ref)
+    wanted: Any = indexed_type_of(aval.inner_aval, chain, operands)
+    try:
+        own: Any = typeof(value)
+    except TypeError as e:
+        raise TypeError(f"what is {verb} to a reference{here()} must be an array: {e}") from None
+    if own == wanted:
+        return value
+    if own.is_mutable:
+        raise TypeError(
+            f"{own.str_short()} is {verb} to {aval.str_short()}"
+            f"{here()}: read its value first, ref[...]"
+        )
+    if own.is_high or wanted.is_high:
+        raise TypeError(
+            f"a value of type {own.str_short()} is {verb} to {aval.str_short()}{here()}: "
+            "references keep their type"
+        )
+    if own.dtype != wanted.dtype and not (own.weak_type and _holds(wanted.dtype, own.dtype)):
+        raise TypeError(
+            f"a value of dtype {_name(own.dtype)} is {verb} to a reference of dtype "
+            f"{_name(wanted.dtype)}{here()}: references keep their "
+            f"type. Convert the value, for example with .astype({_name(wanted.dtype)!r})."
+        )
+    value = algebra().convert(value, wanted.update(shape=own.shape))
+    if own.shape == wanted.shape:
+        return value
+    shape = own.shape
+    while len(shape) > len(wanted.shape) and shape[0] == 1:
+        shape = shape[1:]
+    fits = len(shape) <= len(wanted.shape) and all(
+        a in (1, b) for a, b in zip(shape[::-1], wanted.shape[::-1])
+    )
+    if not fits:
+        raise ValueError(
+            f"a value of shape {own.shape} is {verb} to a place of shape {wanted.shape} in "
+            f"{aval.str_short()}{here()}: it cannot be broadcast to it"
+        )
+    return dnp.broadcast_to(dnp.reshape(value, shape), wanted.shape)
+
+
+_KINDS = "biufc"
+
+
+def _holds(wide: Any, weak: Any) -> bool:
+    """Whether a Python scalar's kind of number fits an element type."""
+    kind = wide.kind if wide.kind in _KINDS else "f"  # ml_dtypes' floats are of kind V
+    if "int" in wide.name and wide.kind == "V":
+        kind = "i"
+    rank = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+    return rank[weak.kind] <= rank[kind]
+
+
+def _name(dtype: Any) -> str:
+    return np.dtype(dtype).name if isinstance(dtype, np.dtype) else dtype.name
+
+
+_types: dict[Any, ShapedArray] = {}
+
+
+def indexed_type_of(aval: ShapedArray, chain: Any, operands: Any) -> ShapedArray:
+    """The type of what is at an index; remembered."""
+    if not chain:
+        return aval
+    key = aval, chain, tuple([typeof(x) for x in operands])
+    found = _types.get(key)
+    if found is None:
+        found = _types[key] = indexed_type(*key)
+    return found
+
+
+def run_state(f: Any) -> Any:
+    """A function that runs ``f`` on references to its argument, and returns what they hold then.
+
+    Args:
+        f: takes a pytree of references, changes them, and returns None.
+
+    Returns: a function from a pytree of arrays to a pytree of the same structure and types. It has
+        no effects: the references are made and frozen inside.
+    """
+    from dovetail_core.tree_util import tree_map
+
+    def run(init: Any) -> Any:
+        refs = tree_map(new_ref, init)
+        out = f(refs)
+        if out is not None:
+            raise TypeError(
+                f"run_state: {getattr(f, '__name__', 'the function')} returned a value of type "
+                f"{type(out).__name__}: write results to references"
+            )
+        return tree_map(freeze, refs)
+
+    return run

@@ -1,0 +1,216 @@
+"""Indices of references: what is static in them as a parameter, what is not as operands.
+
+An index is written as a tuple of items that are hashable and have a text form: ``("int", n)``,
+``("slice", start, stop, step)``, ``("new",)``, ``("dots",)``, ``("flag", bool)`` and ``("at", k)``,
+the k-th operand (an array of integers). A *chain* of indices is applied one after the other, as in
+``ref.at[a].at[b]``; the empty chain means all of the reference.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail_core import (
+    NonConcreteBooleanIndexError,
+    ShapedArray,
+    Tracer,
+    stage,
+    typeof,
+)
+from dovetail_core.algebra import add
+
+from .places import here
+
+Chain = tuple[tuple[Any, ...], ...]
+
+
+class Index(NamedTuple):
+    """A chain and its operands."""
+
+    chain: Chain
+    operands: list[Any]
+
+
+def encode(aval: Any, indices: Sequence[Any]) -> Index:
+    """Indices, applied one after the other to a value of type ``aval``, as a chain.
+
+    Raises:
+        IndexError: a static index is out of range, or there are too many; names axis and size.
+        TypeError: something is no index.
+    """
+    operands: list[Any] = []
+    chain: list[tuple[Any, ...]] = []
+    for i, index in enumerate(indices):
+        if index is Ellipsis:
+            continue
+        items = index if isinstance(index, tuple) else (index,)
+        if aval.is_high:
+            raise TypeError(
+                f"a reference to a value of type {aval.str_short()} is indexed{here()}: such "
+                "values are read and written as a whole, ref[...]"
+            )
+        encoded = tuple([x for item in items for x in _item(item, operands)])  # type: ignore[misc]
+        if all(x == ("dots",) for x in encoded) and len(encoded) < 2:
+            continue
+        encoded = _checked(encoded, aval, operands)
+        chain.append(encoded)
+        if i + 1 < len(indices):
+            aval = indexed_type(aval, (encoded,), [typeof(x) for x in operands])
+    return Index(tuple(chain), operands)
+
+
+def _item(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
+    if item is None:
+        return [("new",)]
+    if item is Ellipsis:
+        return [("dots",)]
+    if isinstance(item, slice):
+        return [("slice", _bound(item.start), _bound(item.stop), _bound(item.step))]
+    if isinstance(item, (bool, np.bool_)):
+        return [("flag", bool(item))]
+    if isinstance(item, (int, np.integer)):
+        return [("int", int(item))]
+    if isinstance(item, list):
+        item = np.asarray(item) if item else np.zeros(0, np.int32)
+    return _array(item, operands)
+
+
+def _bound(v: Any) -> int | None:
+    return None if v is None else operator.index(v)
+
+
+def _array(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
+    try:
+        aval: Any = typeof(item)
+    except TypeError:
+        aval = None
+    kind = aval.dtype.kind if isinstance(aval, ShapedArray) else "?"
+    if kind == "b":
+        mask = item.concrete() if isinstance(item, Tracer) else item
+        if mask is None:
+            raise NonConcreteBooleanIndexError(
+                f"a reference is indexed by a traced boolean array{here()}, "
+                "so that it is not known how many elements are meant. Write "
+                "dovetail.numpy.where(mask, new, ref[...]) to all of it."
+            )
+        found = [x.astype(np.int32) for x in np.nonzero(np.asarray(mask))]
+    elif kind in "iu":
+        found = [item.astype(np.int32) if isinstance(item, np.ndarray) else item]
+    else:
+        shown = aval.str_short() if aval is not None else f"{item!r} of type {type(item).__name__}"
+        raise TypeError(
+            f"a reference is indexed by {shown}{here()}: an index is "
+            "made of integers, slices, None, Ellipsis and arrays of integers or booleans"
+        )
+    items: list[tuple[Any, ...]] = []
+    for x in found:
+        items.append(("at", len(operands)))
+        operands.append(x)
+    return items
+
+
+def _checked(items: tuple[Any, ...], aval: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """The items with static integers counted from the front; raises where one is out of range."""
+    taken = sum(x[0] in ("int", "slice", "at") for x in items)
+    if taken > aval.ndim:
+        raise IndexError(
+            f"too many indices{here()}: {taken} for a reference of type "
+            f"{aval.str_short()}, which has {aval.ndim} axes"
+        )
+    axis = 0
+    out: list[Any] = []
+    for item in items:
+        kind = item[0]
+        if kind == "int":
+            out.append(("int", _in_range(item[1], axis, aval)))
+        else:
+            if kind == "at":
+                _check_array(operands[item[1]], axis, aval)
+            out.append(item)
+        axis += aval.ndim - taken if kind == "dots" else kind in ("int", "slice", "at")
+    return tuple(out)
+
+
+def _in_range(n: int, axis: int, aval: Any) -> int:
+    size = aval.shape[axis]
+    if not -size <= n < size:
+        raise IndexError(
+            f"index {n} is out of range{here()}: axis {axis} of a "
+            f"reference of type {aval.str_short()} has length {size}"
+        )
+    return n % size
+
+
+def _check_array(x: Any, axis: int, aval: Any) -> None:
+    """Integers that are known while tracing are checked, those of devices are not fetched."""
+    if isinstance(x, np.ndarray) and x.size:
+        for n in (int(x.min()), int(x.max())):
+            _in_range(n, axis, aval)
+
+
+def decode(items: tuple[Any, ...], operands: Sequence[Any]) -> tuple[Any, ...]:
+    """One encoded index as Python's."""
+    make = {
+        "int": lambda n: n,
+        "slice": slice,
+        "new": lambda: None,
+        "dots": lambda: Ellipsis,
+        "flag": lambda b: b,
+        "at": lambda k: operands[k],
+    }
+    return tuple([make[kind](*rest) for kind, *rest in items])
+
+
+def with_moving_integers(index: Index) -> Index:
+    """The index with static integers as operands, so that one compiled program serves them all."""
+    operands = list(index.operands)
+    chain: list[tuple[Any, ...]] = []
+    for items in index.chain:
+        out: list[Any] = []
+        for item in items:
+            if item[0] == "int":
+                out.append(("at", len(operands)))
+                operands.append(np.int32(item[1]))
+            else:
+                out.append(item)
+        chain.append(tuple(out))
+    return Index(tuple(chain), operands)
+
+
+def read(x: Any, chain: Chain, operands: Sequence[Any]) -> Any:
+    """``x[chain]``."""
+    for items in chain:
+        x = x[decode(items, operands)]
+    return x
+
+
+def write(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
+    """``x`` with ``value``, of the type that the index has, at the index."""
+    return _update(x, chain, operands, lambda at: at.set(value), lambda old: value)
+
+
+def accumulate(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
+    """``x`` with ``value`` added at the index; repeated places receive the sum."""
+    return _update(x, chain, operands, lambda at: at.add(value), lambda old: add(old, value))
+
+
+def _update(x: Any, chain: Chain, operands: Sequence[Any], at_last: Any, whole: Any) -> Any:
+    if not chain:
+        return whole(x)
+    index = decode(chain[0], operands)
+    if len(chain) == 1:
+        return at_last(x.at[index])
+    return x.at[index].set(_update(x[index], chain[1:], operands, at_last, whole))
+
+
+def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArray:
+    """The type of what is read from a value of type ``aval``, by operands of given types."""
+    if not chain:
+        return aval.strong()
+    jaxpr, _ = stage(lambda x, *ops: [read(x, chain, ops)], [aval, *operands], "index")
+    found: Any = jaxpr.out_avals[0]
+    return found.strong()

@@ -1,0 +1,28 @@
+"""The law of discharge: a program without references computes what the one with them does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dovetail_core import eval_jaxpr, stage_closed
+from dovetail_core.mutable import has_mutable
+from dovetail_core.testing import Sample, law
+
+from .discharging import discharge
+
+
+def _makes_references(sample: Sample) -> bool:
+    program = sample.params.get("program")
+    return program is not None and has_mutable(program)
+
+
+@law("discharge", applies=_makes_references)
+def discharge_law(sample: Sample) -> None:
+    """Results agree with those of the operations run one by one, on references at rest."""
+    inner = sample.params["program"]
+    want = eval_jaxpr(inner.jaxpr, inner.consts, *sample.args)
+    pure = discharge(stage_closed(sample.flat, sample.avals))
+    assert not has_mutable(pure), pure
+    found = eval_jaxpr(pure.jaxpr, pure.consts, *sample.args)
+    for a, b in zip(want, found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,81 @@
+"""The rows of references: making, reading, writing, accumulating, freezing and freeing them.
+
+``ref.get``, ``ref.set``, ``ref.swap`` and ``ref.addupdate`` take the reference, the value if there
+is one, and the operands of the index, whose static part is the parameter ``index`` (see
+``indexing``). A value is exactly of the type that the index has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import AccumulateEffect, Primitive, ReadEffect, ShapedArray, WriteEffect
+
+from .indexing import Chain, indexed_type
+from .types import AbstractRef
+
+READ, WRITE, ACCUMULATE = ReadEffect(0), WriteEffect(0), AccumulateEffect(0)
+
+new_p = Primitive("ref.new", allocates=True)
+empty_p = Primitive("ref.empty", allocates=True)
+get_p = Primitive("ref.get", stateful=True)
+set_p = Primitive("ref.set", stateful=True, multiple_results=True)
+swap_p = Primitive("ref.swap", stateful=True)
+addupdate_p = Primitive("ref.addupdate", stateful=True, multiple_results=True)
+freeze_p = Primitive("ref.freeze", stateful=True)
+free_p = Primitive("ref.free", stateful=True, multiple_results=True)
+
+VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}
+"""The rows that change what a reference holds, and what messages say of them."""
+
+
+@new_p.def_abstract_eval
+def _new(x: Any) -> Any:
+    return AbstractRef(x)
+
+
+@empty_p.def_abstract_eval
+def _empty(*, aval: ShapedArray) -> Any:
+    return AbstractRef(aval)
+
+
+def _check(name: str, ref: Any, value: Any, found: ShapedArray) -> None:
+    if value.strong() != found:
+        raise TypeError(
+            f"{name} puts a value of type {value.str_short()} where {ref.str_short()} has "
+            f"{found.str_short()}"
+        )
+
+
+@get_p.def_effectful_abstract_eval
+def _get(ref: Any, *operands: Any, index: Chain) -> Any:
+    return indexed_type(ref.inner_aval, index, operands), {READ}
+
+
+@set_p.def_effectful_abstract_eval
+def _set(ref: Any, value: Any, *operands: Any, index: Chain) -> Any:
+    _check("ref.set", ref, value, indexed_type(ref.inner_aval, index, operands))
+    return [], {WRITE}
+
+
+@swap_p.def_effectful_abstract_eval
+def _swap(ref: Any, value: Any, *operands: Any, index: Chain) -> Any:
+    found = indexed_type(ref.inner_aval, index, operands)
+    _check("ref.swap", ref, value, found)
+    return found, {READ, WRITE}
+
+
+@addupdate_p.def_effectful_abstract_eval
+def _addupdate(ref: Any, value: Any, *operands: Any, index: Chain) -> Any:
+    _check("ref.addupdate", ref, value, indexed_type(ref.inner_aval, index, operands))
+    return [], {ACCUMULATE}
+
+
+@freeze_p.def_effectful_abstract_eval
+def _freeze(ref: Any) -> Any:
+    return ref.inner_aval, {READ}
+
+
+@free_p.def_effectful_abstract_eval
+def _free(ref: Any) -> Any:
+    return [], {WRITE}

@@ -1,0 +1,32 @@
+"""The table of discharge: what an operation on mutable values is as an operation on contents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from dovetail_core import Primitive, RuleTable, Trace
+
+
+class DischargeRule(Protocol):
+    """An operation on mutable values, said in operations on what they hold.
+
+    ``rule(trace, args, params)`` runs with ``trace`` as current trace and returns the results (a
+    list where the primitive has several). Among ``args`` are local values of the trace
+    (``LocalValue``): the rule reads and replaces their ``contents``. A rule of a primitive that
+    makes a mutable value returns a new ``LocalValue(trace, aval, contents)``. Other mutable values
+    among ``args`` belong to somebody else and are operands like any.
+    """
+
+    def __call__(self, trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> Any: ...
+
+
+def _derive(primitive: Primitive) -> DischargeRule | None:
+    from .discharging import derive_discharge
+
+    return derive_discharge(primitive)
+
+
+discharge_rules: RuleTable[Callable[..., Any]] = RuleTable(
+    "refs.discharge", signature=DischargeRule, derive=_derive, law="discharge"
+)

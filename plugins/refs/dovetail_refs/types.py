@@ -1,0 +1,169 @@
+"""The type of references: a place that holds one array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, cast, final
+from weakref import WeakValueDictionary
+
+from dovetail_core import AbstractValue, HiType, ShapedArray
+from dovetail_core.notation import register_type_notation
+
+from .places import here
+
+_interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
+
+
+@final
+class AbstractRef(AbstractValue):
+    """The type of references to an array, or a value of a high type, of type ``inner_aval``.
+
+    Equal types are one object. ``memory_space`` and ``kind`` are accepted for compatibility and
+    must be None: references live where arrays do.
+
+    Raises:
+        TypeError: ``inner_aval`` is itself mutable, or no type.
+        NotImplementedError: a memory space or kind is asked for.
+    """
+
+    __slots__ = ("inner_aval", "memory_space", "__weakref__")
+    is_mutable = True
+    inner_aval: Any
+    memory_space: Any
+
+    def __new__(cls, inner_aval: Any, memory_space: Any = None, kind: Any = None) -> AbstractRef:
+        if not isinstance(inner_aval, (ShapedArray, HiType)) or inner_aval.is_mutable:
+            raise TypeError(
+                f"a reference holds a value, not {inner_aval!r}: make one reference per array "
+                "(references may stand in pytrees)."
+            )
+        if memory_space is not None or kind is not None:
+            raise NotImplementedError(
+                f"references with memory_space={memory_space!r}, kind={kind!r}: only None is "
+                "supported, the memory of arrays"
+            )
+        strong = inner_aval.strong()
+        found = _interned.get(strong)
+        if found is None:
+            found = object.__new__(cls)
+            found.inner_aval, found.memory_space = strong, None
+            _interned[strong] = found
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AbstractRef, (self.inner_aval,)
+
+    @property
+    def ndim(self) -> int:
+        return self.inner_aval.ndim
+
+    @property
+    def size(self) -> int:
+        return self.inner_aval.size
+
+    def update(self, **changes: Any) -> AbstractRef:
+        """The type of references to arrays of another ``shape`` or ``dtype``."""
+        return AbstractRef(self.inner_aval.update(**changes))
+
+    @property
+    def dtype(self) -> Any:
+        return self.inner_aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return False
+
+    def tangent_type(self) -> AbstractRef:
+        return AbstractRef(self.inner_aval.tangent_type())
+
+    def str_short(self) -> str:
+        return f"Ref{{{self.inner_aval.str_short()}}}"
+
+    def __repr__(self) -> str:
+        return f"AbstractRef({self.inner_aval.str_short()})"
+
+    @property
+    def owns_contents(self) -> bool:
+        return not self.inner_aval.is_high  # the arrays of a high value may be in use elsewhere
+
+    # Contents at rest (values are of class Ref), for compiled calls.
+
+    def content_types(self) -> tuple[AbstractValue, ...]:
+        return (self.inner_aval,)
+
+    def take(self, value: Any) -> Sequence[Any]:
+        return (value._array(),)
+
+    def put(self, value: Any, contents: Sequence[Any]) -> None:
+        value._content = contents[0]
+
+    def read(self, ref: Any) -> Sequence[Any]:
+        from .functions import get
+
+        return (get(ref),)
+
+    def write(self, ref: Any, contents: Sequence[Any]) -> None:
+        from .functions import set
+
+        set(ref, ..., contents[0])
+
+    # What traced references answer: found here by ``dovetail_core.methods``.
+
+    def _getitem(self: Any, index: Any) -> Any:  # ``self`` is the tracer in all of these
+        from .functions import get
+
+        return get(self, index)
+
+    def _setitem(self: Any, index: Any, value: Any) -> None:
+        from .functions import set
+
+        set(self, index, value)
+
+    def accumulate(self: Any, cotangent: Any) -> None:
+        from .functions import addupdate
+
+        addupdate(self, ..., cotangent)
+
+    def _len(self: Any) -> int:
+        return length(self)
+
+    def _iter(self: Any) -> Iterator[Any]:
+        return refuse_iteration(self)
+
+
+def _at(ref: Any) -> Any:
+    """``ref.at[index]``: a view of part of the reference."""
+    from .views import At
+
+    return At(ref)
+
+
+def _shape(ref: Any) -> tuple[int, ...]:
+    return cast(Any, ref).inner_aval.shape
+
+
+# Set from outside: the type's own attributes of these names would hide them.
+AbstractRef.shape = property(_shape)  # type: ignore[attr-defined]
+AbstractRef.at = property(_at)  # type: ignore[attr-defined]
+
+
+def length(ref: Any) -> int:
+    """The length of a reference's first axis."""
+    shape = ref.shape
+    if not shape:
+        raise TypeError("len() of a reference to an array without dimensions")
+    return shape[0]
+
+
+def refuse_iteration(ref: Any) -> NoReturn:
+    """Raise for iteration over a reference, which would read it once per element."""
+    raise TypeError(f"a reference is iterated over{here()}: iterate over its value, ref[...]")
+
+
+def _from_text(text: str) -> AbstractRef:
+    from dovetail_core import parse_type
+
+    return AbstractRef(parse_type(text))
+
+
+register_type_notation("Ref", _from_text)

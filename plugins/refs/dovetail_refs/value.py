@@ -1,0 +1,211 @@
+"""The reference as a Python value, outside of all transformations: it owns one array."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+from dovetail_core import (
+    AbstractValue,
+    Tracer,
+    check_alive,
+    register_type,
+    typeof,
+)
+from dovetail_core.algebra import add, algebra
+from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_jit import jit
+
+from .indexing import Chain, Index, accumulate, read, with_moving_integers, write
+from .places import here
+from .types import AbstractRef, length, refuse_iteration
+
+
+class _RefMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Traced references are instances, too."""
+        if type.__instancecheck__(cls, instance):
+            return True
+        return isinstance(instance, Tracer) and isinstance(instance.aval, AbstractRef)
+
+
+class Ref(metaclass=_RefMeta):
+    """A place that holds an array: ``ref[...]`` reads it, ``ref[index] = value`` writes to it.
+
+    Make one with ``new_ref``. Inside of transformed functions a reference is traced; ``isinstance``
+    and annotations with ``Ref`` hold for both.
+    """
+
+    __slots__ = ("_content", "_gone", "_aval", "__weakref__")
+    _content: Any
+    _gone: str
+    _aval: AbstractRef
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError("references are made by dovetail.new_ref(value), not by Ref(...)")
+
+    @staticmethod
+    def holding(x: Any, own: bool = False) -> Ref:
+        """A new reference that holds ``x``: a copy of it, unless it is nobody else's (``own``)."""
+        aval = AbstractRef(typeof(x))
+        ref = object.__new__(Ref)
+        high = aval.inner_aval.is_high
+        is_array = x.__class__ is ArrayImpl and x.aval is aval.inner_aval
+        converted = x if is_array or high else algebra().array(x, aval.inner_aval)
+        ref._content = copy.copy(x) if is_array and not own else converted
+        ref._gone, ref._aval = "", aval
+        return ref
+
+    # The array, for whoever implements references.
+
+    def _array(self) -> Any:
+        if self._gone:
+            raise RuntimeError(
+                f"{self._aval.str_short()} is used{here()} after it was {self._gone}"
+            )
+        if self._content.__class__ is ArrayImpl and self._content.is_deleted():
+            raise RuntimeError(
+                f"{self._aval.str_short()} is used{here()}, but the call "
+                "that updated it last failed when it had begun to overwrite it. Make a new one."
+            )
+        return self._content
+
+    def read(self, chain: Chain, operands: Sequence[Any]) -> Any:
+        """What the reference holds at an index, as an array of its own."""
+        content = self._array()
+        if self._aval.inner_aval.is_high:
+            return content
+        found = read(content, chain, operands)
+        return copy.copy(found) if found is content else found
+
+    def update(self, kind: str, value: Any, chain: Chain, operands: Sequence[Any]) -> None:
+        """Write (``"set"``) or add (``"add"``) a value at an index, in place."""
+        content = self._array()
+        if self._aval.inner_aval.is_high:
+            self._content = value if kind == "set" else add(content, value)
+            return
+        if value.__class__ is not ArrayImpl:
+            value = algebra().array(value, typeof(value).strong())
+        index = with_moving_integers(Index(chain, list(operands)))
+        if not chain and kind == "set":
+            self._content = copy.copy(value)
+        else:
+            self._content = _updated(content, value, *index.operands, kind=kind, chain=index.chain)
+
+    def close(self, how: str) -> Any:
+        """Make the reference unusable; returns what it held."""
+        content = self._array()
+        self._gone = f"{how}{here()}. Read or copy it before."
+        self._content = None
+        return content
+
+    # Python's protocols.
+
+    @property
+    def aval(self) -> AbstractRef:
+        return self._aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._aval.inner_aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self._aval.inner_aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._aval.inner_aval.ndim
+
+    @property
+    def size(self) -> int:
+        return self._aval.inner_aval.size
+
+    @property
+    def at(self) -> Any:
+        """``ref.at[index]``: a view of part of the reference."""
+        from .views import At
+
+        return At(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        from .functions import get
+
+        return get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        from .functions import set
+
+        set(self, index, value)
+
+    def accumulate(self, cotangent: Any) -> None:
+        """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
+        from .functions import addupdate
+
+        addupdate(self, ..., cotangent)
+
+    def __len__(self) -> int:
+        return length(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return refuse_iteration(self)
+
+    def __bool__(self) -> bool:
+        return self._no_number("a condition")
+
+    def __float__(self) -> float:
+        return self._no_number("a number")
+
+    __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+
+    def _no_number(self, what: str) -> NoReturn:
+        raise TypeError(
+            f"{self._aval.str_short()} is used as {what}{here()}: read its value, ref[...]"
+        )
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self._no_number("an array")
+
+    def __repr__(self) -> str:
+        if self._gone:
+            return f"Ref({self._aval.inner_aval.str_short()}, {self._gone.partition(' ')[0]})"
+        if self._aval.inner_aval.is_high:
+            return f"Ref({self._content!r})"
+        shown = repr(copy.copy(self._array()))  # a NumPy view of the array itself would outlive it
+        return f"Ref({shown.partition('(')[2]}" if "(" in shown else f"Ref({shown})"
+
+    def __str__(self) -> str:
+        if self._gone or self._aval.inner_aval.is_high:
+            return repr(self)
+        return str(copy.copy(self._array()))
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        """``Ref[...]`` in annotations."""
+        return cls
+
+
+def _type_of(ref: Ref) -> AbstractValue:
+    return ref._aval  # pyright: ignore[reportPrivateUsage]
+
+
+register_type(Ref, _type_of)
+
+
+@partial(jit, static_argnames=("kind", "chain"), donate_argnums=0)
+def _updated(content: Any, value: Any, *operands: Any, kind: str, chain: Chain) -> Any:
+    change = accumulate if kind == "add" else write
+    return change(content, chain, operands, value)
+
+
+def concrete_ref(x: Any) -> Ref:
+    """``x``, a reference that is not traced.
+
+    Raises:
+        UnexpectedTracerError: it is a tracer, whose transformation is over.
+    """
+    if isinstance(x, Tracer):
+        check_alive(x)
+        raise TypeError(f"{x!r} is traced, and used outside of its transformation")
+    return x

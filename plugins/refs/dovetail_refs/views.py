@@ -1,0 +1,136 @@
+"""Views: part of a reference, read and written in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import typeof
+from dovetail_core.tree_util import register_pytree_node
+
+from .indexing import encode
+from .types import length, refuse_iteration
+
+
+class At:
+    """The value of ``ref.at``; indexing it gives a view."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def __getitem__(self, index: Any) -> TransformedRef:
+        if isinstance(self._target, TransformedRef):
+            return TransformedRef(self._target.ref, [*self._target.indices, index])
+        return TransformedRef(self._target, [index])
+
+
+class TransformedRef:
+    """A view of part of a reference: ``view[...]`` reads it, ``view[index] = value`` writes to it.
+
+    A view is a pytree of the reference and of the arrays in its indices.
+
+    Raises:
+        IndexError, TypeError: of the index.
+    """
+
+    __slots__ = ("ref", "indices")
+
+    def __init__(self, ref: Any, indices: Sequence[Any]) -> None:
+        self.ref = ref
+        self.indices = list(indices)
+        self._type()
+
+    def _type(self) -> Any:
+        from .functions import indexed_type_of
+
+        aval: Any = typeof(self.ref)
+        chain, operands = encode(aval.inner_aval, self.indices)
+        return indexed_type_of(aval.inner_aval, chain, operands)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._type().shape
+
+    @property
+    def dtype(self) -> Any:
+        return self._type().dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def at(self) -> At:
+        """``view.at[index]``: a view of part of the view."""
+        return At(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        from .functions import get
+
+        return get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        from .functions import set
+
+        set(self, index, value)
+
+    def accumulate(self, cotangent: Any) -> None:
+        """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
+        from .functions import addupdate
+
+        addupdate(self, ..., cotangent)
+
+    def __len__(self) -> int:
+        return length(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return refuse_iteration(self)
+
+    def __repr__(self) -> str:
+        return f"TransformedRef({self.ref!r}, {', '.join(map(repr, self.indices))})"
+
+
+_DYNAMIC = object()
+
+
+def _is_static(x: Any) -> bool:
+    return x is None or x is Ellipsis or isinstance(x, (bool, int, slice, np.generic))
+
+
+def _flatten(view: TransformedRef) -> tuple[Any, Any]:
+    children: list[Any] = [view.ref]
+    static: list[Any] = []
+    for index in view.indices:
+        items = index if isinstance(index, tuple) else (index,)
+        encoded: list[Any] = []
+        for x in items:
+            if isinstance(x, slice):
+                encoded.append(("slice", x.start, x.stop, x.step))
+            elif _is_static(x):
+                encoded.append(("static", x))
+            else:
+                encoded.append(("child", len(children)))
+                children.append(x)
+        static.append(tuple(encoded))
+    return children, tuple(static)
+
+
+def _unflatten(static: Any, children: Sequence[Any]) -> TransformedRef:
+    view = object.__new__(TransformedRef)
+    view.ref = children[0]
+    view.indices = [tuple([_item(x, children) for x in items]) for items in static]
+    return view
+
+
+def _item(item: Any, children: Sequence[Any]) -> Any:
+    kind, *rest = item
+    if kind == "slice":
+        return slice(*rest)
+    return rest[0] if kind == "static" else children[rest[0]]
+
+
+register_pytree_node(TransformedRef, _flatten, _unflatten)

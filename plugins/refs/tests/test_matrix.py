@@ -1,0 +1,7 @@
+"""Programs that make references under every column that has a law."""
+
+from __future__ import annotations
+
+from dovetail_core.testing import matrix
+
+test_rows = matrix(rows="refs")

@@ -1,0 +1,116 @@
+"""What a budget decides on: the values of a split program, their sizes, and who needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any
+
+from dovetail_ad import Split
+from dovetail_core import ClosedJaxpr, Eqn, IOEffect, Var
+
+from .costs import Work, nbytes, size, work
+
+_CHEAP = 16
+"""Flops per element up to which an operation is fused with those around it."""
+
+
+class Graph:
+    """The known program of a split and, per equation of the linear one, what that reads.
+
+    Attributes:
+        known, linear: the equations of the two programs. ``works``: what each known one costs.
+        producer: which known equation defines a variable (inputs have none).
+        operands: per known equation, those that are not inputs of the program.
+        reads: per linear equation, the values of the known program that it takes.
+        required: the values that are read, each with the linear equations that read it.
+    """
+
+    def __init__(self, known: ClosedJaxpr, linear: ClosedJaxpr, split: Split) -> None:
+        self.known: list[Eqn] = known.eqns
+        self.linear: list[Eqn] = linear.eqns
+        self.works: list[Work] = [work(e) for e in self.known]
+        self.producer: dict[Var, int] = {v: i for i, e in enumerate(self.known) for v in e.outvars}
+        self.residual_of: dict[Var, Any] = residual_variables(known, linear, split)
+        self.reads = [self._read_by(e.invars) for e in self.linear]
+        self.required: dict[Var, list[int]] = {}
+        for at, values in enumerate(self.reads):
+            for v in values:
+                self.required.setdefault(v, []).append(at)
+        for v in self._read_by(linear.jaxpr.outvars):
+            self.required.setdefault(v, []).append(len(self.linear))
+        self.sizes = {v: nbytes(v.aval) for v in self.producer}
+        self.operands = [self._operands(e) for e in self.known]
+        self.fixed = [any(isinstance(f, IOEffect) for f in e.effects) for e in self.known]
+        self.materialised = self._materialised()
+        self.cotangents = self._cotangents()
+
+    def _read_by(self, atoms: Iterable[Any]) -> list[Var]:
+        found = dict.fromkeys(
+            self.residual_of[x] for x in atoms if isinstance(x, Var) and x in self.residual_of
+        )
+        return [v for v in found if isinstance(v, Var) and v in self.producer]
+
+    def _operands(self, eqn: Eqn) -> list[Var]:
+        found = dict.fromkeys(x for x in eqn.invars if isinstance(x, Var))
+        return [v for v in found if v in self.producer]
+
+    @property
+    def forward(self) -> Work:
+        """What the whole known program costs."""
+        return Work(sum(w.flops for w in self.works), sum(w.bytes for w in self.works))
+
+    def _materialised(self) -> set[Var]:
+        """Values that get memory of their own when they are computed again or pass by.
+
+        Compilers fuse cheap operations on elements into their consumers, so only what comes out of
+        other operations, or goes into them, is ever in memory.
+        """
+        found: set[Var] = set()
+        for eqn, w in zip(self.known, self.works):
+            if not fuses(eqn, w):
+                found.update(eqn.outvars)
+                found.update(x for x in eqn.invars if isinstance(x, Var) and not reduces(eqn, w))
+        for eqn, values in zip(self.linear, self.reads):
+            if not fuses(eqn, work(eqn)):
+                found.update(values)
+        return found
+
+    def _cotangents(self) -> list[int]:
+        """Bytes of the cotangents that are alive while each linear equation is transposed.
+
+        A cotangent lives from the last use of its variable, where it is begun, to its definition.
+        """
+        defined = {v: i for i, e in enumerate(self.linear) for v in e.outvars}
+        last: dict[Var, int] = {}
+        for i, e in enumerate(self.linear):
+            last.update((x, i) for x in e.invars if isinstance(x, Var) and x in defined)
+        change = [0] * (len(self.linear) + 2)
+        for v, end in last.items():
+            change[defined[v]] += nbytes(v.aval)
+            change[end + 1] -= nbytes(v.aval)
+        return list(accumulate(change))
+
+
+def fuses(eqn: Eqn, w: Work) -> bool:
+    """Whether a compiler computes this operation within its consumers."""
+    largest = max((size(v.aval) for v in eqn.outvars), default=0)
+    single = len(eqn.outvars) == 1 and eqn.primitive.form is None
+    return single and w.flops <= _CHEAP * largest and not reduces(eqn, w)
+
+
+def reduces(eqn: Eqn, w: Work) -> bool:
+    """Whether the operation's result is much smaller than what it reads, at little work for it."""
+    sizes = [size(x.aval) for x in eqn.invars]
+    out = sum(size(v.aval) for v in eqn.outvars)
+    return w.flops > 0 and out * 2 <= max(sizes, default=0) and w.flops <= 4 * sum(sizes)
+
+
+def residual_variables(known: ClosedJaxpr, linear: ClosedJaxpr, split: Split) -> dict[Var, Any]:
+    """Which value of the known program each residual input of the linear one is."""
+    n = split.num_known_outputs
+    values = [
+        known.jaxpr.invars[i] if direct else known.jaxpr.outvars[n + i]
+        for direct, i in split.residuals
+    ]
+    return dict(zip(linear.jaxpr.invars, values))

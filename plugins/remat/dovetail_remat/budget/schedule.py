@@ -1,0 +1,183 @@
+"""The order of the backward pass under a choice of kept values, and the memory that it takes.
+
+What is not kept is computed again stage by stage: the linear program is cut where nothing (but
+trifles) that is computed again is wanted on both sides, and each piece computes its own values
+again when the backward pass comes to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from dovetail_core import Var
+
+from .costs import Work
+from .graph import Graph
+
+_TRIFLE = 1e-4
+"""The part of the forward pass that it is no loss to compute once more in two stages."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of the linear program.
+
+    Attributes:
+        start, stop: its equations.
+        again: known equations that it computes again, in order.
+        memory: bytes of what it computes again.
+    """
+
+    start: int
+    stop: int
+    again: tuple[int, ...]
+    memory: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Pieces of the linear program in order, and what they cost.
+
+    Attributes:
+        kept: the values that are kept.
+        again: what is computed again costs this.
+        timeline: estimated bytes in use at each step: the known equations, then the linear ones
+            from the last to the first.
+    """
+
+    kept: frozenset[Var]
+    pieces: tuple[Piece, ...]
+    again: Work
+    timeline: tuple[int, ...]
+
+    @property
+    def peak(self) -> int:
+        """The most bytes in use at any step."""
+        return max(self.timeline, default=0)
+
+
+def schedule(graph: Graph, kept: frozenset[Var]) -> Schedule:
+    """The best order of the backward pass where ``kept`` is kept."""
+    spans = _spans(graph, kept)
+    pieces = _merged(graph, _pieces(graph, spans), kept)
+    flops = sum(graph.works[i].flops for p in pieces for i in p.again)
+    moved = sum(graph.works[i].bytes for p in pieces for i in p.again)
+    timeline = (*_forward(graph, kept), *_backward(graph, kept, pieces))
+    return Schedule(kept, pieces, Work(flops, moved), timeline)
+
+
+def _spans(graph: Graph, kept: frozenset[Var]) -> dict[int, tuple[int, int]]:
+    """Per known equation that is computed again, the first and last linear one that wants it."""
+    spans: dict[int, tuple[int, int]] = {}
+
+    def want(v: Var, first: int, last: int) -> None:
+        if v not in kept:
+            e = graph.producer[v]
+            a, b = spans.get(e, (first, last))
+            spans[e] = min(a, first), max(b, last)
+
+    for v, users in graph.required.items():
+        want(v, users[0], users[-1])
+    for e in range(len(graph.known) - 1, -1, -1):
+        if e in spans:
+            for v in graph.operands[e]:
+                want(v, *spans[e])
+    return spans
+
+
+def _pieces(graph: Graph, spans: dict[int, tuple[int, int]]) -> list[Piece]:
+    """Cut the linear program wherever hardly anything is wanted on both sides."""
+    n = len(graph.linear)
+    steps = [0.0] * (n + 2)
+    for e, (first, last) in spans.items():
+        steps[first + 1] += graph.works[e].cost
+        steps[last + 1] -= graph.works[e].cost
+    tolerance = _TRIFLE * graph.forward.cost
+    crossing = list(accumulate(steps))
+    cuts = [0, *(i for i in range(1, n) if crossing[i] <= tolerance), n]
+    pairs = [(a, b) for a, b in pairwise(cuts) if b > a] or [(0, n)]
+    again: list[list[int]] = [[] for _ in pairs]
+    starts = [a for a, _ in pairs]
+    for e, (first, last) in spans.items():
+        for k in range(bisect(starts, first) - 1, bisect(starts, min(last, n - 1))):
+            again[k].append(e)
+    return [_piece(graph, a, b, sorted(es)) for (a, b), es in zip(pairs, again)]
+
+
+def _piece(graph: Graph, start: int, stop: int, again: list[int]) -> Piece:
+    return Piece(start, stop, tuple(again), _memory(graph, again))
+
+
+def _memory(graph: Graph, again: list[int]) -> int:
+    return sum(
+        graph.sizes[v] for e in again for v in graph.known[e].outvars if v in graph.materialised
+    )
+
+
+def _merged(graph: Graph, pieces: list[Piece], kept: frozenset[Var]) -> tuple[Piece, ...]:
+    """Join neighbours where the peak cannot grow: fewer barriers leave compilers more freedom."""
+    most = max((p.memory for p in pieces), default=0)
+    found: list[Piece] = []
+    for p in pieces:
+        if found and _heavy(graph, found[-1]) == _heavy(graph, p):
+            last = found[-1]
+            again = sorted({*last.again, *p.again})
+            joined = _piece(graph, last.start, p.stop, again)
+            if joined.memory <= most:
+                found[-1] = joined
+                continue
+        found.append(p)
+    return tuple(found)
+
+
+def _heavy(graph: Graph, p: Piece) -> bool:
+    """Whether the piece computes anything again that is not free."""
+    return any(graph.works[e].flops for e in p.again)
+
+
+def _forward(graph: Graph, kept: frozenset[Var]) -> list[int]:
+    """Bytes in use after each known equation: what is kept so far, and what passes by."""
+    last: dict[Var, int] = {}
+    for i, eqn in enumerate(graph.known):
+        last.update((x, i) for x in eqn.invars if isinstance(x, Var))
+    held, passing = 0, 0
+    ends: dict[int, int] = {}
+    found: list[int] = []
+    for i, eqn in enumerate(graph.known):
+        for v in eqn.outvars:
+            if v in kept:
+                held += graph.sizes[v]
+            elif v in graph.materialised and v in last:
+                passing += graph.sizes[v]
+                ends[last[v]] = ends.get(last[v], 0) + graph.sizes[v]
+        found.append(held + passing)
+        passing -= ends.get(i, 0)
+    return found
+
+
+def _backward(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> list[int]:
+    """Bytes in use at each linear equation, from the last to the first."""
+    first_use = _first_uses(graph, kept, pieces)
+    released = [0] * (len(graph.linear) + 1)
+    for v, at in first_use.items():
+        released[at] += graph.sizes[v]
+    held = sum(graph.sizes[v] for v in first_use)
+    found: list[int] = []
+    for p in reversed(pieces):
+        for i in range(p.stop - 1, p.start - 1, -1):
+            found.append(held + p.memory + graph.cotangents[i])
+            held -= released[i]
+    return found
+
+
+def _first_uses(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> dict[Var, int]:
+    """Per kept value, the first linear equation that needs it: then its memory is free."""
+    found = {v: users[0] for v, users in graph.required.items() if v in kept}
+    for p in pieces:
+        for e in p.again:
+            for v in graph.operands[e]:
+                if v in kept:
+                    found[v] = min(found.get(v, p.start), p.start)
+    return {v: min(at, len(graph.linear)) for v, at in found.items()}

@@ -1,0 +1,95 @@
+"""Splitting a checkpointed program by a policy that is asked for each operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_ad import Split, split_program
+from dovetail_core import (
+    ClosedJaxpr,
+    Jaxpr,
+    dce_closed,
+    eval_jaxpr,
+    generation,
+    stage_closed,
+)
+
+from ...budget.plan import listener, planned
+from ...budget.policy import Budget
+from ...effects import has_io
+from ...parts import Parts, Stage, forward_program
+from ...primitive import place_p
+from ...verdicts import Policy
+from .keeping import Kept, kept_of
+from .opening import opened, opened_all, opened_at
+
+
+def parts_of(
+    program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Policy | None, replay: bool = False
+) -> Parts:
+    """The two parts of ``program`` under a policy; remembered with the program.
+
+    Args:
+        replay: whether the second part has the effects of the first.
+    """
+    key = ("remat", unknown, policy, replay, generation.value)
+    try:
+        found = program.cache.get(key)
+    except TypeError:  # a policy that is not hashable: nothing to remember the parts by
+        return _make(program, unknown, policy, replay)
+    if found is None:
+        found = program.cache[key] = _make(program, unknown, policy, replay)
+    plans = listener.get()
+    if plans is not None and found.plan is not None:
+        plans.append(found.plan)
+    return found
+
+
+def _make(
+    program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Policy | None, replay: bool
+) -> Parts:
+    split = split_program(program, unknown)
+    if isinstance(policy, Budget):
+        return planned(split, opened_all(split.known), opened_all(split.linear), policy)
+    known = split.known if policy is None else opened(split.known, policy)
+    known = known if replay else opened_at(known, has_io)
+    kept_values = Kept(known) if policy is None else kept_of(known, policy)
+    known, saved = kept_values.program, kept_values.values
+    if not replay:
+        asked = (v for e in known.eqns if has_io(e) for v in e.outvars)
+        saved.update((v, None) for v in asked if v not in saved)
+    whole = _rest(split, kept_values, replay)
+    m, num_known = len(saved), len(known.in_avals)
+    keep = [False] * (m + num_known) + [True] * (len(whole.in_avals) - m - num_known)
+    rest, needed = dce_closed(whole, [True] * len(whole.out_avals), keep)
+    kept = [v for v, use in zip(saved, needed) if use]
+    forward = forward_program(known, kept, split.num_known_outputs)
+    num_unknown = sum(unknown)
+    needed = [*[True] * len(kept), *needed[m : m + num_known]]
+    stage = Stage(rest, tuple(needed), tuple(range(num_unknown)))
+    outs = tuple(range(num_unknown, num_unknown + len(rest.out_avals)))
+    return Parts(split, forward, tuple(saved[v] for v in kept), (stage,), outs)
+
+
+def _rest(split: Split, kept: Kept, replay: bool) -> ClosedJaxpr:
+    """From saved values, known inputs and unknowns to the unknown results."""
+    known, jaxpr, saved, same = kept.program, kept.program.jaxpr, kept.values, kept.aliases
+    second = [e if replay and e.effects else kept.second(e) for e in jaxpr.eqns]
+    eqns = [e for e in second if e is not None]
+    outvars = [same.get(v, v) for v in jaxpr.outvars[split.num_known_outputs :]]
+    again = ClosedJaxpr(
+        Jaxpr(jaxpr.constvars, [*saved, *jaxpr.invars], outvars, eqns), known.consts
+    )
+    m, n = len(saved), len(again.in_avals)
+    unknown_avals = split.linear.in_avals[len(split.residuals) :]
+
+    def run(*args: Any) -> list[Any]:
+        values = [
+            x if where is None else place_p.bind(x, src=where.dst, dst=where.src)
+            for x, where in zip(args[:m], saved.values())
+        ]
+        returned = eval_jaxpr(again.jaxpr, again.consts, *values, *args[m:n])
+        residuals = split.residual_values(args[m:n], returned)
+        return eval_jaxpr(split.linear.jaxpr, split.linear.consts, *residuals, *args[n:])
+
+    return stage_closed(run, [*again.in_avals, *unknown_avals], jaxpr.name)

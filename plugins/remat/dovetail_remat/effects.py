@@ -1,0 +1,111 @@
+"""Effects of checkpointed functions: once, again with every computation, or not at all.
+
+A function that reads and writes references is *discharged* before anything else is done with it:
+its program takes what they hold and returns what they are to hold. So a checkpointed call has no
+effect on references, under whatever transformation; reading them before the call and writing them
+after it are operations of their own, which happen once. What a reference held is kept for the
+second computation only if that reads it, like every other input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NoReturn
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Effect,
+    Eqn,
+    InputEffect,
+    IOEffect,
+    ReadEffect,
+    describe_source,
+)
+from dovetail_core.ir import programs_in
+from dovetail_core.mutable import check_aliases, discharge_provider, has_mutable
+
+from .primitive import remat_p
+
+Effects = Literal["once", "replay", "forbid"]
+
+
+def bind_with_effects(
+    program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    """The results of a checkpointed call, with its effects as ``params["effects"]`` says."""
+    name = program.jaxpr.name
+    if params["effects"] == "forbid" and any(map(_forbidden, program.effects)):
+        _refuse(program, name)
+    if not has_mutable(program):
+        return remat_p.bind(*operands, program=program, **params)
+    mutable = tuple(a.is_mutable for a in program.in_avals)
+    if any(mutable):
+        names = [f"input {i}" for i in range(len(operands))]
+        check_aliases(f"checkpoint of {name}", operands, names)
+    if params["effects"] == "replay":
+        return _replayed(program, operands, params)
+    return _once(program, mutable, operands, params)
+
+
+def _once(
+    program: ClosedJaxpr,
+    mutable: tuple[bool, ...],
+    operands: Sequence[Any],
+    params: dict[str, Any],
+) -> list[Any]:
+    """Read the references, call the program without them, write them."""
+    pure, written = discharge_provider().program(program, mutable)
+    groups: list[Sequence[Any]] = [
+        a.read(x) if m else (x,) for x, a, m in zip(operands, program.in_avals, mutable)
+    ]
+    widths = [len(g) for g in groups]
+    barrier = params["prevent_cse"]
+    if isinstance(barrier, tuple):
+        barrier = tuple(b for b, n in zip(barrier, widths) for _ in range(n))
+    flat = [x for g in groups for x in g]
+    outs = remat_p.bind(*flat, program=pure, **{**params, "prevent_cse": barrier})
+    n = len(program.out_avals)
+    finals = iter(outs[n:])
+    for i in written:
+        aval = program.in_avals[i]
+        aval.write(operands[i], [next(finals) for _ in range(widths[i])])
+    return outs[:n]
+
+
+def _replayed(program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    """Keep effects on what comes from outside; references made inside are still discharged."""
+    inside = discharge_provider().program(program, (False,) * len(program.in_avals)).program
+    return remat_p.bind(*operands, program=inside, **params)
+
+
+def has_io(eqn: Eqn) -> bool:
+    """Whether an equation has an effect on the world outside of the program."""
+    return any(isinstance(e, IOEffect) for e in eqn.effects)
+
+
+def _forbidden(effect: Effect) -> bool:
+    """Whether an effect changes anything; what is only read is kept like any other input."""
+    return not isinstance(effect, ReadEffect)
+
+
+def _refuse(program: ClosedJaxpr, name: str) -> NoReturn:
+    eqn = _behind(program)
+    what = f"{eqn.primitive.name!r}{describe_source(eqn.source)}" if eqn else "an operation"
+    effects = eqn.effects if eqn else program.effects
+    effect = sorted(filter(_forbidden, effects), key=repr)[0]
+    on = ""
+    if eqn and isinstance(effect, InputEffect):
+        on = f" on {eqn.invars[effect.input_index].aval.str_short()}"
+    raise ValueError(
+        f"checkpoint of {name} with effects='forbid': {what} has a {type(effect).__name__}{on}. "
+        "Take it out of the function, or let it happen in the first pass only (effects='once')."
+    )
+
+
+def _behind(program: ClosedJaxpr) -> Eqn | None:
+    """The innermost equation that changes something."""
+    found = next((e for e in program.eqns if any(map(_forbidden, e.effects))), None)
+    if found is None:
+        return None
+    inner = (_behind(p) for p in programs_in(found.params) if isinstance(p, ClosedJaxpr))
+    return next((e for e in inner if e is not None), found)

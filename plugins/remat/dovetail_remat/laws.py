@@ -1,0 +1,21 @@
+"""The law of the column ``remat.cost``."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from dovetail_core.testing import Sample, law
+from dovetail_core.testing.kernel_laws import staged
+
+from .budget.costs import program_flops, work
+
+
+@law("cost")
+def cost_law(sample: Sample) -> None:
+    """The work is a finite number, not negative, and that of a call is that of its operations."""
+    program = staged(sample)
+    works = [work(e) for e in program.eqns]
+    for w in works:
+        assert isfinite(w.flops) and w.flops >= 0, f"{w.flops} flops"
+        assert isfinite(w.bytes) and w.bytes >= 0, f"{w.bytes} bytes"
+    assert program_flops(program) == sum(w.flops for w in works)

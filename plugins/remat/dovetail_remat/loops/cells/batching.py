@@ -1,0 +1,38 @@
+"""Batching the passes of reverse mode; that of the forward pass follows from how it is lifted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_batching import batch_rules, carrier_of
+from dovetail_core import lift_call
+
+from ..lifting import lifted_reverse
+from ..rows import reverse_p, second_p
+from ..second import operands_of, run_second
+
+
+@batch_rules.register(reverse_p)
+def _reverse_batch(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
+) -> tuple[list[Any], list[Any]]:
+    """All that is unknown is batched; what is known as far as it depends on what is."""
+    found = lifted_reverse(carrier_of(axis), list(zip(args, dims)), params, lambda _: True)
+    return [x for x, _ in found], [d for _, d in found]
+
+
+@batch_rules.register(second_p)
+def _second_batch(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
+) -> tuple[list[Any], list[Any]]:
+    """Where only tangents are batched, the reverse pass itself is not."""
+    *_, end = operands_of(params, args)
+    outs: list[Any] = []
+    if not params["rest"] and all(d is None for d in dims[:end]):
+        own = {k: v for k, v in params.items() if k not in ("dotted", "rest")}
+        outs = reverse_p.bind(*args[:end], **own)
+        params = {**params, "rest": True}
+    values = list(zip(args, dims))
+    found = lift_call(carrier_of(axis), lambda *xs: run_second(xs, params), values)
+    return [*outs, *(x for x, _ in found)], [*[None] * len(outs), *(d for _, d in found)]

@@ -1,0 +1,68 @@
+"""Dead code in checkpointed loops: results and states that nothing uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import Eqn, dce_rules
+
+from ..description import Loop
+from ..machine import pick
+from ..rows import forward_p, loop_p, reverse_p, second_p
+from ..second import operands_of
+from ..steps import reduced_loop
+
+Reduced = tuple[list[bool], Eqn | None]
+
+
+@dce_rules.register(loop_p)
+def _loop_dce(used: list[bool], eqn: Eqn) -> Reduced:
+    loop = Loop.of(eqn.params)
+    if not any(used):
+        return [False] * len(eqn.invars), None
+    return _reduced(used, eqn, loop, None)
+
+
+@dce_rules.register(forward_p)
+def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
+    """Without its kept states it is a loop."""
+    loop, stored = Loop.of(eqn.params), eqn.params["stored"]
+    n = len(loop.out_types)
+    if any(used[n:]):
+        return _reduced(used, eqn, loop, stored)
+    params = loop.params
+    return _loop_dce(
+        used[:n], eqn.replace(primitive=loop_p, params=params, outvars=eqn.outvars[:n])
+    )
+
+
+def _reduced(used: list[bool], eqn: Eqn, loop: Loop, stored: tuple[bool, ...] | None) -> Reduced:
+    nc, nk = loop.num_consts, loop.num_carry
+    keep = [False] * len(eqn.invars)
+    keep[nc : nc + nk] = stored or [False] * nk
+    reduced, needed, left = reduced_loop(loop, used, keep)
+    n = len(left)
+    more: dict[str, Any] = {}
+    if stored is not None:
+        more["stored"] = tuple(pick(stored, left[:nk]))
+    return needed, eqn.replace(
+        invars=pick(eqn.invars, needed),
+        outvars=[*pick(eqn.outvars[:n], left), *eqn.outvars[n:]],
+        params={**reduced.params, **more},
+    )
+
+
+@dce_rules.register(second_p)
+def _second_dce(used: list[bool], eqn: Eqn) -> Reduced:
+    """Without its tangents it is the reverse pass."""
+    if not any(used):
+        return [False] * len(eqn.invars), None
+    half = len(used) // 2
+    if eqn.params["rest"] or any(used[half:]):
+        return [True] * len(eqn.invars), eqn
+    *_, end = operands_of(eqn.params, eqn.invars)
+    params = {k: v for k, v in eqn.params.items() if k not in ("dotted", "rest")}
+    needed = [k < end for k in range(len(eqn.invars))]
+    return needed, eqn.replace(
+        primitive=reverse_p, invars=eqn.invars[:end], outvars=eqn.outvars[:half], params=params
+    )

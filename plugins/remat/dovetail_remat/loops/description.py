@@ -1,0 +1,116 @@
+"""How a loop is described in the parameters of the rows behind checkpointed loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from dovetail_core import (
+    CONTROL,
+    ClosedJaxpr,
+    Form,
+    Region,
+    ShapedArray,
+    with_leading,
+)
+
+from .integers import INT
+from .schemes import Online
+
+CONTROL_COLUMNS = 4
+"""Of the integers that a forward pass hands over: a row for each place (position, repetitions,
+length, number of the place in the buffers), then one with the last place in use and the end."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop: ``scan`` (``length`` and ``reverse``) or ``while`` (``condition``).
+
+    ``body(*consts, *carry, *xs) -> (*carry, *ys)``; ``condition(*consts, *carry)``.
+    """
+
+    body: ClosedJaxpr
+    condition: ClosedJaxpr | None
+    num_consts: int
+    num_carry: int
+    length: int | None
+    reverse: bool
+    unroll: int
+    scheme: Any
+
+    @classmethod
+    def of(cls, params: dict[str, Any]) -> Loop:
+        """The loop that parameters of one of the rows describe."""
+        return cls(**{f.name: params[f.name] for f in fields(cls)})
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters of the rows."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Operands, or what belongs to them, as those of constants, carry and slices."""
+        n, m = self.num_consts, self.num_consts + self.num_carry
+        return list(values[:n]), list(values[n:m]), list(values[m:])
+
+    @property
+    def in_types(self) -> list[Any]:
+        """The operands' types."""
+        consts, carry, xs = self.parts(self.body.in_avals)
+        return [*consts, *carry, *map(self.stacked, xs)]
+
+    @property
+    def out_types(self) -> list[Any]:
+        """The results' types."""
+        outs = self.body.out_avals
+        return [*outs[: self.num_carry], *map(self.stacked, outs[self.num_carry :])]
+
+    def stacked(self, aval: Any) -> Any:
+        """The type of what the loop reads or writes slice by slice."""
+        assert self.length is not None
+        return with_leading(aval, self.length)
+
+    @property
+    def slots(self) -> int:
+        """For how many carries there is room."""
+        if isinstance(self.scheme, Online):
+            return self.scheme.snapshots + 1
+        return max(self.scheme.slots(self.length), 2)
+
+    def buffer(self, aval: Any) -> Any:
+        """The type of the kept states of a carry."""
+        return with_leading(aval, self.slots)
+
+    @property
+    def control(self) -> ShapedArray:
+        """The type of the integers that say which states are kept where."""
+        return ShapedArray((self.slots + 1, CONTROL_COLUMNS), INT)
+
+    def with_body(self, body: ClosedJaxpr, consts: int, carry: int, **changes: Any) -> Loop:
+        """This loop with another body."""
+        return replace(self, body=body, num_consts=consts, num_carry=carry, **changes)
+
+
+def form_of(params: dict[str, Any]) -> Form:
+    """The structural interface of the loop that ``params`` describe."""
+    loop = Loop.of(params)
+    nc, nk = loop.num_consts, loop.num_carry
+    ins, outs = range(len(loop.body.in_avals)), range(len(loop.body.out_avals))
+
+    def rebuild(
+        programs: Sequence[ClosedJaxpr], widths: Sequence[int], out_widths: Sequence[int]
+    ) -> dict[str, Any]:
+        counts = {"num_consts": sum(widths[:nc]), "num_carry": sum(widths[nc : nc + nk])}
+        condition = programs[0] if len(programs) == 2 else None
+        return {**params, "condition": condition, "body": programs[-1], **counts}
+
+    step = Region(loop.body, tuple(ins), tuple(outs))
+    test = () if loop.condition is None else (Region(loop.condition, tuple(ins), (CONTROL,)),)
+    return Form(
+        (*test, step),
+        rebuild,
+        loop=tuple((i, nc + i) for i in range(nk)),
+        sliced=frozenset(ins[nc + nk :]),
+        stacked=frozenset(outs[nk:]),
+    )

@@ -1,0 +1,97 @@
+"""What ``lax`` asks for when a loop is given a scheme (role ``loop_checkpointing``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    InputEffect,
+    current_source,
+    describe_source,
+)
+
+from .description import Loop
+from .rows import loop_p
+from .schemes import LONGEST, Online, Scheme
+
+
+class LoopCheckpointing:
+    """Binds loops that are to be reversed by a scheme; ``what`` names the user's function."""
+
+    def check(self, what: str, scheme: Any) -> None:
+        """Raise TypeError unless ``scheme`` is one."""
+        if isinstance(scheme, type) or not isinstance(scheme, (Online, Scheme)):
+            raise TypeError(
+                f"{what}{describe_source(current_source())}: checkpoint must be a scheme "
+                "(Binomial(snapshots=...), Online(snapshots=...) or Periodic(every=...)), got "
+                f"{scheme!r} of type {type(scheme).__name__}"
+            )
+
+    def scan(self, what: str, scheme: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
+        """A loop of a known number of steps: ``params`` are those of the row ``scan``."""
+        self.check(what, scheme)
+        loop = Loop(
+            params["program"], None, params["num_consts"], params["num_carry"], params["length"],
+            params["reverse"], params["unroll"], scheme,
+        )  # fmt: skip
+        _check_length(what, params["length"])
+        return _bind(what, loop, operands)
+
+    def while_loop(
+        self, what: str, scheme: Any, operands: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """A loop of any number of steps: ``params`` are those of the row ``while``."""
+        self.check(what, scheme)
+        if not isinstance(scheme, Online):
+            raise ValueError(
+                f"{what}{describe_source(current_source())}: {scheme!r} needs to know the number "
+                "of steps while tracing, which this loop does not say. Use "
+                "Online(snapshots=...), or scan or fori_loop with bounds that are known."
+            )
+        body: ClosedJaxpr = params["body"]
+        n: int = params["num_consts"]
+        carry = len(body.in_avals) - n
+        return _bind(
+            what, Loop(body, params["condition"], n, carry, None, False, 1, scheme), operands
+        )
+
+
+PROVIDER = LoopCheckpointing()
+
+
+def _bind(what: str, loop: Loop, operands: Sequence[Any]) -> list[Any]:
+    _check_effects(what, loop)
+    if any(a.is_mutable for a in loop.body.in_avals[: loop.num_consts]):
+        from .references import bind_with_contents
+
+        return bind_with_contents(what, _bind_plain, loop, operands)
+    return _bind_plain(loop, operands)
+
+
+def _bind_plain(loop: Loop, operands: Sequence[Any]) -> list[Any]:
+    return loop_p.bind(*operands, **loop.params)
+
+
+def _check_length(what: str, length: int) -> None:
+    if length > LONGEST:
+        raise ValueError(
+            f"{what}{describe_source(current_source())}: a checkpointed loop takes at most "
+            f"{LONGEST} steps, not {length}. Nest two loops, each with its own scheme."
+        )
+
+
+def _check_effects(what: str, loop: Loop) -> None:
+    for program in (loop.body, loop.condition):
+        effects = () if program is None else program.effects
+        for effect in sorted(effects, key=repr):
+            if isinstance(effect, InputEffect):
+                continue  # what references hold is carried
+            assert program is not None
+            raise ValueError(
+                f"{what}{describe_source(current_source())}: {program.jaxpr.name or 'the body'} "
+                f"has an effect that cannot be replayed, {effect!r}, and a checkpointed loop runs "
+                "its steps more than once. Take the effect out of the loop, or leave out "
+                "checkpoint=."
+            )

@@ -1,0 +1,135 @@
+"""The rows behind checkpointed loops.
+
+``checkpointed_loop`` is a loop that says how it is to be reversed. When it is linearized it becomes
+``checkpointed_forward``, which also keeps states, and ``checkpointed_linear``, the linear rest. The
+transpose of that is ``checkpointed_reverse``, and the derivative of this ``checkpointed_second``.
+Each is said in plain loops or in another of these rows, so that no order of derivative leaves them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import Primitive
+
+from .description import Loop, form_of
+
+
+def _is_high(*, body: Any, **params: Any) -> bool:
+    return body.jaxpr.is_high
+
+
+# checkpointed_loop(*consts, *carry, *xs) -> (*carry, *ys)
+
+loop_p = Primitive("checkpointed_loop", multiple_results=True)
+loop_p.def_form(form_of)
+
+
+@loop_p.def_abstract_eval
+def _loop_type(*avals: Any, **params: Any) -> list[Any]:
+    return Loop.of(params).out_types
+
+
+@loop_p.def_decomposition
+def _plain_loop(*operands: Any, **params: Any) -> list[Any]:
+    """The loop as one that keeps nothing: ``scan`` or ``while``."""
+    from dovetail_lax import scan_p, while_p
+
+    p = Loop.of(params)
+    if p.condition is not None:
+        return while_p.bind(
+            *operands, condition=p.condition, body=p.body, num_consts=p.num_consts
+        )  # fmt: skip
+    return scan_p.bind(
+        *operands, program=p.body, length=p.length, reverse=p.reverse, unroll=p.unroll,
+        num_consts=p.num_consts, num_carry=p.num_carry,
+    )  # fmt: skip
+
+
+# checkpointed_forward(*consts, *carry, *xs) -> (*carry, *ys, *kept, control): also keeps the states
+# of the carries that are marked in ``stored``. What is kept is not differentiated: it can be
+# computed from the operands, and is used in place of that.
+
+forward_p = Primitive("checkpointed_forward", multiple_results=True)
+forward_p.is_high = _is_high
+
+
+@forward_p.def_abstract_eval
+def _forward_type(*avals: Any, stored: tuple[bool, ...], **params: Any) -> list[Any]:
+    loop = Loop.of(params)
+    carry = loop.parts(loop.body.in_avals)[1]
+    kept = [loop.buffer(a) for a, s in zip(carry, stored) if s]
+    return [*loop.out_types, *kept, loop.control]
+
+
+@forward_p.def_decomposition
+def _forward(*operands: Any, stored: tuple[bool, ...], **params: Any) -> list[Any]:
+    from .forward import run_forward
+
+    return run_forward(Loop.of(params), stored, operands)
+
+
+# checkpointed_linear(control, *kept, *consts, *carry, *xs) -> (*carry, *ys) of those marked in
+# ``unknown``: linear in these operands. All ``ys`` of the body are unknown; ``kept`` are states of
+# the other carries, which are only used by the transpose.
+
+linear_p = Primitive("checkpointed_linear", multiple_results=True)
+linear_p.is_high = _is_high
+
+
+@linear_p.def_abstract_eval
+def _linear_type(*avals: Any, unknown: tuple[bool, ...], **params: Any) -> list[Any]:
+    loop = Loop.of(params)
+    flags = loop.parts(unknown)[1]
+    outs = loop.out_types
+    return [a for a, u in zip(outs, flags) if u] + outs[loop.num_carry :]
+
+
+@linear_p.def_decomposition
+def _linear(*operands: Any, unknown: tuple[bool, ...], **params: Any) -> list[Any]:
+    loop = Loop.of(params)
+    flags = loop.parts(unknown)[1]
+    outs = loop_p.bind(*operands[1 + flags.count(False) :], **params)
+    return [x for x, u in zip(outs, flags) if u] + outs[loop.num_carry :]
+
+
+# checkpointed_reverse([control, *kept,] *known, *cotangents) -> cotangents of the unknown operands.
+# The transpose of ``checkpointed_linear``: ``cotangents`` are those of its carries and those of its
+# ``ys`` that are marked in ``given``. Where nothing was kept (``cached`` is false) it is made here.
+
+reverse_p = Primitive("checkpointed_reverse", multiple_results=True)
+reverse_p.is_high = _is_high
+
+
+@reverse_p.def_abstract_eval
+def _reverse_type(*avals: Any, unknown: tuple[bool, ...], **params: Any) -> list[Any]:
+    types = Loop.of(params).in_types
+    return [a.cotangent_type() for a, u in zip(types, unknown) if u]
+
+
+@reverse_p.def_decomposition
+def _reverse(*operands: Any, **params: Any) -> list[Any]:
+    from .reversal import run_reverse
+
+    return run_reverse(operands, params)
+
+
+# checkpointed_second(*operands, *tangents) -> (*results, *their tangents) of checkpointed_reverse,
+# with tangents for the operands marked in ``dotted`` (all but what is kept); only the tangents if
+# ``rest`` is true, and then it is linear in ``tangents``.
+
+second_p = Primitive("checkpointed_second", multiple_results=True)
+second_p.is_high = _is_high
+
+
+@second_p.def_abstract_eval
+def _second_type(*avals: Any, rest: bool, **params: Any) -> list[Any]:
+    types = _reverse_type(**params)
+    return types if rest else types + [a.tangent_type() for a in types]
+
+
+@second_p.def_decomposition
+def _second(*operands: Any, **params: Any) -> list[Any]:
+    from .second import run_second
+
+    return run_second(operands, params)

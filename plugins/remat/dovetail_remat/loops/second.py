@@ -1,0 +1,64 @@
+"""The derivative of a reverse pass: the reverse pass of the loop beside its derivative.
+
+Let a loop map (k, u) to A(k) u, linear in the unknown u; its reverse pass is R(k, λ) = A(k)ᵀ λ. The
+loop beside its derivative maps ((k, k'), (u, u')) to (A u, A u' + (∂A k') u). With cotangents
+(λ', λ) its reverse pass gives (Aᵀ λ' + (∂A k')ᵀ λ, Aᵀ λ): the derivative of R, and R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_core import typeof
+from dovetail_core.algebra import zeros
+
+from .description import Loop
+from .doubling import doubled
+from .machine import pick
+from .rows import reverse_p
+
+
+def operands_of(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int, int]:
+    """Where, among the operands of a reverse pass, known ones, cotangents and the rest begin."""
+    loop, unknown = Loop.of(params), params["unknown"]
+    start = 1 + loop.parts(unknown)[1].count(False) if params["cached"] else 0
+    middle = start + unknown.count(False)
+    count = sum(loop.parts(unknown)[1]) + sum(params["given"])
+    return start, middle, middle + count
+
+
+def run_second(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    """``checkpointed_second`` by a reverse pass: see the row."""
+    loop, unknown, given = Loop.of(params), params["unknown"], params["given"]
+    start, middle, end = operands_of(params, operands)
+    dotted = iter(params["dotted"])
+    dots = iter(operands[end:])
+    known = [(x, next(dots) if next(dotted) else None) for x in operands[start:middle]]
+    cts = [(x, next(dots) if next(dotted) else None) for x in operands[middle:end]]
+    two, flat_unknown, lifted = doubled(loop, unknown, [t is not None for _, t in known])
+    flat_known = _flat(known, pick(lifted, unknown, False))
+    flat_cts: list[Any] = []
+    flat_given: list[bool] = []
+    live = sum(loop.parts(unknown)[1])
+    for x, t in cts[:live]:
+        flat_cts += [zeros(typeof(x)) if t is None else t, x]
+    some = iter(cts[live:])
+    for g in given:
+        x, t = next(some) if g else (None, None)
+        flat_given += [t is not None, g]
+        flat_cts += [v for v in (t, x) if v is not None]
+    outs = reverse_p.bind(
+        *flat_known, *flat_cts, **two.params, unknown=flat_unknown, given=tuple(flat_given),
+        cached=False,
+    )  # fmt: skip
+    return outs[::2] if params["rest"] else [*outs[1::2], *outs[::2]]
+
+
+def _flat(pairs: Sequence[tuple[Any, Any]], lifted: Sequence[bool]) -> list[Any]:
+    found: list[Any] = []
+    for (x, t), dot in zip(pairs, lifted, strict=True):
+        found.append(x)
+        if dot:
+            found.append(zeros(typeof(x).tangent_type()) if t is None else t)
+    return found

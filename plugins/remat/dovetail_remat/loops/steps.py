@@ -1,0 +1,127 @@
+"""The programs of one step that reverse mode needs, made from a loop's body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_ad import LinearTrace, backward_pass, split_program
+from dovetail_core import (
+    ClosedJaxpr,
+    dce_closed,
+    generation,
+    get_trace,
+    run_under,
+    stage_closed,
+)
+from dovetail_core.algebra import add, zeros
+
+from .description import Loop
+from .machine import pick, run
+
+Flags = tuple[bool, ...]
+
+
+def restricted(program: ClosedJaxpr, unknown: Flags, wanted: Sequence[bool]) -> ClosedJaxpr:
+    """The program of the ``wanted`` results, which depend on none of the ``unknown`` inputs."""
+    reduced, left = dce_closed(program, wanted, [not u for u in unknown])
+    if not any(live and u for live, u in zip(left, unknown)):
+        return reduced
+    # An operation in it has results of both kinds.
+    split = split_program(program, unknown)
+    outs = [w for w, u in zip(wanted, split.out_unknown) if not u]
+    residuals = len(split.known.out_avals) - len(outs)
+    return dce_closed(split.known, [*outs, *[False] * residuals], True)[0]
+
+
+def known_loop(loop: Loop, unknown: Sequence[bool], wanted: Sequence[bool]) -> Loop:
+    """The loop of the known carries and of the known ``ys`` marked in ``wanted``."""
+    unknown = tuple(unknown)
+    consts, carry, xs = loop.parts(unknown)
+    body = restricted(loop.body, unknown, [*(not u for u in carry), *wanted])
+    condition = loop.condition
+    if condition is not None:
+        condition = restricted(condition, unknown[: len(unknown) - len(xs)], [True])
+    return loop.with_body(body, consts.count(False), carry.count(False), condition=condition)
+
+
+def backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
+    """One step of the transposed loop.
+
+    Takes the known inputs of the body, the accumulated cotangents of the unknown constants, the
+    cotangents of the unknown carries and those of the ``given`` ``ys``; returns the new ones of
+    constants and carries, and those of the unknown slices. Remembered with the body.
+    """
+    key = ("checkpointed step", loop.num_consts, loop.num_carry, unknown, given, generation.value)
+    found = loop.body.cache.get(key)
+    if found is None:
+        found = loop.body.cache[key] = _backward_step(loop, unknown, given)
+    return found
+
+
+def _backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
+    avals = loop.body.in_avals
+    known = pick(avals, unknown, False)
+    live = loop.parts(unknown)[1]
+    consts, carry, _ = (
+        [a.cotangent_type() for a in pick(part, flags)]
+        for part, flags in zip(loop.parts(avals), loop.parts(unknown))
+    )
+    y_avals: list[Any] = loop.body.out_avals[loop.num_carry :]
+    y_cts = [a.cotangent_type() for a, g in zip(y_avals, given) if g]
+    at = len(known), len(known) + len(consts), len(known) + len(consts) + len(carry)
+
+    def step(*args: Any) -> list[Any]:
+        sums, carry_cts, ys = args[at[0] : at[1]], iter(args[at[1] : at[2]]), iter(args[at[2] :])
+        cts = [next(carry_cts) if u else None for u in live]
+        cts += [next(ys) if g else None for g in given]
+        found = _cotangents(loop.body, unknown, args[: at[0]], cts)
+        n = len(sums)
+        total = [s if ct is None else add(s, ct) for s, ct in zip(sums, found)]
+        rest = pick(avals, unknown)[n:]
+        return total + [
+            zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(rest, found[n:])
+        ]
+
+    whole = stage_closed(step, [*known, *consts, *carry, *y_cts], loop.body.jaxpr.name)
+    return dce_closed(whole, [True] * len(whole.out_avals), True)[0]
+
+
+def _cotangents(
+    program: ClosedJaxpr, unknown: Flags, known: Sequence[Any], cts: Sequence[Any]
+) -> list[Any]:
+    """Cotangents of a program's unknown inputs (None for zeros), given those of its results."""
+    trace = LinearTrace(get_trace())
+    values = iter(known)
+    ins = [trace.unknown(a) if u else next(values) for a, u in zip(program.in_avals, unknown)]
+    outs = run_under(trace, run, program, *ins)
+    return backward_pass(trace, [x for x, u in zip(ins, unknown) if u], outs, cts)
+
+
+def reduced_loop(
+    loop: Loop, used: Sequence[bool], keep: Sequence[bool]
+) -> tuple[Loop, list[bool], list[bool]]:
+    """The loop without what the ``used`` results do not need; operands in ``keep`` stay.
+
+    Returns it, which operands are left, and which results (a carry that another needs is one).
+    """
+    nc, nk = loop.num_consts, loop.num_carry
+    tested = [False] * (nc + nk)
+    if loop.condition is not None:
+        tested = dce_closed(loop.condition, [True])[1]
+    left = [u or t or k for u, t, k in zip(used, tested[nc:], keep[nc : nc + nk])]
+    left += used[nk:]
+    while True:
+        needed = dce_closed(loop.body, left)[1]
+        carry = [u or n for u, n in zip(left, needed[nc : nc + nk])]
+        if carry == left[:nk]:
+            break
+        left[:nk] = carry
+    needed = [n or k for n, k in zip(needed, keep)]
+    needed[:nc] = [n or t for n, t in zip(needed, tested[:nc])]
+    needed[nc : nc + nk] = carry
+    body = dce_closed(loop.body, left, needed)[0]
+    condition = loop.condition
+    if condition is not None:
+        condition = dce_closed(condition, [True], needed[: nc + nk])[0]
+    return loop.with_body(body, sum(needed[:nc]), sum(carry), condition=condition), needed, left

@@ -1,0 +1,118 @@
+"""A checkpointed program in two: what is computed and kept at first, and what is done later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal as Choice
+
+from dovetail_ad import LinearTrace, Split
+from dovetail_core import ClosedJaxpr, Eqn, Var, dce_closed
+
+from .primitive import remat_p
+from .verdicts import Offloadable
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One recorded call of the linear part, with the second computation of what it needs.
+
+    Attributes:
+        program: takes the given values (kept ones, then known inputs) marked in ``needed``, and
+            the unknowns at ``takes``; returns new unknowns.
+        barrier: what stands behind a barrier: ``"all"`` that it takes, so that what it computes
+            again is computed late; only the values that are ``"kept"``, so that they are read and
+            not made again; or ``"nothing"``.
+    """
+
+    program: ClosedJaxpr
+    needed: tuple[bool, ...]
+    takes: tuple[int, ...]
+    barrier: Choice["all", "kept", "nothing"] = "all"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A checkpointed program in two.
+
+    Attributes:
+        forward: from the known inputs to the known results and the values that are kept.
+        kept: per kept value, where it is kept if it is moved.
+        stages: in order; the unknowns of each are the inputs' and those that stages before
+            returned, counted in order.
+        outs: which unknowns the results are.
+        plan: what a budget says of its choice, if one made it.
+    """
+
+    split: Split
+    forward: ClosedJaxpr
+    kept: tuple[Offloadable | None, ...]
+    stages: tuple[Stage, ...]
+    outs: tuple[int, ...]
+    plan: Any = None
+
+    @property
+    def out_unknown(self) -> tuple[bool, ...]:
+        return self.split.out_unknown
+
+    @property
+    def num_results(self) -> int:
+        return self.split.num_known_outputs
+
+    def merge(self, known: Sequence[Any], unknown: Sequence[Any]) -> list[Any]:
+        """All results in order."""
+        return self.split.merge(known, unknown)
+
+    def record(
+        self,
+        trace: LinearTrace,
+        given: Sequence[Any],
+        barrier: Sequence[bool],
+        unknowns: Sequence[Any],
+        params: dict[str, Any],
+    ) -> list[Any]:
+        """Record every stage in ``trace``; returns the unknown results."""
+        found = list(unknowns)
+        for stage in self.stages:
+            operands = [x for x, n in zip(given, stage.needed) if n]
+            operands += [found[i] for i in stage.takes]
+            behind = {"all": len(given), "kept": len(self.kept), "nothing": 0}[stage.barrier]
+            numbered = enumerate(zip(barrier, stage.needed))
+            flags = [b and i < behind for i, (b, n) in numbered if n]
+            flags += [stage.barrier == "all" and any(barrier)] * len(stage.takes)
+            call = {
+                **params,
+                # A budget is spent: differentiated once more, a stage keeps only what it takes.
+                "policy": None if self.plan is not None else params["policy"],
+                "program": stage.program,
+                "differentiated": True,
+                "prevent_cse": joined(flags),
+            }
+            found.extend(trace.record(remat_p, operands, call))
+        return [found[i] for i in self.outs]
+
+
+def barriers(prevent_cse: bool | tuple[bool, ...], count: int) -> tuple[bool, ...]:
+    """Per operand, whether it stands behind a barrier in the second computation."""
+    return prevent_cse if isinstance(prevent_cse, tuple) else (prevent_cse,) * count
+
+
+def joined(flags: Sequence[bool]) -> bool | tuple[bool, ...]:
+    """The shortest spelling of barriers per operand."""
+    return flags[0] if flags and len(set(flags)) == 1 else tuple(flags) if flags else True
+
+
+def forward_program(known: ClosedJaxpr, kept: Sequence[Var], n: int) -> ClosedJaxpr:
+    """The known program, returning its ``n`` results and the kept values."""
+    outvars = [*known.jaxpr.outvars[:n], *kept]
+    whole = ClosedJaxpr(known.jaxpr.replace(outvars=outvars), known.consts)
+    return dce_closed(whole, [True] * len(outvars), True)[0]
+
+
+def without(eqn: Eqn, given: dict[Var, Any], same: dict[Any, Var]) -> Eqn | None:
+    """The equation, not defining again the variables that are given; None if it defines others
+    none."""
+    if all(v in given for v in eqn.outvars):
+        return None
+    outvars = [Var(v.aval) if v in given else v for v in eqn.outvars]
+    return eqn.replace(invars=[same.get(x, x) for x in eqn.invars], outvars=outvars)

@@ -1,0 +1,73 @@
+"""What a policy may answer for an operation: keep its results, compute them again, or move them.
+
+Besides ``True`` and ``False`` a policy may return ``Saveable``, ``Recompute`` or an
+``Offloadable``, which keeps the results in another memory until the backward pass needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dovetail_core import Eqn, describe_source
+
+Policy = Callable[..., Any]
+
+
+class _Answer:
+    """An answer without details; it is true if values are kept."""
+
+    __slots__ = ("name", "keeps")
+
+    def __init__(self, name: str, keeps: bool) -> None:
+        self.name = name
+        self.keeps = keeps
+
+    def __bool__(self) -> bool:
+        return self.keeps
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Saveable = _Answer("Saveable", True)
+"""Keep the operation's results where they are."""
+Recompute = _Answer("Recompute", False)
+"""Compute the operation's results again."""
+
+
+class Offloadable(NamedTuple):
+    """Keep the results in memory ``dst`` (as ``"pinned_host"``), and bring them back to ``src``."""
+
+    src: str
+    dst: str
+
+
+Verdict = _Answer | Offloadable
+
+
+def verdict(policy: Policy, eqn: Eqn) -> Verdict:
+    """What ``policy`` says of an equation, or a custom rule in its place.
+
+    Raises:
+        TypeError: it is none of the answers above; names the operation and its place.
+    """
+    keep = None if eqn.primitive.cells is None else eqn.primitive.cells.get("remat.keep")
+    if keep is not None:
+        found = keep(policy, eqn)
+    else:
+        found = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+    if found is True or found is Saveable:
+        return Saveable
+    if found is False or found is Recompute:
+        return Recompute
+    if isinstance(found, Offloadable):
+        return found
+    try:
+        return Saveable if bool(found) else Recompute
+    except Exception:
+        raise TypeError(
+            f"the checkpoint policy {policy!r} answered {found!r} for "
+            f"{eqn.primitive.name!r}{describe_source(eqn.source)}: a policy returns a bool, "
+            "Saveable, Recompute or Offloadable(src, dst)"
+        ) from None
