@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 STEPS = 10_000
@@ -55,10 +56,8 @@ def dovetail_functions() -> dict[str, Timed]:
 
 def equinox_functions() -> dict[str, Timed]:
     """The same with Equinox's checkpointed loop."""
-    import equinox.internal as eqxi
-    import jax  # noqa: TID251 - this function runs in the peer's environment
-    import jax.numpy as jnp  # noqa: TID251
-
+    # By name, because this function alone runs in the peer's environment.
+    eqxi, jax, jnp = map(import_module, ("equinox.internal", "jax", "jax.numpy"))
     step, x = step_of(jnp), jnp.linspace(0.0, 1.0, STATE)
 
     def plain(x: Any) -> Any:
@@ -171,7 +170,7 @@ def child(python: str, lib: str, rounds: int) -> dict[str, float]:
 
 def main() -> int:
     """Measure, print, and fail where a target is missed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--peer", help="interpreter of an environment with JAX and Equinox")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", help="write all figures to this file")

@@ -27,14 +27,12 @@ dce_rules: RuleTable[DceRule] = RuleTable(
 
 
 def default_rule(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
-    """Keep an equation whole if any result is used or it has an effect but reading, else drop it."""
+    """Keep an equation whole if a result is used or it has an effect but reading, else drop it."""
     keep = any(used) or (bool(eqn.effects) and lasting(eqn.effects))
     return [keep] * len(eqn.invars), eqn if keep else None
 
 
-def narrowed(
-    eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dict[str, Any]
-) -> Eqn:
+def narrowed(eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dict[str, Any]) -> Eqn:
     """The equation with the operands and results that are marked, and some parameters replaced.
 
     Effects that name an operand name it at its new position.

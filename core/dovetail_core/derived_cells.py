@@ -229,7 +229,9 @@ class _Lifting(Generic[V]):
 
     def _guarded(self, body: Region) -> Callable[..., Sequence[V]]:
         """The lifted predicate chooses, element by element, between the old and the new carry."""
-        _refuse_writes(body, "a predicate", "its body also runs after some of its elements are done")
+        _refuse_writes(
+            body, "a predicate", "its body also runs after some of its elements are done"
+        )
         carrier, step = self.carrier, jaxpr_as_fun(body.program)
         condition = next(r for r in self.form.regions if CONTROL in r.results)
         test = jaxpr_as_fun(condition.program)

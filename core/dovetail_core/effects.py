@@ -84,10 +84,7 @@ V = TypeVar("V")
 
 def lasting(effects: Effects) -> bool:
     """Whether an equation with these effects must stay even if nobody uses its results."""
-    for e in effects:
-        if not isinstance(e, ReadEffect):
-            return True
-    return False
+    return any(not isinstance(e, ReadEffect) for e in effects)
 
 
 def program_effects(eqn_effects: Effects, eqn_inputs: list[V], positions: dict[V, int]) -> Effects:

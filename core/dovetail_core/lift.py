@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, cast
 
+from .errors import ConcretizationTypeError
 from .evaluate import jaxpr_as_fun
 from .ir import ClosedJaxpr
 from .mutable import apply_local, concerns
 from .primitive import Primitive
+from .source import current_source, describe
 from .staging import stage_closed
 from .structure import Carrier
 from .tables import RuleTable
 from .trace import Trace, Tracer, get_trace, reset_trace, run_under, set_trace
-from .types import AbstractValue
+from .types import AbstractValue, is_inexact
 from .xla.config import trace_context
 
 V = TypeVar("V")
@@ -37,6 +39,25 @@ class LiftTracer(Tracer["LiftTrace[Any]"]):
     def concrete(self) -> Any:
         plain = self._trace.plain(self.value)
         return plain.concrete() if isinstance(plain, Tracer) else plain
+
+    def __float__(self) -> float:
+        self._refuse_to_drop()
+        return super().__float__()
+
+    def __complex__(self) -> complex:
+        self._refuse_to_drop()
+        return super().__complex__()
+
+    def _refuse_to_drop(self) -> None:
+        """A number in place of a lifted one would silently lose what the transformation adds."""
+        if self.concrete() is None or not is_inexact(getattr(self.aval, "dtype", None)):
+            return
+        raise ConcretizationTypeError(
+            f"a value of type {self.aval.str_short()} that is being traced by {self._trace.what} "
+            f"is converted to a Python number{describe(current_source())}: what the "
+            "transformation computes of it (a derivative, say) would be lost. Leave it an array, "
+            "or apply dovetail.lax.stop_gradient and .item() where it is meant to be a constant."
+        )
 
 
 class LiftTrace(Trace, Generic[V]):

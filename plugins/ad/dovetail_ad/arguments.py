@@ -95,7 +95,9 @@ def _kept(x: Any) -> Any:
 def released(aux: Any) -> Any:
     """An auxiliary result with the values that are no arrays in their places."""
     return tree_map(
-        lambda x: x.value if isinstance(x, _Kept) else x, aux, is_leaf=lambda x: isinstance(x, _Kept)
+        lambda x: x.value if isinstance(x, _Kept) else x,
+        aux,
+        is_leaf=lambda x: isinstance(x, _Kept),
     )
 
 

@@ -228,6 +228,15 @@ def test_tracers_converted_to_python_or_numpy_values() -> None:
             jit(grad(f))(1.0)
 
 
+def test_a_python_number_does_not_silently_lose_its_derivative() -> None:
+    said = rf"differentiation.* is converted to a Python number {HERE}.*would be lost.*item\(\)"
+    for f in (lambda x: lax.mul(x, float(x)), lambda x: complex(x).real * x):
+        with pytest.raises(ConcretizationTypeError, match=said):
+            grad(f)(2.0)
+    assert float(grad(lambda x: lax.mul(x, float(int(x))))(2.0)) == 2.0
+    assert float(grad(lambda x: x.item() * x)(2.0)) == 2.0
+
+
 def test_leaked_tracers_are_named_wherever_they_are_used() -> None:
     leaked: list[Any] = []
 

@@ -68,7 +68,9 @@ def test_vjp_pulls_cotangents_back() -> None:
 def test_vjp_with_aux_and_errors() -> None:
     _, pull, aux = vjp(lambda a: (lax.sin(a), "kept" and lax.neg(a)), X, has_aux=True)
     np.testing.assert_allclose(aux, -X)
-    with pytest.raises(ValueError, match=r"cotangent number 0 has type f32\[2\], expected f32\[4\]"):
+    with pytest.raises(
+        ValueError, match=r"cotangent number 0 has type f32\[2\], expected f32\[4\]"
+    ):
         pull(X[:2])
     with pytest.raises(ValueError, match="of the structure of its output"):
         pull((X, X))

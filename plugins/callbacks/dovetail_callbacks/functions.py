@@ -112,8 +112,8 @@ def _check_argument(x: Any, what: str, callback: Any, args: Any, kwargs: Any) ->
 def _declared(x: Any, what: str, callback: Any) -> ShapedArray:
     if not hasattr(x, "shape") or not hasattr(x, "dtype"):
         raise TypeError(
-            f"{what} of {callable_name(callback)}: result_shape_dtypes must be a pytree of values with "
-            f"shape and dtype, such as ShapeDtypeStruct(shape, dtype), but has {x!r}"
+            f"{what} of {callable_name(callback)}: result_shape_dtypes must be a pytree of values "
+            f"with shape and dtype, such as ShapeDtypeStruct(shape, dtype), but has {x!r}"
             f"{describe_source(current_source())}"
         )
     return ShapedArray(tuple(x.shape), canonical_dtype(np.dtype(x.dtype)))

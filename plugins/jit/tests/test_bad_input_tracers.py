@@ -42,7 +42,9 @@ KNOWN: dict[str, tuple[Callable[[Any], Any], Any, Kind, str]] = {
     "complex": (complex, 1j, ConcretizationTypeError, rf"to a Python number {HERE}"),
     "math": (math.sin, 1.0, ConcretizationTypeError, rf"to a Python number {HERE}.*outside of"),
     "item": (lambda x: x.item(), 1.0, ConcretizationTypeError, rf"to a Python number {HERE}"),
-    "tolist": (lambda x: x.tolist(), X, ConcretizationTypeError, rf"converted to a NumPy array {HERE}"),
+    "tolist": (
+        lambda x: x.tolist(), X, ConcretizationTypeError, rf"converted to a NumPy array {HERE}"
+    ),
     "format": (
         lambda x: f"{x:.2f}", 1.0, ConcretizationTypeError,
         rf"formatted as text {HERE}.*dovetail\.debug\.print when the program runs",

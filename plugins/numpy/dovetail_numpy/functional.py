@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dovetail_core.tree_util import tree_map
+
 from .creation.arrays import as_array
 from .manipulation.shapes import expand_dims
 from .operands import Array, ArrayLike, axis_index
@@ -13,14 +15,18 @@ from .operands import Array, ArrayLike, axis_index
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> Array:
-    """``func1d`` of each vector along ``axis``; its results' dimensions take the axis's place."""
+    """``func1d`` of each vector along ``axis``; its results' dimensions take the axis's place.
+
+    Results may be tuples or other trees of arrays.
+    """
     from dovetail_batching import vmap
 
     x = as_array("apply_along_axis", arr)
     axis = axis_index("apply_along_axis", axis, x.ndim)
 
     def f(v: Any) -> Any:
-        return as_array("apply_along_axis", func1d(v, *args, **kwargs))
+        out = func1d(v, *args, **kwargs)
+        return tree_map(lambda leaf: as_array("apply_along_axis", leaf), out)
 
     for i in range(1, x.ndim - axis):
         f = vmap(f, in_axes=i, out_axes=-1)

@@ -201,23 +201,33 @@ def _slope(v: Any, axis: int, step: Any) -> Any:
 def unwrap(
     p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi
 ) -> Array:
-    """``p`` with jumps of more than half a period taken out along ``axis``."""
+    """``p`` with jumps of more than half a period taken out along ``axis``.
+
+    Integers stay integers where ``period`` is one.
+
+    Raises:
+        DTypeError: ``p`` is complex.
+    """
     from .reductions.cumulative import diff
     from .ufuncs.arithmetic import REMAINDER
+    from .ufuncs.choosers import REALS, accept
+    from .ufuncs.comparisons import LESS
 
-    (v,) = promote("unwrap", p, inexact=True)
-    v = as_array("unwrap", v)
+    v, per = (as_array("unwrap", x, i) for i, x in enumerate(promote("unwrap", p, period)))
+    accept("unwrap", v.dtype, REALS)
     axis = axis_index("unwrap", axis, v.ndim)
     if not v.shape[axis]:
         return v
-    per = convert(as_array("unwrap", period), v.dtype)
+    whole = v.dtype.kind in "iu"
     half = lax.div(per, number(per, 2))
-    limit = half if discont is None else convert(as_array("unwrap", discont), v.dtype)
+    limit: Any = lax.sub(per, half) if discont is None else discont  # rounded up for integers
     jumps = diff(v, axis=axis)
     within = lax.sub(REMAINDER(lax.add(jumps, half), per), half)
     edge = lax.bitwise_and(lax.eq(within, lax.neg(half)), lax.gt(jumps, number(jumps, 0)))
+    if whole:  # half of an odd period is no jump
+        edge = lax.bitwise_and(edge, lax.eq(lax.rem(per, number(per, 2)), number(per, 0)))
     within = select(edge, half, within)
-    correction = select(lax.lt(lax.abs(jumps), limit), number(v, 0), lax.sub(within, jumps))
+    correction = select(LESS(lax.abs(jumps), limit), number(v, 0), lax.sub(within, jumps))
     running = lax.cumsum(correction, axis=axis)
     config = [(int(i == axis), 0, 0) for i in range(v.ndim)]
     return lax.add(v, lax.pad(running, number(v, 0), config))

@@ -32,6 +32,10 @@ xp.floor_divide(f1, np.float32(np.inf))
 xp.polyval(xp.asarray([[1, 2], [3, 4]]), 2)
 xp.poly(np.array([2.0, 1.0]))
 xp.poly(xp.asarray([]))
+xp.unwrap(xp.asarray([0, 4, 8, 12]), period=6)
+xp.unwrap(xp.asarray([0, 4, 8, 1, -9]), period=7)
+xp.unwrap(xp.asarray([0, 4, 8, 1, -9]))
+xp.unwrap(f2 * 3, discont=4.0, axis=0)
 xp.shape([[1, 2]])
 xp.ndim([1, 2])
 xp.size([[1, 2], [3, 4]])
@@ -163,6 +167,13 @@ def test_exponents_beyond_all_results():
             np.asarray(dnp.ldexp(x, n))[[0, 1, 2, 4]], wanted[[0, 1, 2, 4]]
         )
     assert float(dnp.ldexp(1.0, dnp.array(2**32 - 1, "uint32"))) == np.inf
+
+
+def test_functions_along_axes_may_return_several_arrays(arrays):
+    x = arrays["f2"]
+    low, high = dnp.apply_along_axis(lambda v: (v.min(), v[::-1]), 1, x)
+    np.testing.assert_array_equal(np.asarray(low), np.asarray(x).min(1))
+    np.testing.assert_array_equal(np.asarray(high), np.asarray(x)[:, ::-1])
 
 
 def test_the_least_integer_is_an_array():

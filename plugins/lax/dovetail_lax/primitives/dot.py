@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import promote_types
-from ..element_types import itemsize_bits
-from ._elementwise import kind_of, place
+from ..element_types import itemsize_bits, kind_of
+from ._elementwise import place
 
 Axes = tuple[int, ...]
 DotDimensionNumbers: TypeAlias = tuple[

@@ -162,7 +162,12 @@ def test_numbers_among_the_names_are_axes_of_the_array() -> None:
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     both = vmap(lambda v: lax.psum(v, (0, "i")), axis_name="i")
     np.testing.assert_allclose(both(x), np.broadcast_to(x.sum((0, 1)), (2, 4)))
-    for collective, reduced in ((lax.psum, np.sum), (lax.pmax, np.max), (lax.pmin, np.min), (lax.pmean, np.mean)):
+    for collective, reduced in (
+        (lax.psum, np.sum),
+        (lax.pmax, np.max),
+        (lax.pmin, np.min),
+        (lax.pmean, np.mean),
+    ):
         np.testing.assert_allclose(collective(x, 1), reduced(x, 1))
         np.testing.assert_array_equal(collective(x, ()), x)
         named = vmap(lambda v, f=collective: f(v, ("i", 1)), axis_name="i")(x)

@@ -125,11 +125,11 @@ LOOPS: dict[str, tuple[Call, type[Exception], str]] = {
         lambda: lax.while_loop(lambda c: c < 3, halve, np.int32(1)), TypeError,
         rf"while_loop: the loop carry: .*i32\[\] in the input .* result of halve .*{HERE}",
     ),
-    "while predicate": (
+    "while predicate in a tuple": (
         lambda: lax.while_loop(lambda c: (c < 3,), halve, 1.0), TypeError,
         rf"must return one boolean scalar, but it returned .* of bool\[\] {HERE}",
     ),
-    "scan length": (
+    "scan length type": (
         lambda: lax.scan(same, 1.0, None, length=2.5), TypeError,  # type: ignore[arg-type]
         rf"scan: length must be an integer, got 2.5 of type float {HERE}.*int\(\)",
     ),
@@ -138,7 +138,7 @@ LOOPS: dict[str, tuple[Call, type[Exception], str]] = {
         rf"scan: length must not be negative, got -1 {HERE}",
     ),
     "unroll": (
-        lambda: lax.scan(same, 1.0, X, unroll=2.0), TypeError,  # type: ignore[arg-type]
+        lambda: lax.scan(lambda c, x: (c, x), 1.0, X, unroll=2.0), TypeError,  # type: ignore[arg-type]
         rf"scan: unroll must be an integer, got 2.0 of type float {HERE}",
     ),
     "batch size": (
@@ -158,15 +158,15 @@ LOOPS: dict[str, tuple[Call, type[Exception], str]] = {
         rf"must return one boolean scalar, but .*bool\[4\] {HERE}.*Reduce it \(\.any\(\)",
     ),
     "fori dtype": (
-        lambda: lax.fori_loop(0, 3, lambda i, c: halve(c), 1), TypeError,
-        rf"fori_loop: the loop carry: types must agree.*i32\[\]~ .*{HERE}",
+        lambda: lax.fori_loop(0, 3, lambda i, c: halve(c), np.int32(1)), TypeError,
+        rf"fori_loop: the loop carry: types must agree.*i32\[\] .*{HERE}",
     ),
     "fori bounds": (
         lambda: lax.fori_loop(0.0, 3, lambda i, c: c, 0), TypeError,
         rf"fori_loop: lower must be an integer scalar, got f32\[\]~ {HERE}.*Convert it",
     ),
     "partial": (
-        lambda: lax.while_loop(lambda c: c < 3, partial(halve, _=None), 1), TypeError,
+        lambda: lax.while_loop(lambda c: c < 3, partial(halve, _=None), np.int32(1)), TypeError,
         rf"in the result of halve .*{HERE}",
     ),
 }  # fmt: skip

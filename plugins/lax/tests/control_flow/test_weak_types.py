@@ -11,7 +11,6 @@ import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_jit import jit
 
-
 V = np.arange(5, dtype=np.float32)
 
 
@@ -44,7 +43,9 @@ def test_an_index_yields_to_the_types_of_the_body() -> None:
     assert found.dtype == np.int8 and int(found) == 10
     found = jit(lambda lo, hi: lax.fori_loop(lo, hi, sums, 0))(np.uint8(1), np.uint8(5))
     assert found.dtype == np.uint8 and int(found) == 10
-    high = lax.fori_loop(np.uint32(2**32 - 3), np.uint32(2**32 - 1), lambda i, c: (c[0] + 1, i), (0, np.uint32(0)))
+    high = lax.fori_loop(
+        np.uint32(2**32 - 3), np.uint32(2**32 - 1), lambda i, c: (c[0] + 1, i), (0, np.uint32(0))
+    )
     assert (int(high[0]), int(high[1])) == (2, 2**32 - 2)
 
 
@@ -59,4 +60,6 @@ def test_unrolling_by_nothing_is_no_unrolling() -> None:
     want, got = lax.scan(step, 0.0, V), lax.scan(step, 0.0, V, unroll=0)
     np.testing.assert_array_equal(want[1], got[1])
     slope = grad(lambda w: lax.scan(lambda c, x: (c * w + x, None), 0, V, unroll=0)[0])(0.5)
-    np.testing.assert_allclose(slope, sum(V[4 - k] * k * 0.5 ** (k - 1) for k in range(5)), rtol=1e-6)
+    np.testing.assert_allclose(
+        slope, sum(V[4 - k] * k * 0.5 ** (k - 1) for k in range(5)), rtol=1e-6
+    )

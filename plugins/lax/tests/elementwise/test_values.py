@@ -124,6 +124,7 @@ def test_limits_of_the_incomplete_functions() -> None:
 
     assert values(lax.igamma, (a, 0), (a, inf), (inf, a)) == [0, 1, 0]
     assert values(lax.igammac, (a, 0), (a, inf), (inf, a)) == [1, 0, 1]
+    special = pytest.importorskip("scipy.special")
     edges = [(0, a), (0, inf), (0, 0), (-1, a), (a, -1), (0, -1)]
     for p in edges:  # by definition, as SciPy has them: all mass is at 0 where a = 0
         np.testing.assert_equal(values(lax.igamma, p), [special.gammainc(*p)])
@@ -156,3 +157,10 @@ def test_states_of_generators_advance() -> None:
 def test_uniform_numbers_lie_between_their_bounds() -> None:
     x = np.asarray(lax.rng_uniform(2.0, np.float32(3.0), (100,)))
     assert ((x >= 2) & (x < 3)).all() and np.unique(x).size > 50
+
+
+def test_booleans_are_clamped() -> None:
+    x = np.array([True, False])
+    for low, high in ((False, True), (True, True), (False, False)):
+        found = lax.clamp(np.bool_(low), x, np.bool_(high))
+        np.testing.assert_array_equal(found, np.clip(x, low, high))

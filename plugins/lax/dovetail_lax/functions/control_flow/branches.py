@@ -56,8 +56,8 @@ def switch(
     (aval,) = operand_types([index], tree_structure(0), "switch: the index")
     if aval.shape != () or aval.dtype.kind not in "iu":
         raise TypeError(
-            f"switch: the index must be an integer scalar, got {aval.str_short()}{place()}. Convert "
-            "it, for example with .astype('int32')."
+            f"switch: the index must be an integer scalar, got {aval.str_short()}{place()}. "
+            "Convert it, for example with .astype('int32')."
         )
     if disable_jit.value and get_trace() is EVAL:
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
@@ -125,8 +125,8 @@ def cond(
     (aval,) = operand_types([pred], tree_structure(0), "cond: the predicate")
     if aval.shape != () or aval.dtype.kind not in "biuf":
         raise TypeError(
-            f"cond: the predicate must be a boolean scalar, got {aval.str_short()}{place()}. Reduce "
-            "it (.any(), .all()), or use where or select to choose element by element."
+            f"cond: the predicate must be a boolean scalar, got {aval.str_short()}{place()}. "
+            "Reduce it (.any(), .all()), or use where or select to choose element by element."
         )
     if disable_jit.value and get_trace() is EVAL:
         return true_fun(*operands) if pred else false_fun(*operands)

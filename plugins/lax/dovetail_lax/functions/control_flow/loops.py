@@ -159,8 +159,8 @@ def _check_predicate(cond_fun: Any, condition: Staged) -> None:
         found = ", ".join(a.str_short() for a in avals)
         raise TypeError(
             f"while_loop: {name_of(cond_fun)} must return one boolean scalar, but it returned "
-            f"{condition.out_tree} of {found or 'nothing'}{place()}. Reduce it (.any(), .all()), or "
-            "compare it with a number."
+            f"{condition.out_tree} of {found or 'nothing'}{place()}. Reduce it (.any(), .all()), "
+            "or compare it with a number."
         )
 
 
@@ -239,8 +239,8 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
     if a.dtype != b.dtype:
         if not (a.weak_type or b.weak_type):
             raise TypeError(
-                f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}{place()}: convert "
-                "one of them so that they agree"
+                f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}{place()}: "
+                "convert one of them so that they agree"
             )
         dtype = b.dtype if a.weak_type else a.dtype
         strong = b.update(dtype=dtype, weak_type=False)

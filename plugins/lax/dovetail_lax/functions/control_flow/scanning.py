@@ -123,8 +123,8 @@ def _unroll(unroll: int | bool, length: int) -> int:
     n = _integer("scan: unroll", unroll)
     if n < 0:
         raise ValueError(
-            f"scan: unroll must not be negative, got {unroll!r}{place()}. It says how many steps to "
-            "put into one iteration of the compiled loop."
+            f"scan: unroll must not be negative, got {unroll!r}{place()}. It says how many steps "
+            "to put into one iteration of the compiled loop."
         )
     return max(n, 1)
 
