@@ -127,7 +127,8 @@ def _claimant(found: Registry, name: str) -> str:
 
 
 def _report(found: Registry) -> None:
-    for p in found.plugins.values():
+    # What is at fault comes before those that are set aside because it is.
+    for p in sorted(found.plugins.values(), key=lambda p: p.problem.endswith("set aside itself")):
         if p.problem and not p.problem.startswith("disabled"):
             text = f"plugin {p.name!r} of {p.distribution} {p.version} is set aside: {p.problem}"
             if os.environ.get("DOVETAIL_STRICT") == "1":

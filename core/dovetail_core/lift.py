@@ -19,7 +19,7 @@ from .source import current_source, describe
 from .staging import stage_closed
 from .structure import Carrier
 from .tables import RuleTable
-from .trace import Trace, Tracer, get_trace, reset_trace, run_under, set_trace
+from .trace import Trace, Tracer, check_alive, get_trace, reset_trace, run_under, set_trace
 from .types import AbstractValue, is_inexact
 from .xla.config import trace_context
 
@@ -50,6 +50,7 @@ class LiftTracer(Tracer["LiftTrace[Any]"]):
 
     def _refuse_to_drop(self) -> None:
         """A number in place of a lifted one would silently lose what the transformation adds."""
+        check_alive(self)
         if self.concrete() is None or not is_inexact(getattr(self.aval, "dtype", None)):
             return
         raise ConcretizationTypeError(

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import jvp, linearize
-from dovetail_core import typeof
+from dovetail_core import UnexpectedTracerError, get_trace, typeof
 from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
 
-from .checks import check_aval, check_value, differences, name_of
-from .closures import Converted
+from .calls import looks_through
+from .checks import check_aval, check_value, differences, name_of, names_rule
+from .closures import Converted, closure_convert
 from .function import custom
 from .zeros import zero_from_primal
 
@@ -37,7 +38,8 @@ def custom_root(
     Raises:
         TypeError: ``f`` or ``solve`` returns another structure or type than the guess.
     """
-    leaves, tree = tree_flatten(initial_guess)
+    guess = initial_guess
+    leaves, tree = tree_flatten(guess)
     name = name_of(f)
     converted = Converted(f, leaves, tree, name)
     avals = [typeof(x) for x in leaves]
@@ -52,20 +54,39 @@ def custom_root(
         _check("solve", name_of(solve), tree_structure(x), types, tree, avals)
         return found
 
+    root.__name__ = f"root_of_{name}"
+
+    if looks_through(get_trace()):
+        try:
+            return _differentiable(root, converted, tangent_solve, has_aux)(converted.consts, guess)
+        except UnexpectedTracerError as e:
+            if not names_rule(e):
+                raise
+    # solve may use values that are being transformed: traced, it has them as operands. The root
+    # does not depend on them, so that their tangents do not count.
+    traced, values = closure_convert(root, converted.consts, guess)
+    made = _differentiable(traced, converted, tangent_solve, has_aux)
+    return made(converted.consts, guess, *values)
+
+
+def _differentiable(
+    root: Callable[..., Any], f: Converted, tangent_solve: Callable[..., Any], has_aux: bool
+) -> Any:
+    """``root(consts, guess, *values)``, differentiable with respect to ``consts`` alone."""
+
     def root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-        consts, guess = primals
-        found = made(consts, guess)
+        consts = primals[0]
+        found = made(*primals)
         x = found[0] if has_aux else found
-        _, df = jvp(lambda c: converted(c, x), (consts,), (tangents[0],))
-        _, g = linearize(lambda y: converted(consts, y), x)
+        _, df = jvp(lambda c: f(c, x), (consts,), (tangents[0],))
+        _, g = linearize(lambda y: f(consts, y), x)
         dx = tangent_solve(g, tree_map(lambda t: algebra().neg(t), df))
         return found, (dx, tree_map(zero_from_primal, found[1])) if has_aux else dx
 
-    root.__name__ = f"root_of_{name}"
     made = custom(root)
     made.rules.ignores_closure = True
     made.def_jvp(root_jvp)
-    return made(converted.consts, initial_guess)
+    return made
 
 
 def _check(what: str, name: str, tree: Any, types: Any, want: Any, avals: Any) -> None:

@@ -126,6 +126,19 @@ def test_further_values_of_a_solve() -> None:
     np.testing.assert_allclose(dt.grad(lambda b: run(b)[1]["norm"])(B), [0.0] * 3)
 
 
+def test_a_solver_may_use_what_is_differentiated() -> None:
+    def root(a: Any) -> Any:
+        return dt.lax.custom_root(
+            lambda x: x * x - a, 1.0, lambda f, x: dnp.sqrt(a), lambda g, y: y / g(1.0)
+        )
+
+    for g in (dt.grad(root), dt.jit(dt.grad(root)), dt.grad(dt.jit(root)), dt.grad(dt.remat(root))):
+        np.testing.assert_allclose(g(4.0), 0.25)
+    np.testing.assert_allclose(dt.grad(dt.grad(root))(4.0), -1 / 32)
+    np.testing.assert_allclose(dt.vmap(dt.grad(root))(dnp.asarray([1.0, 4.0])), [0.5, 0.25])
+    np.testing.assert_allclose(dt.jvp(root, (4.0,), (1.0,)), (2.0, 0.25))
+
+
 def test_bad_input() -> None:
     one = dnp.asarray(1.0)
     with pytest.raises(TypeError, match=r"custom_root: f \(<lambda>\) must return the structure"):

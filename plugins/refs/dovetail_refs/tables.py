@@ -28,5 +28,9 @@ def _derive(primitive: Primitive) -> DischargeRule | None:
 
 
 discharge_rules: RuleTable[Callable[..., Any]] = RuleTable(
-    "refs.discharge", signature=DischargeRule, derive=_derive, law="discharge"
+    "refs.discharge",
+    signature=DischargeRule,
+    derive=_derive,
+    law="discharge",
+    empty="well where the row takes no mutable values",
 )

@@ -127,7 +127,7 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
     zero = full(shape, 0, pivots.dtype)
 
     def swap(i: Any, rows: Any) -> Any:
-        starts = [np.int32(0)] * last
+        starts, i = [_as(np.int32(0), i.dtype)] * last, _as(i, i.dtype)
         j = dynamic_slice_p.bind(pivots, *starts, i, slice_sizes=(*batch, 1))
         at_i = eq_p.bind(places, spread(_as(i, pivots.dtype), shape))
         at_j = eq_p.bind(places, spread(j, shape, tuple(range(last + 1))))
