@@ -71,6 +71,6 @@ def _forgiving(f: F, call: F) -> F:
     return run  # type: ignore[return-value]
 
 
-def of_two_arrays(f: F) -> F:
-    """Decorator for a function of two operands."""
-    return fused(unless=_not_two_arrays)(f)
+def of_two_arrays(f: F, *static: str) -> F:
+    """``f``, a function of two operands and of options that are ``static``, as one C++ call."""
+    return fused(static, unless=_not_two_arrays)(f)

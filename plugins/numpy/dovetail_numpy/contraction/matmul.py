@@ -9,7 +9,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
 
-from ..fusion import fused_when_evaluated
+from ..fusion import fused_when_evaluated, of_two_arrays
 from ..operands import Array, ArrayLike, ShapeError, here, operand
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
@@ -137,6 +137,10 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
 MATMUL = MatMul("matmul")
 
 
+PRODUCT_OPTIONS = ("precision", "preferred_element_type", "out_sharding")
+
+
+@lambda f: of_two_arrays(f, *PRODUCT_OPTIONS)
 def matmul(
     a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,

@@ -8,12 +8,12 @@ from typing import Any
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_two_arrays
 from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
-from .matmul import NO_AXES, contraction, matmul
+from .matmul import NO_AXES, PRODUCT_OPTIONS, contraction, matmul
 
 
 def _tensordot(name: str, a: Any, b: Any, axes: Any, precision: Any, preferred: Any) -> Array:
@@ -33,6 +33,7 @@ def _pair(name: str, a: ArrayLike, b: ArrayLike) -> tuple[Any, Any]:
     return as_array(name, x, 0), as_array(name, y, 1)
 
 
+@lambda f: of_two_arrays(f, *PRODUCT_OPTIONS)
 def dot(
     a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
