@@ -30,7 +30,7 @@ class ReferenceRule(Protocol):
 
 
 def _derive_stablehlo(primitive: Primitive) -> StablehloRule | None:
-    from .pjrt.builder import derive_lowering
+    from .pjrt.rules import derive_lowering
 
     return derive_lowering(primitive)
 

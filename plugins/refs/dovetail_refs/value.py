@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -18,9 +18,10 @@ from dovetail_core.algebra import add, algebra
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import jit
 
+from .access import Access
 from .indexing import Chain, Index, accumulate, read, with_moving_integers, write
 from .places import here
-from .types import AbstractRef, length, refuse_iteration
+from .types import AbstractRef
 
 
 class _RefMeta(type):
@@ -31,7 +32,7 @@ class _RefMeta(type):
         return isinstance(instance, Tracer) and isinstance(instance.aval, AbstractRef)
 
 
-class Ref(metaclass=_RefMeta):
+class Ref(Access, metaclass=_RefMeta):
     """A place that holds an array: ``ref[...]`` reads it, ``ref[index] = value`` writes to it.
 
     Make one with ``new_ref``. Inside of transformed functions a reference is traced; ``isinstance``
@@ -122,35 +123,6 @@ class Ref(metaclass=_RefMeta):
     @property
     def size(self) -> int:
         return self._aval.inner_aval.size
-
-    @property
-    def at(self) -> Any:
-        """``ref.at[index]``: a view of part of the reference."""
-        from .views import At
-
-        return At(self)
-
-    def __getitem__(self, index: Any) -> Any:
-        from .functions import get
-
-        return get(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        from .functions import set
-
-        set(self, index, value)
-
-    def accumulate(self, cotangent: Any) -> None:
-        """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
-        from .functions import addupdate
-
-        addupdate(self, ..., cotangent)
-
-    def __len__(self) -> int:
-        return length(self)
-
-    def __iter__(self) -> Iterator[Any]:
-        return refuse_iteration(self)
 
     def __bool__(self) -> bool:
         return self._no_number("a condition")

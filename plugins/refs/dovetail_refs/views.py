@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from dovetail_core import typeof
 from dovetail_core.tree_util import register_pytree_node
 
+from .access import Access
 from .indexing import encode
-from .types import length, refuse_iteration
 
 
 class At:
@@ -28,7 +28,7 @@ class At:
         return TransformedRef(self._target, [index])
 
 
-class TransformedRef:
+class TransformedRef(Access):
     """A view of part of a reference: ``view[...]`` reads it, ``view[index] = value`` writes to it.
 
     A view is a pytree of the reference and of the arrays in its indices.
@@ -62,33 +62,6 @@ class TransformedRef:
     @property
     def ndim(self) -> int:
         return len(self.shape)
-
-    @property
-    def at(self) -> At:
-        """``view.at[index]``: a view of part of the view."""
-        return At(self)
-
-    def __getitem__(self, index: Any) -> Any:
-        from .functions import get
-
-        return get(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        from .functions import set
-
-        set(self, index, value)
-
-    def accumulate(self, cotangent: Any) -> None:
-        """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
-        from .functions import addupdate
-
-        addupdate(self, ..., cotangent)
-
-    def __len__(self) -> int:
-        return length(self)
-
-    def __iter__(self) -> Iterator[Any]:
-        return refuse_iteration(self)
 
     def __repr__(self) -> str:
         return f"TransformedRef({self.ref!r}, {', '.join(map(repr, self.indices))})"

@@ -5,11 +5,11 @@ from .. import array as array
 from .backend import PjrtBackend as PjrtBackend, backend_of as backend_of
 from .builder import (
     Builder as Builder,
-    ModuleText as ModuleText,
     Val as Val,
-    elementwise as elementwise,
 )
+from .functions import ModuleText as ModuleText
 from .module import LoweredModule as LoweredModule, lower_module as lower_module
+from .rules import elementwise as elementwise
 from .text import (
     bool_array as bool_array,
     dense as dense,

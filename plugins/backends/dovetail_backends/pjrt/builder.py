@@ -17,7 +17,6 @@ from dovetail_core import (
     Eqn,
     Jaxpr,
     Literal,
-    Primitive,
     ShapedArray,
     Var,
     float0,
@@ -27,6 +26,7 @@ from dovetail_core import (
 
 from ..tables import StablehloRule, stablehlo_rules
 from . import effects
+from .functions import ModuleText
 from .text import dense, i64_array, tensor_type
 
 
@@ -42,51 +42,6 @@ class Val:
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.type}"
-
-
-class ModuleText:
-    """The functions of a module; equal programs share one."""
-
-    def __init__(self, platform: str, annotated: bool = False) -> None:
-        self.platform = platform
-        self.annotated = annotated  # say above each operation's lines where it comes from
-        self.functions: list[str] = []
-        self.callbacks: list[Callable[..., Any]] = []
-        self._names: dict[ClosedJaxpr, str] = {}
-        self._used: set[str] = {"main"}
-
-    def function_for(self, program: ClosedJaxpr) -> str:
-        """The name of the private function for ``program``, written at the first request."""
-        name = self._names.get(program)
-        if name is None:
-            name = self._names[program] = self._fresh(program.jaxpr.name or "fn")
-            self.functions.append(write_function(self, program, name))
-        return name
-
-    def add_callback(self, fun: Callable[..., Any]) -> int:
-        """The number under which the module's operations call a Python function."""
-        self.callbacks.append(fun)
-        return len(self.callbacks) - 1
-
-    def _fresh(self, wanted: str) -> str:
-        stem = "".join(c if c.isalnum() else "_" for c in wanted) or "fn"
-        name, n = stem, 0
-        while name in self._used:
-            n += 1
-            name = f"{stem}_{n}"
-        self._used.add(name)
-        return name
-
-
-def write_function(module: ModuleText, program: ClosedJaxpr, name: str) -> str:
-    """A private function for ``program``."""
-    b = Builder(module)
-    args = b.arguments(program.in_avals)
-    outs = b.inline(program, args)
-    head = ", ".join(f"{a.name}: {a.type}" for a in args)
-    types = ", ".join(v.type for v in outs)
-    b.terminate("func.return", outs)
-    return f"func.func private @{name}({head}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
 
 
 class Builder:
@@ -328,41 +283,3 @@ class Builder:
             return self.inline(program, args)  # a function would not pass the clock on
         name = self.module.function_for(program)
         return self.op("func.call", args, list(program.out_avals), f"callee = @{name}")
-
-
-def derive_lowering(primitive: Primitive) -> StablehloRule | None:
-    """Lower an operation by lowering its decomposition in place."""
-    if primitive.decomposition is None:
-        return None
-    decomposition = primitive.decomposition
-    from dovetail_core import MissingRule, stage_closed
-    from dovetail_core.tables import within
-
-    def rule(b: Builder, *operands: Val, **params: Any) -> Any:
-        def body(*xs: Any) -> list[Any]:
-            out = decomposition(*xs, **params)
-            return list(out) if primitive.multiple_results else [out]
-
-        token = set_source(b.source)
-        try:
-            program = stage_closed(body, [x.aval for x in operands], primitive.name)
-            results = b.inline(program, operands)
-        except MissingRule as e:
-            raise within(e, primitive) from None
-        finally:
-            reset_source(token)
-        return results if primitive.multiple_results else results[0]
-
-    return rule
-
-
-def elementwise(op: str, attrs: str = "") -> StablehloRule:
-    """The rule of an elementwise operation; scalar operands are broadcast to the result's shape."""
-
-    def rule(b: Builder, *operands: Val, **params: Any) -> Val:
-        out = b.outs[0]
-        shape = out.shape
-        args = [x if x.aval.shape == shape else b.broadcast(x, shape, ()) for x in operands]
-        return b.op(op, args, out, attrs)
-
-    return rule

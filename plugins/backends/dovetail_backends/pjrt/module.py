@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
 from dovetail_core.mutable import without_mutable
 
-from .builder import Builder, ModuleText
+from .builder import Builder
+from .functions import ModuleText
 from .text import tensor_type
 
 

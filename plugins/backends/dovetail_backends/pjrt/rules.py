@@ -1,0 +1,53 @@
+"""Lowering rules that are made: of decompositions, and of operations element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import (
+    MissingRule,
+    Primitive,
+    reset_source_override as reset_source,
+    set_source_override as set_source,
+    stage_closed,
+)
+from dovetail_core.tables import within
+
+from ..tables import StablehloRule
+from .builder import Builder, Val
+
+
+def derive_lowering(primitive: Primitive) -> StablehloRule | None:
+    """Lower an operation by lowering its decomposition in place."""
+    if primitive.decomposition is None:
+        return None
+    decomposition = primitive.decomposition
+
+    def rule(b: Builder, *operands: Val, **params: Any) -> Any:
+        def body(*xs: Any) -> list[Any]:
+            out = decomposition(*xs, **params)
+            return list(out) if primitive.multiple_results else [out]
+
+        token = set_source(b.source)
+        try:
+            program = stage_closed(body, [x.aval for x in operands], primitive.name)
+            results = b.inline(program, operands)
+        except MissingRule as e:
+            raise within(e, primitive) from None
+        finally:
+            reset_source(token)
+        return results if primitive.multiple_results else results[0]
+
+    return rule
+
+
+def elementwise(op: str, attrs: str = "") -> StablehloRule:
+    """The rule of an elementwise operation; scalar operands are broadcast to the result's shape."""
+
+    def rule(b: Builder, *operands: Val, **params: Any) -> Val:
+        out = b.outs[0]
+        shape = out.shape
+        args = [x if x.aval.shape == shape else b.broadcast(x, shape, ()) for x in operands]
+        return b.op(op, args, out, attrs)
+
+    return rule
