@@ -54,7 +54,7 @@ class Loan:
     between the original must not be used.
     """
 
-    __slots__ = ("originals", "local", "_first")
+    __slots__ = ("originals", "local", "_first", "_type")
 
     def __init__(
         self, trace: Trace, originals: Sequence[Any], aval: AbstractValue, contents: Iterable[Any]
@@ -62,11 +62,15 @@ class Loan:
         self.originals = originals
         self.local = LocalValue(trace, aval, contents, borrowed=True)
         self._first = list(self.local.contents)
+        self._type = aval
 
     @property
     def changed(self) -> bool:
-        """Whether the function wrote to it."""
-        return any(a is not b for a, b in zip(self.local.contents, self._first))
+        """Whether the function wrote to it; a box may hold the same values in another structure."""
+        local = self.local
+        if local.aval != self._type or len(local.contents) != len(self._first):
+            return True
+        return any(a is not b for a, b in zip(local.contents, self._first))
 
 
 def refuse_lent(loans: Sequence[Loan], args: Sequence[Any], what: str) -> None:

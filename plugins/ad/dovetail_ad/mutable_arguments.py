@@ -72,9 +72,10 @@ def give_back(trace: Any) -> None:
         if loan.changed:
             primal, tangent = loan.originals
             duals = [trace.lower(c) for c in loan.local.contents]
-            typeof(primal).write(primal, [p for p, _ in duals])
+            final: Any = loan.local.aval
+            final.write(primal, [p for p, _ in duals])
             dense = [zeros(typeof(p).tangent_type()) if t is None else t for p, t in duals]
-            typeof(tangent).write(tangent, dense)
+            final.tangent_type().write(tangent, dense)
 
 
 def plain_leaves(values: Sequence[Any], avals: Sequence[Any]) -> list[tuple[Any, Any]]:

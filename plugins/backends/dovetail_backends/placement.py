@@ -34,6 +34,11 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
     sharding = sharding_for(device)
     if x.__class__ is ArrayImpl:
         return move(x, sharding, donate, may_alias)
+    aval = typeof(x)
+    if isinstance(aval, HiType):
+        options: Any = {"device": device, "donate": donate, "may_alias": may_alias, "src": src}
+        arrays = take_apart(x, aval, "to put it on a device")
+        return aval.raise_val(*[_device_put_now(a, **options) for a in arrays])
     return put_value(x, sharding)
 
 

@@ -255,4 +255,4 @@ def _give_back(trace: BatchTrace, loan: Loan, dim: int) -> None:
     if loan.changed:
         x = loan.originals[0]
         lowered = [trace.lower(c) for c in loan.local.contents]
-        typeof(x).write(x, [trace.carrier.arrays(v, True, dim)[0] for v in lowered])
+        loan.local.aval.write(x, [trace.carrier.arrays(v, True, dim)[0] for v in lowered])

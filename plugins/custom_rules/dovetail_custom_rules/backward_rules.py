@@ -8,15 +8,20 @@ from typing import Any
 from dovetail_core import is_inexact, is_value, typeof
 from dovetail_core.algebra import algebra
 from dovetail_core.tree_util import (
-    broadcast_prefix,
     tree_flatten,
-    tree_leaves,
     tree_structure,
     tree_unflatten,
     treedef_children,
 )
 
-from .checks import check_type, check_value, differences, kind_of, name_of
+from .checks import (
+    check_type,
+    check_value,
+    differences,
+    kind_of,
+    leaves_with_zeros,
+    name_of,
+)
 from .flat import Backward, Flags
 from .frame import Frame
 from .zeros import CustomVJPPrimal, arrayed, has_tangent, is_zero, shown_zero, typed
@@ -153,12 +158,8 @@ def _converted(x: Any, want: Any) -> Any:
 
 def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:
     """The leaves of ``ct``, in which None may stand for any part of ``tree``."""
-    full = tree_unflatten(tree, list(range(tree.num_leaves)))
-    try:
-        leaves = broadcast_prefix(ct, full, is_leaf=lambda x: x is None)
-    except (ValueError, TypeError):
-        leaves = None
-    if leaves is None or sum(x is not None for x in leaves) != len(tree_leaves(ct)):
+    leaves = leaves_with_zeros(tree, ct)
+    if leaves is None:
         found = tree_structure(ct)
         raise TypeError(
             f"{what} returned a cotangent of another structure than argument {i}: "

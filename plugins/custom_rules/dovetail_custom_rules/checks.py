@@ -9,7 +9,9 @@ from dovetail_core import UnexpectedTracerError, typeof
 from dovetail_core.tree_util import (
     keystr,
     tree_differences,
+    tree_flatten,
     tree_flatten_with_path,
+    tree_map,
     tree_unflatten,
 )
 
@@ -48,6 +50,25 @@ def differences(expected: Any, found: Any) -> str:
     b = tree_unflatten(found, list(range(found.num_leaves)))
     lines = "; ".join(tree_differences(a, b))
     return f"{lines} (expected {expected}, got {found})"
+
+
+_ZERO = object()
+
+
+def leaves_with_zeros(tree: Any, found: Any) -> list[Any] | None:
+    """The leaves of ``found``, in which None may stand for any part of ``tree``: None for each of
+    that part's leaves. None where ``found`` has another structure."""
+
+    def filled(x: Any, part: Any) -> Any:
+        return tree_map(lambda _: _ZERO, part) if x is None else x
+
+    full = tree_unflatten(tree, [_ZERO] * tree.num_leaves)
+    try:
+        whole = tree_map(filled, found, full, is_leaf=lambda x: x is None)
+    except (ValueError, TypeError):
+        return None
+    leaves, structure = tree_flatten(whole)
+    return [None if x is _ZERO else x for x in leaves] if structure == tree else None
 
 
 def path_of(tree: Any, index: int) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import typeof
-from dovetail_core.tree_util import tree_flatten, tree_structure
+from dovetail_core.tree_util import tree_structure
 
-from .checks import check_type, differences, kind_of, name_of, path_of
+from .checks import check_type, differences, kind_of, leaves_with_zeros, name_of, path_of
 from .frame import Frame
 from .zeros import SymbolicZero, arrayed, is_zero, shown_zero, typed
 
@@ -67,11 +67,11 @@ def checked_tangents(
     """
     outs = frame.results(primal_out, what)
     tree = tree_structure(primal_out)
-    tangents, tangent_tree = tree_flatten(tangent_out, is_leaf=lambda x: x is None)
-    if tangent_tree != tree:
+    tangents = leaves_with_zeros(tree, tangent_out)
+    if tangents is None:
         raise TypeError(
             f"{what} returned a tangent of another structure than its primal result: "
-            f"{differences(tree, tangent_tree)}. Return one tangent per result."
+            f"{differences(tree, tree_structure(tangent_out))}. Return one tangent per result."
         )
     found: list[Any] = []
     for i, (x, t) in enumerate(zip(outs, tangents)):

@@ -15,6 +15,7 @@ from dovetail_core import (
     registry,
     run_under,
 )
+from dovetail_core.lowering import LowCarrier
 
 from .batched import batch_cell
 from .elimination import dce_cell
@@ -84,6 +85,11 @@ def _cells(row: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
     own = rules.reduce is not None or rules.batch is not None
     if rules.differentiates or (own and row.form is not None and rules.transpose is None):
         cells["ad.jvp"] = _jvp_cell(row, rules)
+    if rules.reduce is not None and row.form is not None:
+        # The rule speaks of high values also where the program has their arrays.
+        cells["to_lo"] = lambda *args, **params: lift_row(
+            row, rules, LowCarrier(rules.name), args, params
+        )
     if rules.batch is not None:
         cells["batching.batch"] = batch_cell(rules)
     cells.update(rules.cells)

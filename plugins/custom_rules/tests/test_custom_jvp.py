@@ -256,3 +256,18 @@ def test_lin_gives_the_result_and_its_linear_map() -> None:
     np.testing.assert_allclose(dt.jvp(f, (0.5, 3.0), (1.0, 0.0))[1], want[0], rtol=1e-6)
     np.testing.assert_allclose(dt.jit(dt.grad(f, (0, 1)))(0.5, 3.0), want, rtol=1e-6)
     np.testing.assert_allclose(dt.grad(dt.grad(f))(0.5, 3.0), -6 * np.sin(0.5), rtol=1e-6)
+
+
+def test_results_that_hold_none() -> None:
+    @dt.custom_jvp
+    def f(x: Any) -> Any:
+        return {"a": 2 * x["x"], "n": None}
+
+    @f.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        return f(*primals), {"a": 9 * tangents[0]["x"], "n": None}
+
+    def g(x: Any) -> Any:
+        return f({"x": x, "n": None})["a"]
+
+    assert dt.grad(g)(1.0) == dt.jit(dt.grad(g))(1.0) == 9

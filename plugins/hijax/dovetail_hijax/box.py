@@ -75,8 +75,7 @@ class BoxType(MutableHiType):
         return tree_flatten(box_get(value))[0]
 
     def write(self, value: Any, contents: Sequence[Any]) -> None:
-        aval: Any = current_type(value)
-        box_set(value, tree_unflatten(aval.tree, contents))
+        box_set(value, tree_unflatten(self.tree, contents))
 
     def tangent_type(self) -> BoxType:
         return BoxType(self.tree, tuple(a.tangent_type() for a in self.avals))

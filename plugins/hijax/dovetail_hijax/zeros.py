@@ -30,8 +30,12 @@ def symbolic(primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
 
 
 def plain(tangent: Any) -> Any:
-    """A rule's result as tables have it: None in place of a symbolic zero."""
-    return None if tangent.__class__ is Zero else tangent
+    """A rule's result as tables have it: None in place of a symbolic zero, and of a tangent that
+    holds nothing (one part of a value may be made of integers)."""
+    if tangent is None or tangent.__class__ is Zero:
+        return None
+    aval: Any = typeof(tangent)
+    return None if not aval.is_high and aval.dtype == float0 else tangent
 
 
 def differentiable(aval: AbstractValue) -> bool:

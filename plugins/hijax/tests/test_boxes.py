@@ -275,3 +275,45 @@ def test_a_failed_call_leaves_the_box_as_it_was():
     with pytest.raises(RuntimeError, match="stop"):
         dovetail.jit(f)(box, X)
     near(box.get(), X)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, dovetail.jit, dovetail.grad])
+def test_contents_that_change_their_type_in_a_checkpointed_function(run):
+    box = new_box()
+
+    @dovetail.checkpoint
+    def f(x):
+        box.set([*(box.get() or []), 1.0])
+        return dnp.sin(x)
+
+    run(f)(0.5)
+    run(f)(0.5)
+    near(box.get(), [1, 1])
+
+
+def test_retyped_in_a_program_and_again_in_a_checkpointed_function_there():
+    box = new_box()
+    box.set(1.0)
+
+    @dovetail.jit
+    def f(x):
+        box.set([box.get(), 2.0])
+        dovetail.checkpoint(lambda x: box.set({"k": box.get(), "x": 3.0}))(x)
+        return x
+
+    f(1.0)
+    near(box.get()["k"], [1, 2])
+    near(box.get()["x"], 3)
+
+
+def test_a_differentiated_box_that_keeps_its_values_and_gets_others_beside():
+    def f(box, x):
+        box.set([box.get(), 2 * x])
+        return x
+
+    box, tangent = Box(1.0), Box(10.0)
+    dovetail.jvp(f, (box, 3.0), (tangent, 1.0))
+    near(box.get(), [1, 6])
+    near(tangent.get(), [10, 2])
+    dovetail.jvp(lambda box: box.set(tuple(box.get())), (box,), (tangent,))
+    assert isinstance(box.get(), tuple) and isinstance(tangent.get(), tuple)

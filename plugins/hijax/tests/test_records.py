@@ -202,3 +202,35 @@ def test_maps_of_maps(records):
          4 * x.transpose(0, 2, 1))  # fmt: skip
     grad = dovetail.grad(lambda r: (twice(flags, r)["x"] ** 2).sum())(r)
     near(grad["x"], 2 * x)
+
+
+def test_integer_fields_in_a_differentiated_loop(records):
+    def last(r):
+        def step(c, _):
+            return records.record(a=c["a"] * 2, n=c["n"] + 1), None
+
+        return lax.scan(step, r, None, length=3)[0]["a"]
+
+    for gradient in (dovetail.grad(last), dovetail.jit(dovetail.grad(last))):
+        near(gradient(records.record(a=1.0, n=3))["a"], 8)
+
+
+def test_a_dce_rule_that_speaks_of_records(records):
+    @dovetail.custom
+    def f(r):
+        return records.record(a=r["a"]), r["b"]
+
+    @f.def_dce
+    def _(used, r):
+        return records.record(a=7 * r["a"]) if used[0] else None, 7 * r["b"] if used[1] else None
+
+    r = records.record(a=1.0, b=2.0)
+    near(dovetail.jit(lambda r: f(r)[0])(r)["a"], 7)
+    near(dovetail.jit(lambda r: f(r)[1])(r), 14)
+    near(dovetail.jit(dovetail.grad(lambda r: f(r)[1]))(r)["b"], 7)
+
+
+def test_records_are_put_on_devices(records):
+    moved = dovetail.device_put(records.record(a=1.0, b=X), dovetail.devices()[0])
+    near(moved["b"], X)
+    assert moved.fields["a"].committed

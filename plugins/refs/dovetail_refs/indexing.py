@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import (
-    NonConcreteBooleanIndexError,
     ShapedArray,
-    Tracer,
     stage,
     typeof,
 )
 from dovetail_core.algebra import add
 
+from .masks import as_array, check_masks, integers, is_plain, known_mask
 from .places import here
 
 Chain = tuple[tuple[Any, ...], ...]
@@ -53,6 +52,9 @@ def encode(aval: Any, indices: Sequence[Any]) -> Index:
                 f"a reference to a value of type {aval.str_short()} is indexed{here()}: such "
                 "values are read and written as a whole, ref[...]"
             )
+        if not all(map(is_plain, items)):
+            items = tuple([as_array(x) for x in items])  # type: ignore[misc]
+            check_masks(items, aval)
         encoded = tuple([x for item in items for x in _item(item, operands)])  # type: ignore[misc]
         if all(x == ("dots",) for x in encoded) and len(encoded) < 2:
             continue
@@ -74,8 +76,6 @@ def _item(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
         return [("flag", bool(item))]
     if isinstance(item, (int, np.integer)):
         return [("int", int(item))]
-    if isinstance(item, list):
-        item = np.asarray(item) if item else np.zeros(0, np.int32)
     return _array(item, operands)
 
 
@@ -90,14 +90,11 @@ def _array(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
         aval = None
     kind = aval.dtype.kind if isinstance(aval, ShapedArray) else "?"
     if kind == "b":
-        mask = item.concrete() if isinstance(item, Tracer) else item
-        if mask is None:
-            raise NonConcreteBooleanIndexError(
-                f"a reference is indexed by a traced boolean array{here()}, "
-                "so that it is not known how many elements are meant. Write "
-                "dovetail.numpy.where(mask, new, ref[...]) to all of it."
-            )
-        found = [x.astype(np.int32) for x in np.nonzero(np.asarray(mask))]
+        mask = known_mask(item)
+        assert mask is not None
+        if not mask.ndim:
+            return [("flag", bool(mask))]
+        found = integers(mask)
     elif kind in "iu":
         found = [item.astype(np.int32) if isinstance(item, np.ndarray) else item]
     else:

@@ -12,6 +12,7 @@ from dovetail_core.tree_util import register_pytree_node
 
 from .access import Access
 from .indexing import encode
+from .masks import spelled_out
 
 
 class At:
@@ -43,6 +44,7 @@ class TransformedRef(Access):
         self.ref = ref
         self.indices = list(indices)
         self._type()
+        self.indices = [spelled_out(index) for index in indices]
 
     def _type(self) -> Any:
         from .functions import indexed_type_of

@@ -74,6 +74,16 @@ def test_references_from_outside_are_not_closed_inside(s: Any) -> None:
         (-4, IndexError, "index -4 is out of range .* has length 3"),
         (np.array([0, 7]), IndexError, "index 7 is out of range"),
         ((0, 0), IndexError, r"too many indices .*: 2 for a reference of type f32\[3\], .* 1 axes"),
+        (
+            np.array([True, False]),
+            IndexError,
+            rf"f32\[3\] is indexed by a boolean array of shape \(2,\) {HERE}.*: from axis 0 .*\(3,\)",
+        ),
+        (
+            (..., [True, False, True, True]),
+            IndexError,
+            r"a boolean array of shape \(4,\) .*: from axis 0 on, its shape is \(3,\)",
+        ),
         (1.5, TypeError, r"a reference is indexed by f32\[\]~ .* made of integers, slices"),
         ("a", TypeError, "a reference is indexed by 'a' of type str"),
         (np.zeros(2), TypeError, r"a reference is indexed by f32\[2\]"),

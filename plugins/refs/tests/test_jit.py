@@ -170,3 +170,13 @@ def test_disabled_compilation() -> None:
     with dovetail.disable_jit():
         f(ref)
     np.testing.assert_array_equal(ref[...], [1.0, 3.0])
+
+
+def test_a_reference_whose_memory_is_being_overwritten() -> None:
+    ref = dovetail.new_ref(np.zeros(3))
+    ref._array().delete()  # as while another thread's call has the memory
+    text = r"Ref\{f32\[3\]\} is used at .* \(make a new one\), or another thread is updating it"
+    with pytest.raises(RuntimeError, match=text):
+        _ = ref[...]
+    with pytest.raises(RuntimeError, match=text):
+        dovetail.jit(lambda r: r[...])(ref)

@@ -210,3 +210,29 @@ def test_views_are_pytrees() -> None:
     dovetail.jit(lambda v: v.__setitem__(..., 0.0))(view)
     np.testing.assert_array_equal(ref[...], [0.0, 0.0, 2.0, 0.0, 4.0])
     assert "TransformedRef(Ref(" in repr(view)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [[0, 2], ([0, 2], [1, -1]), np.array([True, False, True]), (slice(None), [True, False, True])],
+    ids=["list", "lists", "mask", "mask of a later axis"],
+)
+def test_views_by_lists_and_masks_are_traced(index: Any) -> None:
+    place = np.arange(9.0).reshape(3, 3)
+    ref = dovetail.new_ref(place)
+    double = dovetail.jit(lambda v: dref.swap(v, ..., 2 * v[...]))
+    np.testing.assert_array_equal(double(ref.at[index]), place[index])
+    place[index] *= 2
+    np.testing.assert_array_equal(ref[...], place)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_boolean_arrays_without_dimensions(value: bool) -> None:
+    place = np.arange(3.0)
+    ref = dovetail.new_ref(place)
+    index = np.array(value)
+    np.testing.assert_array_equal(ref[index], place[index])
+    ref[index] = 5.0
+    place[index] = 5.0
+    np.testing.assert_array_equal(ref[...], place)
+    np.testing.assert_array_equal(ref.at[index][...], place[index])

@@ -22,7 +22,7 @@ from dovetail_core import (
     describe_source,
 )
 from dovetail_core.ir import programs_in
-from dovetail_core.mutable import check_aliases, discharge_provider, has_mutable
+from dovetail_core.mutable import check_aliases, discharge_provider, final_type, has_mutable
 
 from .primitive import remat_p
 
@@ -67,8 +67,8 @@ def _once(
     n = len(program.out_avals)
     finals = iter(outs[n:])
     for i in written:
-        aval = program.in_avals[i]
-        aval.write(operands[i], [next(finals) for _ in range(widths[i])])
+        final: Any = final_type(program, i)
+        final.write(operands[i], [next(finals) for _ in final.content_types()])
     return outs[:n]
 
 

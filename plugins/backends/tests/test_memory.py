@@ -1,0 +1,32 @@
+"""Memory of arrays that are gone is used again, not returned to the system and asked for anew."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import resource
+import dovetail, dovetail.numpy as dnp
+
+x = dnp.ones((256, 256))
+step = dovetail.jit(lambda x: [x + i for i in range(17)])
+faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    dovetail.block_until_ready(step(x))
+before = faults()
+for _ in range(100):
+    dovetail.block_until_ready(step(x))
+print(faults() - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's allocator")
+def test_repeated_calls_do_not_fault_their_results_pages_in_again() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    pages = 100 * 17 * 256 * 256 * 4 // 4096
+    assert int(done.stdout) < pages / 20
