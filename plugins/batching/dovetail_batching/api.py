@@ -173,6 +173,11 @@ def _input_dims(
             if aval.is_high:
                 out.append(d)
                 continue
+            if aval.has_mutable_type:
+                raise TypeError(
+                    f"what {aval.str_short()} holds has no one axis. Use None in in_axes for it, "
+                    "and map over what it holds."
+                )
             ndim = aval.ndim
         except TypeError as e:
             where = _leaf_names(args, kwargs)[i]

@@ -171,6 +171,17 @@ def test_backward_rules_that_return_something_else(bwd: Any, kind: Any, text: st
         raises(kind, text, g, {"a": 1.0, "b": 2.0}, 3.0)
 
 
+def test_a_bare_leaf_is_no_container_with_one_leaf() -> None:
+    f = dt.custom_vjp(lambda x: 2 * x[0])
+    f.defvjp(lambda x: (f(x), None), named(lambda r, ct: (ct,)))
+    raises(TypeError, "returned a cotangent of another structure than argument 0: at the root: "
+           "list with 1 child against a leaf", dt.grad(f), [1.0])  # fmt: skip
+    g = dt.custom_jvp(lambda x: [2 * x])
+    g.defjvp(named(lambda p, t: (g(*p), t[0])))
+    raises(TypeError, "returned a tangent of another structure than its primal result: at the "
+           "root: list with 1 child against a leaf", dt.jvp, g, (1.0,), (1.0,))  # fmt: skip
+
+
 def test_forward_rules_that_return_something_else() -> None:
     f = dt.custom_vjp(square)
     f.defvjp(named(lambda x: x), lambda r, ct: (ct,))

@@ -317,3 +317,12 @@ def test_a_differentiated_box_that_keeps_its_values_and_gets_others_beside():
     near(tangent.get(), [10, 2])
     dovetail.jvp(lambda box: box.set(tuple(box.get())), (box,), (tangent,))
     assert isinstance(box.get(), tuple) and isinstance(tangent.get(), tuple)
+
+
+def test_a_box_has_no_axis_to_map():
+    with pytest.raises(TypeError, match=r"vmap of f: args\[0\].*Box\{f32\[3\]\} holds has no one"):
+
+        def f(box, x):
+            return x
+
+        dovetail.vmap(f)(Box(X), X)

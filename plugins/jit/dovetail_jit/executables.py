@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from dovetail_backends import (
     LoweredModule,
     asarray_on,
@@ -19,6 +21,7 @@ from dovetail_backends import (
 from dovetail_core import (
     ClosedJaxpr,
     RegistryError,
+    float0,
     generation,
     low_types,
     lower_to_lo,
@@ -50,6 +53,8 @@ class Executable:
         self.sharding = single_device_sharding(device)
         self.constants = [self._array(c, typeof(c).strong()) for c in module.const_args]
         self._handlers: dict[bool, list[Any]] = {}
+        # The runtime has no arrays of float0, the tangents of integers: they are NumPy's.
+        self._nothing = {i: a.shape for i, a in enumerate(module.out_avals) if a.dtype == float0}
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on the program's (flat) arguments."""
@@ -71,6 +76,8 @@ class Executable:
         for x, d in zip(kept, self.module.donated):
             if d:  # the runtime has taken its memory: now C++ sends its use to Python
                 give_away(x, self.module.name)
+        for i, shape in self._nothing.items():
+            out[i] = np.zeros(shape, float0)
         return out
 
     def fast_path(
@@ -78,10 +85,11 @@ class Executable:
     ) -> FastPath | None:
         """What the C++ call path needs to repeat the call without Python.
 
-        None where it must not be: the program has effects, whose end and order are kept in Python.
+        None where it must not be: the program has effects, whose end and order are kept in Python,
+        or results of float0.
         ``consts`` are leading arguments that every call has in common.
         """
-        if self.module.effects:
+        if self.module.effects or self._nothing:
             return None
         n_out, n_in = len(self.module.out_avals), len(self.constants) + sum(self.module.kept)
         common = [self._array(c, a) for c, a in zip(consts, self.in_avals)]

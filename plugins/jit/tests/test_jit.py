@@ -10,7 +10,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
-from dovetail_core import UnexpectedTracerError
+from dovetail_core import UnexpectedTracerError, float0
 from dovetail_core.context import disable_jit
 from dovetail_jit import clear_caches, ensure_compile_time_eval, eval_shape, jit, make_jaxpr
 from dovetail_jit.stages import ShapeDtypeStruct
@@ -269,3 +269,11 @@ def test_what_is_not_a_function_is_refused() -> None:
         @jit
         def g() -> Any:
             yield 1
+
+
+def test_tangents_of_integers_come_out_as_float0() -> None:
+    f = jit(grad(lambda x, n: lax.mul(x, 2.0), (0, 1), allow_int=True))
+    for _ in range(3):
+        slope, nothing = f(1.0, np.array([3, 4]))
+        assert slope == 2.0
+        assert isinstance(nothing, np.ndarray) and nothing.dtype == float0 and nothing.shape == (2,)

@@ -68,9 +68,9 @@ class Ref(Access, metaclass=_RefMeta):
             )
         if self._content.__class__ is ArrayImpl and self._content.is_deleted():
             raise RuntimeError(
-                f"{self._aval.str_short()} is used{here()}, but the call "
-                "that updated it last failed when it had begun to overwrite it (make a new one), or "
-                "another thread is updating it now (guard it with a lock)"
+                f"{self._aval.str_short()} is used{here()}, but the call that updated it last "
+                "failed when it had begun to overwrite it (make a new one), or another thread is "
+                "updating it now (guard it with a lock)"
             )
         return self._content
 

@@ -44,7 +44,10 @@ def bind_with_effects(
         check_aliases(f"checkpoint of {name}", operands, names)
     if params["effects"] == "replay":
         return _replayed(program, operands, params)
-    return _once(program, mutable, operands, params)
+    touched = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
+    # A reference that only a derivative's rule writes to is passed on to it.
+    discharged = tuple(m and i in touched for i, m in enumerate(mutable))
+    return _once(program, discharged, operands, params)
 
 
 def _once(

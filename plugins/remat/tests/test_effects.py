@@ -343,3 +343,42 @@ def test_replay_asks_the_world_again() -> None:
     LOG.clear()
     dovetail.grad(dovetail.remat(seen, effects="replay"))(0.5)
     assert len(LOG) == 2
+
+
+@pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
+@pytest.mark.parametrize("place", ["plain", "scan", "around a scan", "nested"])
+@pytest.mark.parametrize("policy", [None, policies.everything_saveable])
+def test_a_rule_writes_a_cotangent_to_a_reference(policy: Any, place: str, jitted: bool) -> None:
+    ref = dovetail.new_ref(0.0)
+
+    @dovetail.custom_vjp
+    def watched(x: Any, ref: Any) -> Any:
+        return x
+
+    def backward(ref: Any, ct: Any) -> Any:
+        ref[...] += ct
+        return ct, None
+
+    watched.defvjp(lambda x, ref: (x, ref), backward)
+
+    def gradient(remat: Any) -> Any:
+        def f(x: Any) -> Any:
+            return watched(dnp.sin(x), ref) * x
+
+        def loop(step: Any) -> Any:
+            return lambda x: lax.scan(lambda c, _: (step(c), None), x, None, length=2)[0]
+
+        made = {
+            "plain": lambda: remat(f),
+            "scan": lambda: loop(remat(f)),
+            "around a scan": lambda: remat(loop(f)),
+            "nested": lambda: remat(lambda x: remat(f)(x) * x),
+        }[place]()
+        ref[...] = 0.0
+        g = dovetail.grad(made)
+        value = (dovetail.jit(g) if jitted else g)(0.7)
+        return [float(value), float(ref[...])]
+
+    wanted = gradient(lambda f: f)
+    assert wanted[1] != 0
+    np.testing.assert_allclose(gradient(lambda f: dovetail.remat(f, policy=policy)), wanted, 1e-5)

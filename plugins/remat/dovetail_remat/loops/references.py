@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, current_source, describe_source
+from dovetail_core.effects import InputEffect
 from dovetail_core.mutable import discharge_provider
 
 from .description import Loop
@@ -28,6 +29,7 @@ def bind_with_contents(what: str, bind: Any, loop: Loop, operands: Sequence[Any]
                 f"{aval.str_short()}, which a checkpointed loop cannot carry: only references to "
                 "arrays. Carry what it holds, and set it after the loop."
             )
+    _refuse_untouched(what, loop, is_ref)
     inner, written = _discharged(loop, is_ref)
     contents = [ref[...] for ref in refs]
     given = [*pick(consts, is_ref, False), *pick(contents, written, False)]
@@ -37,6 +39,22 @@ def bind_with_contents(what: str, bind: Any, loop: Loop, operands: Sequence[Any]
     for ref, final in zip(pick(refs, written), outs[n:m]):
         ref[...] = final
     return [*outs[:n], *outs[m:]]
+
+
+def _refuse_untouched(what: str, loop: Loop, is_ref: Sequence[bool]) -> None:
+    """Refuse a reference that only a derivative's rule can use: steps are reversed on contents."""
+    programs = [loop.body, *([] if loop.condition is None else [loop.condition])]
+    effects = [e for p in programs for e in p.effects if isinstance(e, InputEffect)]
+    touched = {e.input_index for e in effects}
+    for k, ref in enumerate(is_ref):
+        if ref and k not in touched:
+            raise TypeError(
+                f"{what}{describe_source(current_source())}: the body gives "
+                f"{loop.body.in_avals[k].str_short()} to a function whose derivative rule may use "
+                "it, but does not read or write it itself. The reverse pass of a checkpointed loop "
+                "cannot write to references: return what the rule wants to keep, or leave "
+                "checkpoint= away."
+            )
 
 
 def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[bool]]:

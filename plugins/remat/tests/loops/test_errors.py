@@ -133,3 +133,22 @@ def test_without_the_plugin_a_message_says_which_one_is_needed() -> None:
         "leave out checkpoint=. Set aside: remat (disabled (DOVETAIL_DISABLE_PLUGINS))"
     )
     assert out.endswith("1.0\n")
+
+
+def test_a_reference_for_a_derivative_rule_is_refused() -> None:
+    from dovetail_custom_rules import custom_vjp
+
+    stash = new_ref(X)
+    keep = custom_vjp(lambda x, ref: x)
+
+    def backward(ref: Any, ct: Any) -> Any:
+        ref[...] = ct
+        return ct, None
+
+    keep.defvjp(lambda x, ref: (x, ref), backward)
+    said = (
+        r"fori_loop at .*: the body gives Ref\{f32\[\]\} to a function whose derivative rule may use"
+        r" it.*cannot write to references: return what the rule wants to keep, or leave checkpoint="
+    )
+    with pytest.raises(TypeError, match=said):
+        looped(Binomial(2), lambda i, c: keep(lax.sin(c), stash))
