@@ -148,7 +148,7 @@ def test_a_reference_for_a_derivative_rule_is_refused() -> None:
     keep.defvjp(lambda x, ref: (x, ref), backward)
     said = (
         r"fori_loop at .*: the body gives Ref\{f32\[\]\} to a function whose derivative rule may"
-        r" use it.*cannot write to references: return what the rule wants to keep, or leave checkpoint="
+        r" use it.*cannot write to references: return what the rule wants to keep, or leave check"
     )
     with pytest.raises(TypeError, match=said):
         looped(Binomial(2), lambda i, c: keep(lax.sin(c), stash))
