@@ -68,6 +68,7 @@ class Executable:
             self._handlers[committed] = handlers
         arrays = [*self.constants, *kept]
         effects = self.module.effects
+        out: list[Any]
         if effects:
             ordered = any(e.ordered for e in effects)
             out = run_with_effects(self.loaded, arrays, handlers, ordered)
