@@ -3,7 +3,7 @@
     python benchmarks/plugins_200.py [--plugins 200] [--rounds 7] [--json FILE]
 
 The plugins are distributions in a temporary directory on PYTHONPATH: metadata with an entry point,
-a manifest, and a module of cells that nobody should import before they are asked for.
+a manifest, and a module of rules that nobody should import before they are asked for.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import tempfile
 from pathlib import Path
 
 MANIFEST = """\
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "dummy_{n:03}",
-    names={{"dummy_{n:03}": "dovetail_dummy_{n:03}_cells:nothing"}},
-    contributes={{"ad.jvp": ("dovetail_dummy_{n:03}_cells",)}},
+    names={{"dummy_{n:03}": "dovetail_dummy_{n:03}_rules:nothing"}},
+    contributes={{"ad.jvp": ("dovetail_dummy_{n:03}_rules",)}},
 )
 """
 
@@ -61,7 +61,7 @@ def install_dummies(folder: Path, count: int) -> None:
             f"[dovetail.plugins]\ndummy_{n:03} = {name}:MANIFEST\n"
         )
         (folder / f"{name}.py").write_text(MANIFEST.format(n=n))
-        (folder / f"{name}_cells.py").write_text(CELLS)
+        (folder / f"{name}_rules.py").write_text(CELLS)
 
 
 def child(code: str, folder: Path | None) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import dovetail
 from dovetail_core import Option, Primitive, config, registry
-from dovetail_core.plugins import KERNEL_TABLES, load_object
+from dovetail_core.registry.plugins import KERNEL_TABLES, load_object
 
 KERNEL = ("dovetail_core", "dovetail_core.testing")
 OPTIONS = """`dovetail.config.update(name, value)` sets an option for the process; an environment
@@ -27,7 +27,7 @@ variable sets it from outside. An option that is a name of `dovetail`, as `dovet
 also a context manager: `with dovetail.enable_x64():` sets it for a while and for one thread."""
 LISTS = {
     "Names that programs have, too": "They are described there.",
-    "Primitives": "Rows of the matrix; `dovetail matrix` shows their cells.",
+    "Primitives": "Rows of the matrix; `dovetail matrix` shows their rules.",
     "Element types": "Each makes a scalar when it is called.",
     "Options": "See [](options.md).",
     "Constants": "",
@@ -133,7 +133,7 @@ def columns_page() -> str:
             lines += [f"A rule is a `{table.signature.__name__}`.", "", "```{eval-rst}"]
             lines += [inspect.getdoc(table.signature) or "", "```", ""]
         if table.empty:
-            lines += [f"*Where there is no cell:* {table.empty}.", ""]
+            lines += [f"*Where there is no rule:* {table.empty}.", ""]
         law = registry().entries("laws").get(name)
         if law is not None:
             made = load_object(law)

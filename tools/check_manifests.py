@@ -63,7 +63,7 @@ def read_manifest(plugin: Plugin) -> Iterator[str]:
     for module in {m for modules in plugin.contributes.values() for m in modules}:
         stem = plugin.package.parent.joinpath(*module.split("."))
         if not (stem.with_suffix(".py").exists() or (stem / "__init__.py").exists()):
-            yield f"{path}:1: promises cells in {module}, which does not exist. Write or drop it."
+            yield f"{path}:1: promises rules in {module}, which does not exist. Write or drop it."
 
 
 def imports(tree: ast.AST, *, nested: bool = True) -> Iterator[tuple[ast.stmt, str]]:
@@ -89,14 +89,14 @@ def is_type_checking(node: ast.AST) -> bool:
 
 
 def column_owners(plugin: Plugin, path: Path, plugins: list[Plugin]) -> set[str]:
-    """The owners of the columns whose cells ``path`` holds: known there, and there only.
+    """The owners of the columns whose rules ``path`` holds: known there, and there only.
 
     Such a module is loaded when the column's table is filled, so its owner is installed by then.
     """
     parts = path.relative_to(plugin.package).parts
-    if len(parts) < 2 or parts[0] != "cells":
+    if len(parts) < 2 or parts[0] != "rules":
         return set()
-    package = f"{plugin.module}.cells.{parts[1].removesuffix('.py')}"  # a package, or one module
+    package = f"{plugin.module}.rules.{parts[1].removesuffix('.py')}"  # a package, or one module
     tables = {
         table
         for table, modules in plugin.contributes.items()
@@ -119,7 +119,7 @@ def check_imports(plugin: Plugin, plugins: list[Plugin]) -> Iterator[str]:
             if other not in allowed:
                 yield (
                     f"{place}: imports {module}, but the manifest of {plugin.name!r} does not "
-                    f"require {other!r}. Require it, or move a cell to cells/<column>/."
+                    f"require {other!r}. Require it, or move a rule to rules/<column>/."
                 )
             elif (
                 any(r.startswith("_") for r in rest)

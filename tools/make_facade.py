@@ -13,22 +13,22 @@ PLUGINS = (
 ).split()
 # Those that are no plugin's own: the kernel's, and modules inside of surfaces.
 SURFACES = {
-    "errors": "dovetail_core.errors",
+    "errors": "dovetail_core.base.errors",
     "lax.linalg": "dovetail_lax.linalg",
     "nn.initializers": "dovetail_nn.initializers",
     "numpy.fft": "dovetail_numpy.fft",
     "numpy.linalg": "dovetail_numpy.linalg",
     "tree": "dovetail_core.tree",
-    "tree_util": "dovetail_core.tree_util",
+    "tree_util": "dovetail_core.tree.util",
 }
 for _plugin in PLUGINS:
     SURFACES |= import_module(f"dovetail_{_plugin}.plugin").MANIFEST.surfaces
 KERNEL = {
-    "config": "dovetail_core.context:config",
-    "enable_x64": "dovetail_core.context:enable_x64",
-    "float0": "dovetail_core.types:float0",
-    "named_scope": "dovetail_core.source:named_scope",
-    "typeof": "dovetail_core.types:typeof",
+    "config": "dovetail_core.base.options:config",
+    "enable_x64": "dovetail_core.base.options:enable_x64",
+    "float0": "dovetail_core.types.avals:float0",
+    "named_scope": "dovetail_core.base.source:named_scope",
+    "typeof": "dovetail_core.types.avals:typeof",
 }
 
 
@@ -49,7 +49,10 @@ def lazy_module(doc: str, where: dict[str, tuple[str, str]], more: list[str]) ->
     """The text of a module that loads its names on first use."""
     lines = [f'"""{doc}"""', "", "from __future__ import annotations", ""]
     lines += ["from typing import TYPE_CHECKING", ""]
-    lines += ["from dovetail_core.facade_names import facade_getattr as _facade_getattr", ""]
+    lines += [
+        "from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr",
+        "",
+    ]
     lines += ["if TYPE_CHECKING:"]
     for name, (_, target) in sorted(where.items()):
         module, _, attribute = target.partition(":")

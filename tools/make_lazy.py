@@ -38,7 +38,7 @@ def convert(path: Path) -> str:
     lines = [f'"""{doc}"""', "", "from __future__ import annotations", ""]
     lines += ["from typing import TYPE_CHECKING", ""]
     lines += [
-        "from dovetail_core.lazy import lazy_exports as _lazy_exports",
+        "from dovetail_core.base.lazy import lazy_exports as _lazy_exports",
         "",
         "if TYPE_CHECKING:",
     ]
@@ -81,7 +81,7 @@ def _imports(tree: ast.Module) -> list[ast.ImportFrom]:
 def _exports(node: ast.ImportFrom) -> bool:
     if node.level:
         return True
-    return node.module not in ("__future__", "typing", "dovetail_core.lazy") and not any(
+    return node.module not in ("__future__", "typing", "dovetail_core.base.lazy") and not any(
         (a.asname or a.name).startswith("_") for a in node.names
     )
 

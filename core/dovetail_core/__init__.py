@@ -11,32 +11,7 @@ from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
 _quiet_logs()
 _refuse_jax()
 
-from .algebra import Algebra as Algebra, algebra as algebra
-from .axes import axis_env as axis_env, axis_size_of as axis_size_of, bound_axis as bound_axis
-from .context import Option as Option, config as config, enable_x64 as enable_x64
-from .dce import (
-    DceRule as DceRule,
-    dce_closed as dce_closed,
-    dce_jaxpr as dce_jaxpr,
-    dce_rules as dce_rules,
-)
-from .derived_cells import (
-    LiftedForm as LiftedForm,
-    derive as derive,
-    lift_form as lift_form,
-    lift_structures as lift_structures,
-)
-from .effects import (
-    NO_EFFECTS as NO_EFFECTS,
-    AccumulateEffect as AccumulateEffect,
-    Effect as Effect,
-    InputEffect as InputEffect,
-    IOEffect as IOEffect,
-    OrderedIOEffect as OrderedIOEffect,
-    ReadEffect as ReadEffect,
-    WriteEffect as WriteEffect,
-)
-from .errors import (
+from .base.errors import (
     ConcretizationTypeError as ConcretizationTypeError,
     DovetailError as DovetailError,
     IRError as IRError,
@@ -50,44 +25,9 @@ from .errors import (
     TracerIntegerConversionError as TracerIntegerConversionError,
     UnexpectedTracerError as UnexpectedTracerError,
 )
-from .evaluate import (
-    def_impl as def_impl,
-    eval_jaxpr as eval_jaxpr,
-    eval_rules as eval_rules,
-    jaxpr_as_fun as jaxpr_as_fun,
-)
-from .facade_names import facade_getattr as facade_getattr
-from .high import (
-    HiType as HiType,
-    MissingMethod as MissingMethod,
-    high_algebra as high_algebra,
-    leading_size as leading_size,
-    low_types as low_types,
-    register_hitype as register_hitype,
-    with_leading as with_leading,
-    without_leading as without_leading,
-)
-from .ir import (
-    Atom as Atom,
-    ClosedJaxpr as ClosedJaxpr,
-    Eqn as Eqn,
-    Jaxpr as Jaxpr,
-    Literal as Literal,
-    Var as Var,
-)
-from .lazy import lazy_exports as _lazy_exports
-from .lift import (
-    LiftTrace as LiftTrace,
-    LiftTracer as LiftTracer,
-    lift_call as lift_call,
-    lift_function as lift_function,
-    lift_program as lift_program,
-)
-from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
-from .methods import install_methods as install_methods
-from .plugins import registry as registry
-from .primitive import Primitive as Primitive, primitives as primitives
-from .source import (
+from .base.lazy import lazy_exports as _lazy_exports
+from .base.options import Option as Option, config as config, enable_x64 as enable_x64
+from .base.source import (
     callable_name as callable_name,
     current_source as current_source,
     describe_source as describe_source,
@@ -96,23 +36,14 @@ from .source import (
     reset_source_override as reset_source_override,
     set_source_override as set_source_override,
 )
-from .staging import (
-    StagedTracer as StagedTracer,
-    StagingTrace as StagingTrace,
-    consts_to_inputs as consts_to_inputs,
-    stage as stage,
-    stage_closed as stage_closed,
+from .dispatch.axes import (
+    axis_env as axis_env,
+    axis_size_of as axis_size_of,
+    bound_axis as bound_axis,
 )
-from .structure import (
-    CONTROL as CONTROL,
-    Carrier as Carrier,
-    Form as Form,
-    InstanceCarrier as InstanceCarrier,
-    Region as Region,
-    SetCarrier as SetCarrier,
-)
-from .tables import Origin as Origin, RuleTable as RuleTable, generation as generation
-from .trace import (
+from .dispatch.operators import install_methods as install_methods
+from .dispatch.primitive import Primitive as Primitive, primitives as primitives
+from .dispatch.trace import (
     EVAL as EVAL,
     Trace as Trace,
     Tracer as Tracer,
@@ -122,7 +53,60 @@ from .trace import (
     run_under as run_under,
     set_trace as set_trace,
 )
-from .types import (
+from .interpret.control_flow import (
+    LiftedForm as LiftedForm,
+    derive as derive,
+    lift_form as lift_form,
+    lift_structures as lift_structures,
+)
+from .interpret.lifting import (
+    LiftTrace as LiftTrace,
+    LiftTracer as LiftTracer,
+    lift_call as lift_call,
+    lift_function as lift_function,
+    lift_program as lift_program,
+)
+from .ir.programs import (
+    Atom as Atom,
+    ClosedJaxpr as ClosedJaxpr,
+    Eqn as Eqn,
+    Jaxpr as Jaxpr,
+    Literal as Literal,
+    Var as Var,
+)
+from .ir.regions import (
+    CONTROL as CONTROL,
+    Carrier as Carrier,
+    Form as Form,
+    InstanceCarrier as InstanceCarrier,
+    Region as Region,
+    SetCarrier as SetCarrier,
+)
+from .registry.facade_names import facade_getattr as facade_getattr
+from .registry.manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
+from .registry.plugins import registry as registry
+from .rules.dce import (
+    DceRule as DceRule,
+    dce_closed as dce_closed,
+    dce_jaxpr as dce_jaxpr,
+    dce_rules as dce_rules,
+)
+from .rules.evaluation import (
+    def_impl as def_impl,
+    eval_jaxpr as eval_jaxpr,
+    eval_rules as eval_rules,
+    jaxpr_as_fun as jaxpr_as_fun,
+)
+from .rules.staging import (
+    StagedTracer as StagedTracer,
+    StagingTrace as StagingTrace,
+    consts_to_inputs as consts_to_inputs,
+    stage as stage,
+    stage_closed as stage_closed,
+)
+from .rules.tables import Origin as Origin, RuleTable as RuleTable, generation as generation
+from .types.algebra import Algebra as Algebra, algebra as algebra
+from .types.avals import (
     AbstractValue as AbstractValue,
     ExtendedDType as ExtendedDType,
     ShapedArray as ShapedArray,
@@ -134,43 +118,63 @@ from .types import (
     short_dtype as short_dtype,
     typeof as typeof,
 )
+from .types.effects import (
+    NO_EFFECTS as NO_EFFECTS,
+    AccumulateEffect as AccumulateEffect,
+    Effect as Effect,
+    InputEffect as InputEffect,
+    IOEffect as IOEffect,
+    OrderedIOEffect as OrderedIOEffect,
+    ReadEffect as ReadEffect,
+    WriteEffect as WriteEffect,
+)
+from .types.high import (
+    HiType as HiType,
+    MissingMethod as MissingMethod,
+    high_algebra as high_algebra,
+    leading_size as leading_size,
+    low_types as low_types,
+    register_hitype as register_hitype,
+    with_leading as with_leading,
+    without_leading as without_leading,
+)
 
 if _TYPE_CHECKING:  # what short programs do not need is loaded when it is asked for
-    from .check import check_jaxpr as check_jaxpr
-    from .command import Command as Command
-    from .hooks import hookimpl as hookimpl
-    from .lowering import (
+    from .interpret.lowering import (
         lower_to_lo as lower_to_lo,
         lower_values as lower_values,
         raise_values as raise_values,
         to_lo_rules as to_lo_rules,
     )
-    from .notation import (
+    from .interpret.passes import Pass as Pass
+    from .ir.verification import check_jaxpr as check_jaxpr
+    from .registry.command import Command as Command
+    from .registry.hooks import hookimpl as hookimpl
+    from .text.parser import parse_ir as parse_ir, parse_type as parse_type
+    from .text.printer import print_ir as print_ir, printed_constants as printed_constants
+    from .text.syntax import (
         register_dtype as register_dtype,
         register_parameter as register_parameter,
         register_type_notation as register_type_notation,
     )
-    from .parser import parse_ir as parse_ir, parse_type as parse_type
-    from .passes import Pass as Pass
-    from .printer import print_ir as print_ir, printed_constants as printed_constants
 else:
     __getattr__ = _lazy_exports(
         __name__,
         {
-            "Command": "command",
-            "Pass": "passes",
-            "check_jaxpr": "check",
-            "hookimpl": "hooks",
-            "lower_to_lo": "lowering",
-            "lower_values": "lowering",
-            "raise_values": "lowering",
-            "to_lo_rules": "lowering",
-            "parse_ir": "parser",
-            "parse_type": "parser",
-            "print_ir": "printer",
-            "printed_constants": "printer",
-            "register_dtype": "notation",
-            "register_parameter": "notation",
-            "register_type_notation": "notation",
+            "Command": "registry.command",
+            "Pass": "interpret.passes",
+            "check_jaxpr": "ir.verification",
+            "hookimpl": "registry.hooks",
+            "lower_to_lo": "interpret.lowering",
+            "lower_values": "interpret.lowering",
+            "raise_values": "interpret.lowering",
+            "to_lo_rules": "interpret.lowering",
+            "parse_ir": "text.parser",
+            "parse_type": "text.parser",
+            "print_ir": "text.printer",
+            "printed_constants": "text.printer",
+            "register_dtype": "text.syntax",
+            "register_parameter": "text.syntax",
+            "register_type_notation": "text.syntax",
         },
     )

@@ -13,11 +13,12 @@ import pytest
 
 import dovetail_core.testing.toy
 import dovetail_core.testing.toy_control  # noqa: F401 - its rows stay defined
-from dovetail_core import discovery, plugins, primitive
-from dovetail_core.dce import dce_rules
-from dovetail_core.evaluate import eval_rules
+from dovetail_core.dispatch import primitive
+from dovetail_core.registry import discovery, plugins
+from dovetail_core.rules.dce import dce_rules
+from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.testing import fresh_registry
-from dovetail_core.types import _handlers
+from dovetail_core.types.avals import _handlers
 
 # The same examples each time; many more of them where everything is tested.
 hypothesis.settings.register_profile(

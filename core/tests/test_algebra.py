@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra, register_type
-from dovetail_core.algebra import add, forget_provider, zeros
+from dovetail_core.types.algebra import add, forget_provider, zeros
 
 F32 = ShapedArray((2,), np.float32)
 

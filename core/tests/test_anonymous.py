@@ -1,4 +1,4 @@
-"""Anonymous rows: they carry their cells, may be lifted whole, and are numbered in text."""
+"""Anonymous rows: they carry their rules, may be lifted whole, and are numbered in text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dovetail_core import (
     printed_constants,
     stage_closed,
 )
-from dovetail_core.printer import print_eqn
 from dovetail_core.testing.toy import sin_p
+from dovetail_core.text.printer import print_eqn
 
 F32 = ShapedArray((), "float32")
 
@@ -35,11 +35,11 @@ def anonymous(name: str = "f") -> Primitive:
     return row
 
 
-def test_tables_ask_a_row_for_its_own_cell_and_keep_none() -> None:
+def test_tables_ask_a_row_for_its_own_rule_and_keep_none() -> None:
     table: RuleTable[Any] = RuleTable("test.column", derive=lambda p: "derived")  # type: ignore[arg-type]
     row = anonymous()
     assert table[row] == "derived"
-    row.cells = {"test.column": "own", "test.other": "another"}  # type: ignore[dict-item]
+    row.rules = {"test.column": "own", "test.other": "another"}  # type: ignore[dict-item]
     assert table[row] == "own" and table.get(row) == "own" and not table.rules
     alive = weakref.ref(row)
     del row
@@ -47,10 +47,10 @@ def test_tables_ask_a_row_for_its_own_cell_and_keep_none() -> None:
     assert alive() is None
 
 
-def test_a_row_without_a_cell_for_the_table_is_missing() -> None:
+def test_a_row_without_a_rule_for_the_table_is_missing() -> None:
     table: RuleTable[Any] = RuleTable("test.empty")
     row = anonymous()
-    row.cells = {"test.other": lambda: None}
+    row.rules = {"test.other": lambda: None}
     with pytest.raises(MissingRule, match=r"table 'test.empty' has no rule for primitive 'f'"):
         table.miss(row)
 
@@ -65,11 +65,11 @@ def test_a_row_says_how_it_is_lifted() -> None:
 
 def test_dead_code_elimination_asks_a_row() -> None:
     row = anonymous()
-    row.cells = {"dce": lambda used, eqn: ([True], eqn.replace(primitive=sin_p))}
+    row.rules = {"dce": lambda used, eqn: ([True], eqn.replace(primitive=sin_p))}
     program = stage_closed(lambda x: [row.bind(x)], [F32])
     reduced, _ = dce_closed(program, [True])
     assert reduced.eqns[0].primitive is sin_p and row not in dce_rules.rules
-    row.cells = {}
+    row.rules = {}
     assert dce_closed(program, [True])[0].eqns[0].primitive is row
     assert dce_closed(program, [False])[0].eqns == []
 

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from dovetail_core import primitive
 from dovetail_core.cli import main
 from dovetail_core.cli.render import count, fields, style, table
+from dovetail_core.dispatch import primitive
 
 MANIFEST = """
 from dovetail_core import Manifest
@@ -21,7 +21,7 @@ MANIFEST = Manifest(
     names={"cost": "acme.api:cost"},
     rows=("acme.rows",),
     tables={"acme.cost": "acme.tables:cost_rules"},
-    contributes={"acme.cost": ("acme.cells",)},
+    contributes={"acme.cost": ("acme.rules",)},
     laws={"acme.cost": "acme.laws:cost_law"},
     backends={"good": "acme.backends:GOOD", "poor": "acme.backends:POOR", "bad": "acme.no:X"},
     commands={"greet": "acme.command:GREET"},
@@ -55,7 +55,7 @@ cost_rules = RuleTable(
     "acme.cost", signature=CostRule, derive=lambda p: p.decomposition, law="cost"
 )
 ''',
-    "cells": """
+    "rules": """
 from acme.rows import one_p
 from acme.tables import cost_rules
 
@@ -102,7 +102,7 @@ def dovetail_environment():
 
 @pytest.fixture
 def acme(site):
-    """A plugin with three rows, a column with one cell, three backends, a command, hooks."""
+    """A plugin with three rows, a column with one rule, three backends, a command, hooks."""
     primitive._named.clear()  # rows of other tests
     site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"}, "2.5")
     for name, source in {"plugin": MANIFEST, **MODULES}.items():
@@ -145,7 +145,7 @@ def test_plugins(acme, dovetail):
     ]
     assert lines[1].startswith("acme    2.5      acme-dist     active     ")
     assert lines[1].endswith(
-        "1 name, 1 module of rows, 1 column, 3 backends, 1 command, cells in 1 column, hooks"
+        "1 name, 1 module of rows, 1 column, 3 backends, 1 command, rules in 1 column, hooks"
     )
     assert lines[2].split()[:5] == ["sad", "0.1", "sad-dist", "set", "aside"]
     assert out.endswith("Not active\n  sad  needs plugin 'gone', which is not installed\n")
@@ -217,17 +217,17 @@ def test_holes(acme, dovetail):
 
 
 def test_overrides_are_marked(acme, dovetail):
-    acme.plugin("beta", "contributes={'acme.cost': ('beta_cells',)}")
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
     acme.module(
-        "beta_cells",
+        "beta_rules",
         "from acme.rows import one_p\nfrom acme.tables import cost_rules\n"
         "cost_rules.set(one_p, lambda *types: 2, override=True)\n",
     )
     assert "acme.one    acme        ◆" in dovetail("matrix", "--column", "cost")[1]
     status, out, _ = dovetail("explain", "acme.one", "cost")
     assert status == 0 and out.startswith("acme.one x acme.cost: declared, overriding another\n")
-    assert "registered at  beta_cells:3, of module beta_cells" in out
-    assert "in place of    acme.cells:6, of acme-dist 2.5 (plugin 'acme')" in out
+    assert "registered at  beta_rules:3, of module beta_rules" in out
+    assert "in place of    acme.rules:6, of acme-dist 2.5 (plugin 'acme')" in out
 
 
 def test_marks_without_unicode(acme, dovetail, monkeypatch, capsys):
@@ -241,14 +241,14 @@ def test_marks_without_unicode(acme, dovetail, monkeypatch, capsys):
 # --- explain ------------------------------------------------------------------------------------
 
 
-def test_explain_a_declared_cell(acme, dovetail):
+def test_explain_a_declared_rule(acme, dovetail):
     status, out, _ = dovetail("explain", "acme.one", "acme.cost")
     assert status == 0
     assert (
         out
         == """\
 acme.one x acme.cost: declared
-  registered at  acme.cells:6, of acme-dist 2.5 (plugin 'acme')
+  registered at  acme.rules:6, of acme-dist 2.5 (plugin 'acme')
   rule           _one_cost(x, n, **params)
   row            acme.one, defined in acme.rows of acme-dist 2.5 (plugin 'acme'); one result
   column         acme.cost, defined in acme.tables of acme-dist 2.5 (plugin 'acme')
@@ -259,7 +259,7 @@ acme.one x acme.cost: declared
     )
 
 
-def test_explain_a_derived_cell(acme, dovetail):
+def test_explain_a_derived_rule(acme, dovetail):
     status, out, _ = dovetail("explain", "acme.two", "cost")
     assert status == 0 and out.startswith("acme.two x acme.cost: derived\n")
     assert "follows from  the row's decomposition, acme.rows:5" in out
@@ -276,9 +276,9 @@ def test_explain_a_hole(acme, dovetail):
     assert "or say what it is made of, for every column: @three_p.def_decomposition" in out
 
 
-def test_explain_where_no_cell_is_needed(acme, dovetail):
+def test_explain_where_no_rule_is_needed(acme, dovetail):
     status, out, _ = dovetail("explain", "acme.one", "dce")
-    assert status == 0 and "x dce: no cell, and none is needed\n" in out
+    assert status == 0 and "x dce: no rule, and none is needed\n" in out
     assert "then          kept whole where a result is used, else dropped" in out
 
 
@@ -333,9 +333,9 @@ def test_doctor(acme, dovetail):
 
 def test_doctor_names_every_problem_and_goes_on(acme, dovetail, monkeypatch):
     acme.plugin("sad", "requires=('gone',)")
-    acme.plugin("beta", "contributes={'acme.cost': ('beta_cells',)}")
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
     acme.module(
-        "beta_cells",
+        "beta_rules",
         "from acme.rows import one_p\nfrom acme.tables import cost_rules\n"
         "cost_rules.set(one_p, lambda *types: 2)\n",
     )
@@ -351,11 +351,11 @@ def test_doctor_names_every_problem_and_goes_on(acme, dovetail, monkeypatch):
     assert out.endswith("2 problems.\n")
 
 
-def test_doctor_names_cells_that_were_set_aside(acme, dovetail):
-    acme.module("acme.cells", "raise KeyError('x')\n")
+def test_doctor_names_rules_that_were_set_aside(acme, dovetail):
+    acme.module("acme.rules", "raise KeyError('x')\n")
     status, out, err = dovetail("doctor")
     assert status == 1 and err == ""
-    assert "problem acme.cost cells set aside: acme.cells of plugin 'acme' (KeyError: 'x')" in (
+    assert "problem acme.cost rules set aside: acme.rules of plugin 'acme' (KeyError: 'x')" in (
         " ".join(out.split())
     )
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from dovetail_core import Option, ShapedArray, config, enable_x64, typeof
-from dovetail_core.context import as_bool, check_ir, disable_jit
+from dovetail_core.base.options import as_bool, check_ir, disable_jit
 from dovetail_core.xla.config import trace_context
 
 

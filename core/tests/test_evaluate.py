@@ -41,7 +41,7 @@ def test_an_error_for_a_wrong_number_of_inputs():
         jaxpr_as_fun(ir)(1, 2)
 
 
-def test_an_empty_cell_is_computed_by_the_decomposition():
+def test_an_empty_rule_is_computed_by_the_decomposition():
     assert square_p.bind(np.float32(3)) == 9
     assert eval_rules.origins[square_p].kind == "derived"
 

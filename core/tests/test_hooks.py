@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dovetail_core import PluginError, hookimpl
-from dovetail_core.hooks import Hooks, has_hooks, manager
+from dovetail_core.registry.hooks import Hooks, has_hooks, manager
 
 
 def hooks(site, name: str, source: str):

@@ -20,7 +20,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.ir import programs_in, same_constant, same_literal, same_param
+from dovetail_core.ir.programs import programs_in, same_constant, same_literal, same_param
 from dovetail_core.testing.toy import add_p, emit_p, mul_p, sin_p, sum_p
 from dovetail_core.testing.toy_control import call_p
 

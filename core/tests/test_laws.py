@@ -115,8 +115,8 @@ def test_samples_and_laws_are_found_in_manifests(acme):
 def test_the_quick_product_has_every_row_under_every_law_and_is_always_the_same(acme):
     quick, full = Matrix().cases(full=False), Matrix().cases(full=True)
     assert len(full) == 4 * 11 and len(quick) == 4 * 3
-    cells = {(c.column, c.sample.primitive.name) for c in quick}
-    assert len(cells) == 4 * 2
+    rules = {(c.column, c.sample.primitive.name) for c in quick}
+    assert len(rules) == 4 * 2
     assert [c.id for c in quick] == [c.id for c in Matrix().cases(full=False)]
     of_neg = [c.sample.name for c in quick if c.sample.primitive is toy.neg_p]
     assert of_neg.count("s0") == 4 and len(set(of_neg)) > 2  # columns differ in their second
@@ -166,7 +166,7 @@ def test_modules_without_samples_are_errors(site, source, message):
 
 
 def test_a_law_must_be_a_function(site):
-    site.plugin("acme", "laws={'acme.cost': 'dovetail_core.manifest:KERNEL_API'}")
+    site.plugin("acme", "laws={'acme.cost': 'dovetail_core.registry.manifest:KERNEL_API'}")
     with pytest.raises(RegistryError, match=r"the law of 'acme\.cost'.* is not a function: 1"):
         list(all_laws())
     assert Manifest("x").laws == {}

@@ -11,7 +11,7 @@ def test_names_and_submodules_load_on_first_use(site):
     site.module("lazy_pkg.inner", "VALUE = 3\n")
     site.module("lazy_pkg.plain", "")
     (site.path / "lazy_pkg" / "__init__.py").write_text(
-        "from dovetail_core.lazy import lazy_exports\n"
+        "from dovetail_core.base.lazy import lazy_exports\n"
         "__getattr__ = lazy_exports(__name__, {'VALUE': 'inner', 'plain': '', 'other': ':plain'})\n"
     )
     import lazy_pkg
@@ -26,7 +26,7 @@ def test_names_and_submodules_load_on_first_use(site):
 def test_the_kernels_own_late_names():
     import dovetail_core
 
-    assert dovetail_core.print_ir.__module__ == "dovetail_core.printer"
-    assert dovetail_core.parse_ir.__module__ == "dovetail_core.parser"
+    assert dovetail_core.print_ir.__module__ == "dovetail_core.text.printer"
+    assert dovetail_core.parse_ir.__module__ == "dovetail_core.text.parser"
     with pytest.raises(AttributeError, match="module 'dovetail_core' has no attribute 'nonsense'"):
         dovetail_core.nonsense  # noqa: B018

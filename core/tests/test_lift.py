@@ -42,7 +42,7 @@ def bounds(carriers):
     return lambda f, *args: lift_call(carriers.Intervals(), f, args)
 
 
-def test_cells_are_applied_to_lifted_values(bounds, interval):
+def test_rules_are_applied_to_lifted_values(bounds, interval):
     found = bounds(
         lambda x, y: add_p.bind(neg_p.bind(x), y), interval(1.0, 2.0), interval(3.0, 3.0)
     )
@@ -76,12 +76,12 @@ def test_lists_of_results(bounds, interval):
     assert found == [(1.0, 2.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0)]
 
 
-def test_an_empty_cell_follows_from_the_decomposition(bounds, interval, carriers):
+def test_an_empty_rule_follows_from_the_decomposition(bounds, interval, carriers):
     assert bounds(square_p.bind, interval(-1.0, 2.0)) == (-2.0, 4.0)
     assert carriers.interval_rules.origins[square_p].kind == "derived"
 
 
-def test_an_error_for_a_row_without_cell_or_decomposition(bounds, interval):
+def test_an_error_for_a_row_without_rule_or_decomposition(bounds, interval):
     with pytest.raises(
         MissingRule, match=r"'test\.interval' has no rule for primitive 'toy\.emit' at"
     ):
@@ -139,7 +139,7 @@ def test_lifted_programs_are_remembered_with_the_program(carriers):
     assert lift_program(Other(), ir, ("range",)) is not lift_program(a, ir, ("range",))
 
 
-def test_remembered_programs_are_forgotten_when_a_cell_changes(carriers):
+def test_remembered_programs_are_forgotten_when_a_rule_changes(carriers):
     table, p = RuleTable("test.changing"), Primitive("test.changing")
     p.def_abstract_eval(lambda x: x)
     table.set(p, lambda carrier, args, params: args[0])

@@ -20,9 +20,8 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.effects import lasting
-from dovetail_core.methods import own_operator
-from dovetail_core.mutable import (
+from dovetail_core.dispatch.operators import own_operator
+from dovetail_core.interpret.mutable import (
     Loan,
     LocalValue,
     any_mutable,
@@ -34,18 +33,19 @@ from dovetail_core.mutable import (
 )
 from dovetail_core.testing.toy import add_p, sin_p
 from dovetail_core.testing.toy_control import call_p
+from dovetail_core.types.effects import lasting
 
 F32 = ShapedArray((), np.float32)
 
 
-class CellType(AbstractValue):
+class RuleType(AbstractValue):
     """The type of a place for a number."""
 
     is_mutable = True
     shape, dtype = (), np.dtype(np.float32)
 
     def str_short(self) -> str:
-        return "Cell"
+        return "Rule"
 
     def _getitem(self: Any, index: Any) -> Any:
         return read_p.bind(self)
@@ -57,18 +57,18 @@ class CellType(AbstractValue):
         return "greater", other
 
 
-class Cell:
+class Rule:
     """A place at rest."""
 
 
-CELL = CellType()
-register_type(Cell, lambda x: CELL)
+CELL = RuleType()
+register_type(Rule, lambda x: CELL)
 make_p = Primitive("tests.make", allocates=True)
 read_p = Primitive("tests.read", stateful=True)
 write_p = Primitive("tests.write", stateful=True, multiple_results=True)
 make_p.def_abstract_eval(lambda: CELL)
-read_p.def_effectful_abstract_eval(lambda cell: (F32, {ReadEffect(0)}))
-write_p.def_effectful_abstract_eval(lambda cell, x: ([], {WriteEffect(0)}))
+read_p.def_effectful_abstract_eval(lambda rule: (F32, {ReadEffect(0)}))
+write_p.def_effectful_abstract_eval(lambda rule, x: ([], {WriteEffect(0)}))
 
 
 def test_rows_say_whether_they_are_concerned() -> None:
@@ -81,41 +81,41 @@ def test_rows_say_whether_they_are_concerned() -> None:
 
 def test_other_rows_take_no_mutable_values() -> None:
     with pytest.raises(
-        TypeError, match=r"toy\.sin takes values, got Cell at .*test_mutable\.py:\d+"
+        TypeError, match=r"toy\.sin takes values, got Rule at .*test_mutable\.py:\d+"
     ):
         stage_closed(lambda c: [sin_p.bind(c)], [CELL])
 
 
 def test_results_are_not_mutable() -> None:
-    with pytest.raises(TypeError, match="f returned Cell, which is mutable: only values leave"):
+    with pytest.raises(TypeError, match="f returned Rule, which is mutable: only values leave"):
         stage(lambda c: [c], [CELL], "f")
 
 
 def test_local_values_belong_to_their_trace() -> None:
     trace = get_trace()
-    cell = LocalValue(trace, CELL, [1.0])
-    assert typeof(cell) is CELL
-    assert concerns(trace, read_p, [2.0, cell])
+    rule = LocalValue(trace, CELL, [1.0])
+    assert typeof(rule) is CELL
+    assert concerns(trace, read_p, [2.0, rule])
     assert concerns(trace, make_p, [])
-    assert not concerns(trace, read_p, [2.0, Cell()])
-    cell.check()
-    cell.gone = "emptied at noon. Fill it."
+    assert not concerns(trace, read_p, [2.0, Rule()])
+    rule.check()
+    rule.gone = "emptied at noon. Fill it."
     with pytest.raises(
-        RuntimeError, match=r"Cell is used at .* after it was emptied at noon\. Fill"
+        RuntimeError, match=r"Rule is used at .* after it was emptied at noon\. Fill"
     ):
-        cell.check()
+        rule.check()
 
 
 def test_loans_know_whether_they_changed() -> None:
-    original = Cell()
+    original = Rule()
     loan = Loan(get_trace(), (original,), CELL, [1.0, 2.0])
     assert loan.local.borrowed
     assert not loan.changed
     loan.local.contents[1] = 3.0
     assert loan.changed
-    refuse_lent([loan], [Cell(), 1.0], "vmap")
+    refuse_lent([loan], [Rule(), 1.0], "vmap")
     with pytest.raises(
-        ValueError, match="Cell is an argument of a function under vmap, and is also"
+        ValueError, match="Rule is an argument of a function under vmap, and is also"
     ):
         refuse_lent([loan], [original], "vmap")
 
@@ -131,9 +131,9 @@ def test_programs_know_what_they_hold() -> None:
 
 
 def test_reads_are_dropped_and_writes_kept() -> None:
-    def f(cell: Any, x: Any) -> Any:
-        read_p.bind(cell)
-        write_p.bind(cell, x)
+    def f(rule: Any, x: Any) -> Any:
+        read_p.bind(rule)
+        write_p.bind(rule, x)
         return [x]
 
     program = stage_closed(f, [CELL, F32])
@@ -147,24 +147,24 @@ def test_reads_are_dropped_and_writes_kept() -> None:
 
 
 def test_aliases_are_named() -> None:
-    one, other = Cell(), Cell()
+    one, other = Rule(), Rule()
     check_aliases("f", [one, other, 1.0, 1.0], ["a", "b", "c", "d"])
-    with pytest.raises(ValueError, match=r"f: one Cell is passed as a and as c at .*Pass it once"):
+    with pytest.raises(ValueError, match=r"f: one Rule is passed as a and as c at .*Pass it once"):
         check_aliases("f", [one, other, one], ["a", "b", "c"])
 
 
 def test_operators_of_types_that_are_no_arrays() -> None:
     found: list[Any] = []
 
-    def f(cell: Any, x: Any) -> Any:
-        found.append(own_operator(cell, 2, "__add__"))
-        found.append(own_operator(x, cell, "__lt__"))  # mirrored: cell > x
+    def f(rule: Any, x: Any) -> Any:
+        found.append(own_operator(rule, 2, "__add__"))
+        found.append(own_operator(x, rule, "__lt__"))  # mirrored: rule > x
         assert own_operator(x, x, "__add__") is NotImplemented
         with pytest.raises(TypeError, match=r"has no operator __mul__ .*Read its value first"):
-            own_operator(cell, x, "__mul__")
+            own_operator(rule, x, "__mul__")
         with pytest.raises(AttributeError, match=r"has no attribute 'sum'. Read its value first"):
-            cell.sum  # noqa: B018
-        return [cell[0]]
+            rule.sum  # noqa: B018
+        return [rule[0]]
 
     program = stage_closed(f, [CELL, F32])
     assert [e.primitive for e in program.eqns] == [read_p]

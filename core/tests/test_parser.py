@@ -29,7 +29,6 @@ from dovetail_core import (
     WriteEffect,
     check_jaxpr,
     float0,
-    notation,
     parse_ir,
     parse_type,
     print_ir,
@@ -39,9 +38,10 @@ from dovetail_core import (
     register_type_notation,
     stage_closed,
 )
-from dovetail_core.ir import open_program, same_param
+from dovetail_core.ir.programs import open_program, same_param
 from dovetail_core.testing import toy, toy_control
 from dovetail_core.testing.toy import add_p, emit_p, mul_p, neg_p, sin_p, sincos_p
+from dovetail_core.text import syntax as notation
 
 F32 = ShapedArray((), np.float32)
 VEC = ShapedArray((3,), np.float32)

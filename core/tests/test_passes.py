@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dovetail_core import IRError, Pass, RegistryError, ShapedArray, stage_closed
-from dovetail_core.context import check_ir
-from dovetail_core.passes import ordered, run_passes
+from dovetail_core.base.options import check_ir
+from dovetail_core.interpret.passes import ordered, run_passes
 from dovetail_core.testing.toy import sin_p
 
 

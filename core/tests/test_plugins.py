@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from dovetail_core import Manifest, PluginError, RegistryError, facade_getattr, registry, typeof
-from dovetail_core.plugins import distribution_of, load_object, swap_registry
+from dovetail_core.registry.plugins import distribution_of, load_object, swap_registry
 
 
 def set_aside(match: str):
@@ -32,9 +32,9 @@ def test_a_plugin_is_found_with_its_distribution_and_nothing_of_it_is_imported(s
 
 def test_entries_and_contributors_come_in_the_order_of_names(site):
     for name in ("beta", "alpha"):
-        site.plugin(name, f"names={{'{name}': 'm:x'}}, contributes={{'dce': ('{name}_cells',)}}")
+        site.plugin(name, f"names={{'{name}': 'm:x'}}, contributes={{'dce': ('{name}_rules',)}}")
     assert registry().entries("names") == {"alpha": "m:x", "beta": "m:x"}
-    assert registry().contributors("dce") == ["alpha_cells", "beta_cells"]
+    assert registry().contributors("dce") == ["alpha_rules", "beta_rules"]
 
 
 def test_two_distributions_with_one_entry_point_are_an_error_that_names_both(site):
@@ -96,7 +96,7 @@ def test_a_plugin_that_does_not_fit_is_set_aside(site, monkeypatch, source, prob
     with set_aside(problem):
         assert registry().active == {} and registry().plugins["bad"].problem
     monkeypatch.setenv("DOVETAIL_STRICT", "1")
-    load_object("dovetail_core.plugins:swap_registry")(None)
+    load_object("dovetail_core.registry.plugins:swap_registry")(None)
     with pytest.raises(PluginError, match=problem):
         registry()
 
@@ -202,14 +202,14 @@ def test_errors_mention_what_was_set_aside(site, monkeypatch):
 
 def test_import_strings():
     assert load_object("collections") is sys.modules["collections"]
-    assert load_object("dovetail_core.manifest:Manifest") is Manifest
+    assert load_object("dovetail_core.registry.manifest:Manifest") is Manifest
     assert load_object("dovetail_core:Manifest.__init__") is Manifest.__init__
 
 
 def test_modules_are_traced_to_distributions(site):
     site.plugin("acme", version="2.5")
     assert distribution_of("acme_plugin.inner") == "acme-dist 2.5 (plugin 'acme')"
-    assert distribution_of("dovetail_core.ir").startswith("dovetail-core")
+    assert distribution_of("dovetail_core.ir.programs").startswith("dovetail-core")
     assert distribution_of("pluggy").startswith("pluggy 1.")
     assert distribution_of("nowhere.inner") == "module nowhere.inner"
 
@@ -291,7 +291,7 @@ def test_the_kernel_imports_no_plugin_and_starts_without_reading_entry_points():
         "bad = [m for m in sys.modules if m.startswith('dovetail_') and not "
         "m.startswith('dovetail_core')]\n"
         "assert not bad, bad\n"
-        "for late in ('pytest', 'hypothesis', 'argparse', 'dovetail_core.parser'):\n"
+        "for late in ('pytest', 'hypothesis', 'argparse', 'dovetail_core.text.parser'):\n"
         "    assert late not in sys.modules, late\n"
         "from dovetail_core import plugins\n"
         "assert plugins._registry is None\n"

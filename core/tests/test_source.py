@@ -16,9 +16,9 @@ from dovetail_core import (
     named_scope,
     reset_source_override,
     set_source_override,
-    source as source_module,
     stage_closed,
 )
+from dovetail_core.base import source as source_module
 from dovetail_core.testing.toy import sin_p
 
 F32 = ShapedArray((), np.float32)
@@ -99,7 +99,7 @@ def test_scopes_name_operations_and_nest():
 
 
 def test_registrations_are_placed_in_the_module_that_is_imported(site):
-    site.module("place_helper", "from dovetail_core.source import registering_place as here\n")
+    site.module("place_helper", "from dovetail_core.base.source import registering_place as here\n")
     site.module(
         "place_user",
         "from place_helper import here\n\ndef through():\n    return here()\n\nAT = through()\n",

@@ -23,7 +23,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.context import check_ir
+from dovetail_core.base.options import check_ir
 from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p, sin_p, sincos_p
 
 F32 = ShapedArray((), np.float32)

@@ -1,4 +1,4 @@
-"""Rule tables: filled once and lazily, conflicts, overrides, derived cells, generations."""
+"""Rule tables: filled once and lazily, conflicts, overrides, derived rules, generations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANIFEST = """
 from dovetail_core import Manifest
 
 MANIFEST = Manifest(
-    "acme", tables={"acme.cost": "acme.tables:cost"}, contributes={"acme.cost": ("acme.cells",)}
+    "acme", tables={"acme.cost": "acme.tables:cost"}, contributes={"acme.cost": ("acme.rules",)}
 )
 """
 TABLE = "from dovetail_core import RuleTable\ncost = RuleTable('acme.cost')\n"
@@ -49,9 +49,9 @@ one_p, two_p = Primitive("acme.one"), Primitive("acme.two")
 
 @pytest.fixture
 def acme(site):
-    """A plugin with a column, two rows and one cell, nothing of it imported yet."""
+    """A plugin with a column, two rows and one rule, nothing of it imported yet."""
     site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"}, "2.5")
-    for name, source in {"plugin": MANIFEST, "tables": TABLE, "rows": ROWS, "cells": CELLS}.items():
+    for name, source in {"plugin": MANIFEST, "tables": TABLE, "rows": ROWS, "rules": CELLS}.items():
         site.module(f"acme.{name}", source)
     return site
 
@@ -63,10 +63,10 @@ def rows():
 
 
 def rival(site, name: str, override: str = ""):
-    """A plugin that fills the cell of acme.one, too."""
-    site.plugin(name, f"contributes={{'acme.cost': ('{name}_cells',)}}", version="0.3")
+    """A plugin that adds the rule of acme.one, too."""
+    site.plugin(name, f"contributes={{'acme.cost': ('{name}_rules',)}}", version="0.3")
     site.module(
-        f"{name}_cells",
+        f"{name}_rules",
         "from dovetail_core import registry\nfrom acme.rows import one_p\n\n"
         f"registry().table('acme.cost').set(one_p, lambda: {name!r}{override})\n",
     )
@@ -75,15 +75,15 @@ def rival(site, name: str, override: str = ""):
 def test_a_table_is_filled_at_the_first_miss_and_once(acme):
     table = registry().table("acme.cost")
     one, _ = rows()
-    assert "acme.cells" not in sys.modules and table.rules == {}
+    assert "acme.rules" not in sys.modules and table.rules == {}
     rule = table.rules.get(one) or table.miss(one)
     assert rule() == 1 and table.rules == {one: rule}
-    assert table.origins[one] == Origin("acme.cells", 8, "declared")
-    assert str(table.origins[one]) == "acme.cells:8"
-    del sys.modules["acme.cells"]
+    assert table.origins[one] == Origin("acme.rules", 8, "declared")
+    assert str(table.origins[one]) == "acme.rules:8"
+    del sys.modules["acme.rules"]
     table.fill()
-    assert "acme.cells" not in sys.modules
-    assert repr(table) == "<RuleTable acme.cost: 1 cells>"
+    assert "acme.rules" not in sys.modules
+    assert repr(table) == "<RuleTable acme.cost: 1 rules>"
 
 
 def test_looking_up_by_item_and_by_get(acme):
@@ -105,12 +105,12 @@ def test_an_error_for_a_hole_names_row_column_owners_place_and_remedy(acme):
     assert text.startswith("table 'acme.cost' has no rule for primitive 'acme.two' at ")
     assert "test_tables.py" in text
     owner = "acme-dist 2.5 (plugin 'acme')"
-    assert f"The primitive comes from {owner}, the table from {owner}. Fill the cell with" in text
+    assert f"The primitive comes from {owner}, the table from {owner}. Add the rule with" in text
     assert "@dovetail_core.registry().table('acme.cost').register(two_p)" in text
     assert "Primitive.def_decomposition" in text
 
 
-def test_two_plugins_that_fill_one_cell_are_an_error_that_names_both(acme):
+def test_two_plugins_that_fill_one_rule_are_an_error_that_names_both(acme):
     rival(acme, "beta")
     table = registry().table("acme.cost")
     one, _ = rows()
@@ -120,7 +120,7 @@ def test_two_plugins_that_fill_one_cell_are_an_error_that_names_both(acme):
     text = str(e.value)
     assert text == (
         "table 'acme.cost' already has a rule for 'acme.one': acme-dist 2.5 (plugin 'acme') at "
-        "acme.cells:8; module beta_cells registers another at beta_cells:4. Uninstall or disable "
+        "acme.rules:8; module beta_rules registers another at beta_rules:4. Uninstall or disable "
         "one of them, or register with override=True to replace it on purpose."
     )
 
@@ -132,15 +132,15 @@ def test_an_override_wins_whatever_the_order_and_shows_what_it_replaced(acme, na
     one, _ = rows()
     assert table[one]() == name
     origin = table.origins[one]
-    assert (origin.module, origin.kind) == (f"{name}_cells", "override")
-    assert (origin.replaced.module, origin.replaced.kind) == ("acme.cells", "declared")
+    assert (origin.module, origin.kind) == (f"{name}_rules", "override")
+    assert (origin.replaced.module, origin.replaced.kind) == ("acme.rules", "declared")
 
 
-def test_two_plugins_that_override_one_cell_are_an_error(acme):
+def test_two_plugins_that_override_one_rule_are_an_error(acme):
     rival(acme, "beta", ", override=True")
     rival(acme, "gamma", ", override=True")
     with pytest.raises(
-        RuleConflict, match=r"already has an override for 'acme.one'.*gamma_cells:4"
+        RuleConflict, match=r"already has an override for 'acme.one'.*gamma_rules:4"
     ) as e:
         registry().table("acme.cost").fill()
     assert "override=True" not in str(e.value)
@@ -158,7 +158,7 @@ def test_users_may_override_at_any_time(acme):
     assert [chain.module, chain.replaced.module, chain.replaced.replaced.module] == [
         __name__,
         __name__,
-        "acme.cells",
+        "acme.rules",
     ]
     with pytest.raises(RuleConflict):
         table.set(one, lambda: "not on purpose")
@@ -184,7 +184,7 @@ def test_registering_the_same_line_again_replaces():
     assert table[p]() == 2 and table.origins[p].replaced is None
 
 
-def test_derived_cells_are_kept_and_give_way_to_declared_ones():
+def test_derived_rules_are_kept_and_give_way_to_declared_ones():
     made = []
 
     def derive(primitive):
@@ -203,7 +203,7 @@ def test_derived_cells_are_kept_and_give_way_to_declared_ones():
     assert table.origins[p].kind == "declared" and table.origins[p].replaced is None
 
 
-def test_cells_of_anonymous_rows_are_not_kept_and_change_no_generation():
+def test_rules_of_anonymous_rows_are_not_kept_and_change_no_generation():
     table = RuleTable("test.anonymous", derive=lambda p: p.decomposition)
     table.fill()
     p = Primitive("test.anonymous", anonymous=True)
@@ -220,17 +220,17 @@ def test_filling_does_not_change_the_generation(acme):
     assert generation.value == before
 
 
-def test_a_table_that_cannot_derive_a_cell_is_missing_it():
+def test_a_table_that_cannot_derive_a_rule_is_missing_it():
     table = RuleTable("test.none", derive=lambda p: None)
     with pytest.raises(MissingRule):
         table.miss(Primitive("test.none"))
 
 
-def test_a_module_that_fails_is_set_aside_with_all_its_cells(acme):
-    acme.module("acme.cells", CELLS + "\n\nraise RuntimeError('broken')\n")
-    acme.plugin("beta", "contributes={'acme.cost': ('beta_cells',)}")
+def test_a_module_that_fails_is_set_aside_with_all_its_rules(acme):
+    acme.module("acme.rules", CELLS + "\n\nraise RuntimeError('broken')\n")
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
     acme.module(
-        "beta_cells",
+        "beta_rules",
         "from acme.rows import two_p\nfrom acme.tables import cost\ncost.set(two_p, lambda: 2)\n",
     )
     table = registry().table("acme.cost")
@@ -238,16 +238,16 @@ def test_a_module_that_fails_is_set_aside_with_all_its_cells(acme):
     with pytest.warns(RuntimeWarning) as caught:
         assert table[two]() == 2
     assert [str(w.message) for w in caught] == [
-        "the cells of plugin 'acme' of acme-dist 2.5 for table 'acme.cost' are set aside, because "
-        "acme.cells fails to import: RuntimeError: broken. Fix the module, or disable the plugin "
+        "the rules of plugin 'acme' of acme-dist 2.5 for table 'acme.cost' are set aside, because "
+        "acme.rules fails to import: RuntimeError: broken. Fix the module, or disable the plugin "
         "(DOVETAIL_DISABLE_PLUGINS)."
     ]
-    assert table.problems == ["acme.cells of plugin 'acme' (RuntimeError: broken)"]
+    assert table.problems == ["acme.rules of plugin 'acme' (RuntimeError: broken)"]
     assert one not in table.rules and one not in table.origins and table.get(one) is None
 
 
 def test_another_thread_waits_for_a_table_that_is_being_filled(acme):
-    acme.module("acme.cells", "import time\ntime.sleep(0.2)\n" + CELLS)
+    acme.module("acme.rules", "import time\ntime.sleep(0.2)\n" + CELLS)
     table = registry().table("acme.cost")
     one, _ = rows()
     found: list[Any] = []
@@ -267,7 +267,7 @@ def test_a_table_knows_its_owner_also_when_it_is_made_with_type_arguments():
 
     assert RuleTable("test.plain").module == __name__
     assert RuleTable[Rule]("test.typed", signature=Rule).module == __name__
-    assert eval_rules.module == "dovetail_core.evaluate"
+    assert eval_rules.module == "dovetail_core.rules.evaluation"
 
 
 def test_unknown_tables_and_backends_are_errors_that_list_what_there_is(acme):

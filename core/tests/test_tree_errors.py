@@ -7,7 +7,8 @@ import dataclasses
 
 import pytest
 
-from dovetail_core import tree, tree_util as tu
+from dovetail_core import tree
+from dovetail_core.tree import util as tu
 
 Point = collections.namedtuple("Point", "x y")
 

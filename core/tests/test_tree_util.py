@@ -9,7 +9,8 @@ import pickle
 
 import pytest
 
-from dovetail_core import tree, tree_util as tu
+from dovetail_core import tree
+from dovetail_core.tree import util as tu
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -339,7 +340,7 @@ def test_structures_are_hashable_and_picklable(value):
 
 def test_the_registry_is_found_by_its_name():
     assert pickle.loads(pickle.dumps(tu.tree_structure([1]))).unflatten([2]) == [2]
-    assert (tu.registry.__module__, tu.registry.__name__) == ("dovetail_core.tree_util", "registry")
+    assert (tu.registry.__module__, tu.registry.__name__) == ("dovetail_core.tree.util", "registry")
 
 
 # Partial

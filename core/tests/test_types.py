@@ -24,7 +24,7 @@ from dovetail_core import (
     short_dtype,
     typeof,
 )
-from dovetail_core.types import numpy_dtype
+from dovetail_core.types.avals import numpy_dtype
 
 
 def test_equal_types_are_one_object_however_they_are_written():

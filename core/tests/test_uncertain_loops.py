@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dovetail_core import SetCarrier, ShapedArray, algebra, lift_call, stage_closed
-from dovetail_core.algebra import _provider
 from dovetail_core.testing.toy import add_p, less_p, mul_p, neg_p, select_p
 from dovetail_core.testing.toy_control import call_p, cond_p, while_p
+from dovetail_core.types.algebra import _provider
 
 f32 = np.float32
 F32 = ShapedArray((), np.float32)

@@ -54,12 +54,12 @@ def _confusion(axes: Any, labels: Any, guesses: Any) -> None:
     )
 
 
-def _hardest(figure: Any, cell: Any, images: Any, labels: Any, chances: Any) -> None:
+def _hardest(figure: Any, rule: Any, images: Any, labels: Any, chances: Any) -> None:
     """The misread digits, and after them those that were read right with the least certainty."""
     guesses = chances.argmax(axis=-1)
     certainty = chances[np.arange(len(labels)), labels]
     hardest = np.lexsort((certainty, guesses == labels))[:SHOWN]
-    row = cell.subgridspec(1, SHOWN)
+    row = rule.subgridspec(1, SHOWN)
     for k, i in enumerate(hardest):
         axes = figure.add_subplot(row[k])
         axes.axis("off")

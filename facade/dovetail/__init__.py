@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.facade_names import facade_getattr as _facade_getattr
+from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr
 
 if TYPE_CHECKING:
     from dovetail_ad import (
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from dovetail_backends.selection import default_device as default_device
     from dovetail_batching import vmap as vmap
     from dovetail_callbacks import pure_callback as pure_callback
-    from dovetail_core.context import config as config, enable_x64 as enable_x64
-    from dovetail_core.source import named_scope as named_scope
-    from dovetail_core.types import float0 as float0, typeof as typeof
+    from dovetail_core.base.options import config as config, enable_x64 as enable_x64
+    from dovetail_core.base.source import named_scope as named_scope
+    from dovetail_core.types.avals import float0 as float0, typeof as typeof
     from dovetail_custom_rules import (
         closure_convert as closure_convert,
         custom as custom,
@@ -123,7 +123,7 @@ _WHERE = {
     "checkpoint_policies": ("remat", "dovetail_remat:checkpoint_policies"),
     "clear_caches": ("jit", "dovetail_jit:clear_caches"),
     "closure_convert": ("custom_rules", "dovetail_custom_rules:closure_convert"),
-    "config": ("kernel", "dovetail_core.context:config"),
+    "config": ("kernel", "dovetail_core.base.options:config"),
     "copy_to_host_async": ("backends", "dovetail_backends.placement:copy_to_host_async"),
     "custom": ("custom_rules", "dovetail_custom_rules:custom"),
     "custom_batching": ("custom_rules", "dovetail.custom_batching"),
@@ -146,12 +146,12 @@ _WHERE = {
     "dtypes": ("lax", "dovetail.dtypes"),
     "effects_barrier": ("jit", "dovetail_jit:effects_barrier"),
     "empty_ref": ("refs", "dovetail_refs:empty_ref"),
-    "enable_x64": ("kernel", "dovetail_core.context:enable_x64"),
+    "enable_x64": ("kernel", "dovetail_core.base.options:enable_x64"),
     "ensure_compile_time_eval": ("jit", "dovetail_jit:ensure_compile_time_eval"),
     "errors": ("kernel", "dovetail.errors"),
     "eval_shape": ("jit", "dovetail_jit:eval_shape"),
     "experimental": ("callbacks", "dovetail.experimental"),
-    "float0": ("kernel", "dovetail_core.types:float0"),
+    "float0": ("kernel", "dovetail_core.types.avals:float0"),
     "free_ref": ("refs", "dovetail_refs:free_ref"),
     "freeze": ("refs", "dovetail_refs:freeze"),
     "grad": ("ad", "dovetail_ad:grad"),
@@ -168,7 +168,7 @@ _WHERE = {
     "local_device_count": ("backends", "dovetail_backends.devices:local_device_count"),
     "local_devices": ("backends", "dovetail_backends.devices:local_devices"),
     "make_jaxpr": ("jit", "dovetail_jit:make_jaxpr"),
-    "named_scope": ("kernel", "dovetail_core.source:named_scope"),
+    "named_scope": ("kernel", "dovetail_core.base.source:named_scope"),
     "new_ref": ("refs", "dovetail_refs:new_ref"),
     "nn": ("nn", "dovetail.nn"),
     "numpy": ("numpy", "dovetail.numpy"),
@@ -184,7 +184,7 @@ _WHERE = {
     "threefry_partitionable": ("random", "dovetail_random.options:threefry_partitionable"),
     "tree": ("kernel", "dovetail.tree"),
     "tree_util": ("kernel", "dovetail.tree_util"),
-    "typeof": ("kernel", "dovetail_core.types:typeof"),
+    "typeof": ("kernel", "dovetail_core.types.avals:typeof"),
     "value_and_grad": ("ad", "dovetail_ad:value_and_grad"),
     "vjp": ("ad", "dovetail_ad:vjp"),
     "vmap": ("batching", "dovetail_batching:vmap"),

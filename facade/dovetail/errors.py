@@ -1,13 +1,13 @@
-"""``import dovetail.errors``: the names of dovetail_core.errors."""
+"""``import dovetail.errors``: the names of dovetail_core.base.errors."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.facade_names import facade_getattr as _facade_getattr
+from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr
 
 if TYPE_CHECKING:
-    from dovetail_core.errors import (
+    from dovetail_core.base.errors import (
         ConcretizationTypeError as ConcretizationTypeError,
         DovetailError as DovetailError,
         IRError as IRError,
@@ -23,18 +23,27 @@ if TYPE_CHECKING:
     )
 
 _WHERE = {
-    "ConcretizationTypeError": ("kernel", "dovetail_core.errors:ConcretizationTypeError"),
-    "DovetailError": ("kernel", "dovetail_core.errors:DovetailError"),
-    "IRError": ("kernel", "dovetail_core.errors:IRError"),
-    "MissingRule": ("kernel", "dovetail_core.errors:MissingRule"),
-    "NonConcreteBooleanIndexError": ("kernel", "dovetail_core.errors:NonConcreteBooleanIndexError"),
-    "PluginError": ("kernel", "dovetail_core.errors:PluginError"),
-    "RegistryError": ("kernel", "dovetail_core.errors:RegistryError"),
-    "RuleConflict": ("kernel", "dovetail_core.errors:RuleConflict"),
-    "TracerArrayConversionError": ("kernel", "dovetail_core.errors:TracerArrayConversionError"),
-    "TracerBoolConversionError": ("kernel", "dovetail_core.errors:TracerBoolConversionError"),
-    "TracerIntegerConversionError": ("kernel", "dovetail_core.errors:TracerIntegerConversionError"),
-    "UnexpectedTracerError": ("kernel", "dovetail_core.errors:UnexpectedTracerError"),
+    "ConcretizationTypeError": ("kernel", "dovetail_core.base.errors:ConcretizationTypeError"),
+    "DovetailError": ("kernel", "dovetail_core.base.errors:DovetailError"),
+    "IRError": ("kernel", "dovetail_core.base.errors:IRError"),
+    "MissingRule": ("kernel", "dovetail_core.base.errors:MissingRule"),
+    "NonConcreteBooleanIndexError": (
+        "kernel",
+        "dovetail_core.base.errors:NonConcreteBooleanIndexError",
+    ),
+    "PluginError": ("kernel", "dovetail_core.base.errors:PluginError"),
+    "RegistryError": ("kernel", "dovetail_core.base.errors:RegistryError"),
+    "RuleConflict": ("kernel", "dovetail_core.base.errors:RuleConflict"),
+    "TracerArrayConversionError": (
+        "kernel",
+        "dovetail_core.base.errors:TracerArrayConversionError",
+    ),
+    "TracerBoolConversionError": ("kernel", "dovetail_core.base.errors:TracerBoolConversionError"),
+    "TracerIntegerConversionError": (
+        "kernel",
+        "dovetail_core.base.errors:TracerIntegerConversionError",
+    ),
+    "UnexpectedTracerError": ("kernel", "dovetail_core.base.errors:UnexpectedTracerError"),
 }
 __all__ = [
     "ConcretizationTypeError",

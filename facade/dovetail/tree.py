@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.facade_names import facade_getattr as _facade_getattr
+from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr
 
 if TYPE_CHECKING:
     from dovetail_core.tree import (

@@ -1,13 +1,13 @@
-"""``import dovetail.tree_util``: the names of dovetail_core.tree_util."""
+"""``import dovetail.tree_util``: the names of dovetail_core.tree.util."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.facade_names import facade_getattr as _facade_getattr
+from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr
 
 if TYPE_CHECKING:
-    from dovetail_core.tree_util import (
+    from dovetail_core.tree.util import (
         DictKey as DictKey,
         FlattenedIndexKey as FlattenedIndexKey,
         GetAttrKey as GetAttrKey,
@@ -48,49 +48,49 @@ if TYPE_CHECKING:
     )
 
 _WHERE = {
-    "DictKey": ("kernel", "dovetail_core.tree_util:DictKey"),
-    "FlattenedIndexKey": ("kernel", "dovetail_core.tree_util:FlattenedIndexKey"),
-    "GetAttrKey": ("kernel", "dovetail_core.tree_util:GetAttrKey"),
-    "KeyEntry": ("kernel", "dovetail_core.tree_util:KeyEntry"),
-    "KeyPath": ("kernel", "dovetail_core.tree_util:KeyPath"),
-    "Partial": ("kernel", "dovetail_core.tree_util:Partial"),
-    "PyTreeDef": ("kernel", "dovetail_core.tree_util:PyTreeDef"),
-    "SequenceKey": ("kernel", "dovetail_core.tree_util:SequenceKey"),
-    "all_leaves": ("kernel", "dovetail_core.tree_util:all_leaves"),
-    "default_registry": ("kernel", "dovetail_core.tree_util:default_registry"),
-    "flatten_one_level": ("kernel", "dovetail_core.tree_util:flatten_one_level"),
+    "DictKey": ("kernel", "dovetail_core.tree.util:DictKey"),
+    "FlattenedIndexKey": ("kernel", "dovetail_core.tree.util:FlattenedIndexKey"),
+    "GetAttrKey": ("kernel", "dovetail_core.tree.util:GetAttrKey"),
+    "KeyEntry": ("kernel", "dovetail_core.tree.util:KeyEntry"),
+    "KeyPath": ("kernel", "dovetail_core.tree.util:KeyPath"),
+    "Partial": ("kernel", "dovetail_core.tree.util:Partial"),
+    "PyTreeDef": ("kernel", "dovetail_core.tree.util:PyTreeDef"),
+    "SequenceKey": ("kernel", "dovetail_core.tree.util:SequenceKey"),
+    "all_leaves": ("kernel", "dovetail_core.tree.util:all_leaves"),
+    "default_registry": ("kernel", "dovetail_core.tree.util:default_registry"),
+    "flatten_one_level": ("kernel", "dovetail_core.tree.util:flatten_one_level"),
     "flatten_one_level_with_keys": (
         "kernel",
-        "dovetail_core.tree_util:flatten_one_level_with_keys",
+        "dovetail_core.tree.util:flatten_one_level_with_keys",
     ),
-    "is_tree_node": ("kernel", "dovetail_core.tree_util:is_tree_node"),
-    "keystr": ("kernel", "dovetail_core.tree_util:keystr"),
-    "register_dataclass": ("kernel", "dovetail_core.tree_util:register_dataclass"),
-    "register_pytree_node": ("kernel", "dovetail_core.tree_util:register_pytree_node"),
-    "register_pytree_node_class": ("kernel", "dovetail_core.tree_util:register_pytree_node_class"),
-    "register_pytree_with_keys": ("kernel", "dovetail_core.tree_util:register_pytree_with_keys"),
+    "is_tree_node": ("kernel", "dovetail_core.tree.util:is_tree_node"),
+    "keystr": ("kernel", "dovetail_core.tree.util:keystr"),
+    "register_dataclass": ("kernel", "dovetail_core.tree.util:register_dataclass"),
+    "register_pytree_node": ("kernel", "dovetail_core.tree.util:register_pytree_node"),
+    "register_pytree_node_class": ("kernel", "dovetail_core.tree.util:register_pytree_node_class"),
+    "register_pytree_with_keys": ("kernel", "dovetail_core.tree.util:register_pytree_with_keys"),
     "register_pytree_with_keys_class": (
         "kernel",
-        "dovetail_core.tree_util:register_pytree_with_keys_class",
+        "dovetail_core.tree.util:register_pytree_with_keys_class",
     ),
-    "register_static": ("kernel", "dovetail_core.tree_util:register_static"),
-    "tree_all": ("kernel", "dovetail_core.tree_util:tree_all"),
-    "tree_broadcast": ("kernel", "dovetail_core.tree_util:tree_broadcast"),
-    "tree_differences": ("kernel", "dovetail_core.tree_util:tree_differences"),
-    "tree_flatten": ("kernel", "dovetail_core.tree_util:tree_flatten"),
-    "tree_flatten_with_path": ("kernel", "dovetail_core.tree_util:tree_flatten_with_path"),
-    "tree_leaves": ("kernel", "dovetail_core.tree_util:tree_leaves"),
-    "tree_leaves_with_path": ("kernel", "dovetail_core.tree_util:tree_leaves_with_path"),
-    "tree_map": ("kernel", "dovetail_core.tree_util:tree_map"),
-    "tree_map_with_path": ("kernel", "dovetail_core.tree_util:tree_map_with_path"),
-    "tree_reduce": ("kernel", "dovetail_core.tree_util:tree_reduce"),
-    "tree_reduce_associative": ("kernel", "dovetail_core.tree_util:tree_reduce_associative"),
-    "tree_structure": ("kernel", "dovetail_core.tree_util:tree_structure"),
-    "tree_transpose": ("kernel", "dovetail_core.tree_util:tree_transpose"),
-    "tree_unflatten": ("kernel", "dovetail_core.tree_util:tree_unflatten"),
-    "treedef_children": ("kernel", "dovetail_core.tree_util:treedef_children"),
-    "treedef_is_leaf": ("kernel", "dovetail_core.tree_util:treedef_is_leaf"),
-    "treedef_tuple": ("kernel", "dovetail_core.tree_util:treedef_tuple"),
+    "register_static": ("kernel", "dovetail_core.tree.util:register_static"),
+    "tree_all": ("kernel", "dovetail_core.tree.util:tree_all"),
+    "tree_broadcast": ("kernel", "dovetail_core.tree.util:tree_broadcast"),
+    "tree_differences": ("kernel", "dovetail_core.tree.util:tree_differences"),
+    "tree_flatten": ("kernel", "dovetail_core.tree.util:tree_flatten"),
+    "tree_flatten_with_path": ("kernel", "dovetail_core.tree.util:tree_flatten_with_path"),
+    "tree_leaves": ("kernel", "dovetail_core.tree.util:tree_leaves"),
+    "tree_leaves_with_path": ("kernel", "dovetail_core.tree.util:tree_leaves_with_path"),
+    "tree_map": ("kernel", "dovetail_core.tree.util:tree_map"),
+    "tree_map_with_path": ("kernel", "dovetail_core.tree.util:tree_map_with_path"),
+    "tree_reduce": ("kernel", "dovetail_core.tree.util:tree_reduce"),
+    "tree_reduce_associative": ("kernel", "dovetail_core.tree.util:tree_reduce_associative"),
+    "tree_structure": ("kernel", "dovetail_core.tree.util:tree_structure"),
+    "tree_transpose": ("kernel", "dovetail_core.tree.util:tree_transpose"),
+    "tree_unflatten": ("kernel", "dovetail_core.tree.util:tree_unflatten"),
+    "treedef_children": ("kernel", "dovetail_core.tree.util:treedef_children"),
+    "treedef_is_leaf": ("kernel", "dovetail_core.tree.util:treedef_is_leaf"),
+    "treedef_tuple": ("kernel", "dovetail_core.tree.util:treedef_tuple"),
 }
 __all__ = [
     "DictKey",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import Primitive, ShapedArray, stage_closed
-from dovetail_core.context import check_ir
+from dovetail_core.base.options import check_ir
 from dovetail_core.testing.samples import Sample, all_samples
 
 WEAK = (np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.complex64))  # of Python's numbers

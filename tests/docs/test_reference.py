@@ -13,9 +13,10 @@ from types import ModuleType
 
 import pytest
 
-from dovetail_core import Manifest, config, errors, registry
+from dovetail_core import Manifest, config, registry
+from dovetail_core.base import errors
 from dovetail_core.cli.run import _OWN as COMMANDS
-from dovetail_core.hooks import Hooks
+from dovetail_core.registry.hooks import Hooks
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -24,7 +24,7 @@ forbidden_modules = ["dovetail_alpha", "dovetail_beta"]
 """
 
 ALPHA = 'MANIFEST = Manifest("alpha", tables={"alpha.column": "dovetail_alpha:column"})'
-BETA = 'MANIFEST = Manifest("beta", contributes={"alpha.column": ("dovetail_beta.cells.column",)})'
+BETA = 'MANIFEST = Manifest("beta", contributes={"alpha.column": ("dovetail_beta.rules.column",)})'
 
 
 def write(path: Path, text: str = "") -> None:
@@ -34,15 +34,18 @@ def write(path: Path, text: str = "") -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository of two plugins that keeps every rule: beta has cells for alpha's column."""
+    """A repository of two plugins that keeps every rule: beta has rules for alpha's column."""
     write(tmp_path / "pyproject.toml", PROJECT)
     for name, manifest in (("alpha", ALPHA), ("beta", BETA)):
         package = tmp_path / "plugins" / name / f"dovetail_{name}"
         write(package / "__init__.py")
         write(package / "py.typed")
-        write(package / "plugin.py", f"from dovetail_core.manifest import Manifest\n{manifest}\n")
+        write(
+            package / "plugin.py",
+            f"from dovetail_core.registry.manifest import Manifest\n{manifest}\n",
+        )
     write(tmp_path / "plugins/alpha/dovetail_alpha/public/__init__.py")
-    write(tmp_path / "plugins/beta/dovetail_beta/cells/column/__init__.py", "import dovetail_alpha")
+    write(tmp_path / "plugins/beta/dovetail_beta/rules/column/__init__.py", "import dovetail_alpha")
     write(tmp_path / "core/dovetail_core/py.typed")
     write(tmp_path / "facade/dovetail/py.typed")
     return tmp_path
@@ -64,16 +67,16 @@ def test_import_of_a_plugin_that_is_not_required(tree: Path) -> None:
     write(tree / "plugins/beta/dovetail_beta/other.py", "def f():\n    import dovetail_alpha\n")
     text = problems(tree)
     assert "dovetail_beta/other.py:2: imports dovetail_alpha, but the manifest of 'beta'" in text
-    assert "does not require 'alpha'. Require it, or move a cell to cells/<column>/." in text
+    assert "does not require 'alpha'. Require it, or move a rule to rules/<column>/." in text
 
 
-def test_cells_know_the_owner_of_their_own_column_only(tree: Path) -> None:
-    write(tree / "plugins/beta/dovetail_beta/cells/else/__init__.py", "import dovetail_alpha")
-    assert "dovetail_beta/cells/else/__init__.py:1: imports dovetail_alpha" in problems(tree)
+def test_rules_know_the_owner_of_their_own_column_only(tree: Path) -> None:
+    write(tree / "plugins/beta/dovetail_beta/rules/else/__init__.py", "import dovetail_alpha")
+    assert "dovetail_beta/rules/else/__init__.py:1: imports dovetail_alpha" in problems(tree)
 
 
 def test_import_past_the_public_packages(tree: Path) -> None:
-    column = tree / "plugins/beta/dovetail_beta/cells/column"
+    column = tree / "plugins/beta/dovetail_beta/rules/column"
     write(column / "fine.py", "from dovetail_alpha.public import something")
     assert "accounted for" in problems(tree)
     write(column / "sine.py", "from dovetail_alpha.tables import column")
@@ -90,15 +93,17 @@ def test_heavy_import_in_a_manifest_module(tree: Path) -> None:
     assert "scipy" not in text
 
 
-def test_promise_of_cells_that_do_not_exist(tree: Path) -> None:
-    (tree / "plugins/beta/dovetail_beta/cells/column/__init__.py").unlink()
-    assert "promises cells in dovetail_beta.cells.column, which does not exist" in problems(tree)
+def test_promise_of_rules_that_do_not_exist(tree: Path) -> None:
+    (tree / "plugins/beta/dovetail_beta/rules/column/__init__.py").unlink()
+    assert "promises rules in dovetail_beta.rules.column, which does not exist" in problems(tree)
 
 
 def test_plugin_that_the_project_forgets(tree: Path) -> None:
     package = tree / "plugins/gamma/dovetail_gamma"
     write(package / "__init__.py")
-    manifest = 'from dovetail_core.manifest import Manifest\nMANIFEST = Manifest("delta")\n'
+    manifest = (
+        'from dovetail_core.registry.manifest import Manifest\nMANIFEST = Manifest("delta")\n'
+    )
     write(package / "plugin.py", manifest)
     text = problems(tree)
     assert 'no entry point gamma = "dovetail_gamma.plugin:MANIFEST". Add it.' in text

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
-from ..errors import DovetailError
-from ..hooks import manager
-from ..manifest import KERNEL_API
-from ..plugins import registry
+from ..base.errors import DovetailError
+from ..registry.hooks import manager
+from ..registry.manifest import KERNEL_API
+from ..registry.plugins import registry
 from ..xla import version as jaxlib_range
-from . import cells
+from . import rules
 from .render import count, fields, style
 
 help = "check the installation: versions, plugins, backends, conflicts, holes"
@@ -111,18 +111,18 @@ def _diagnosis(name: str) -> str:
 
 
 def _matrix() -> Iterator[Line]:
-    rows = cells.rows()
+    rows = rules.rows()
     yield "rows", str(len(rows))
-    for column in cells.columns():
+    for column in rules.columns():
         try:
             with warnings.catch_warnings(action="ignore"):  # they are reported below
-                table = cells.load_column(column)
-            kinds = [cells.cell(table, p).kind for p in rows.values()]
+                table = rules.load_column(column)
+            kinds = [rules.rule(table, p).kind for p in rows.values()]
         except (DovetailError, ImportError) as e:
             yield f"problem {column}", str(e)
             continue
         for problem in table.problems:
-            yield f"problem {column}", f"cells set aside: {problem}"
+            yield f"problem {column}", f"rules set aside: {problem}"
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
         yield column, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
 

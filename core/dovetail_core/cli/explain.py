@@ -1,4 +1,4 @@
-"""``dovetail explain ROW COLUMN``: where one cell comes from, or how to fill it."""
+"""``dovetail explain ROW COLUMN``: where one rule comes from, or how to fill it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import inspect
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from ..plugins import distribution_of, registry
-from ..primitive import Primitive
-from ..tables import Origin, RuleTable
-from . import cells
+from ..dispatch.primitive import Primitive
+from ..registry.plugins import distribution_of, registry
+from ..rules.tables import Origin, RuleTable
+from . import rules
 from .find import find_column, find_row
 from .render import fields, style
 
 help = "say where the rule of a row under a column comes from, or how to write it"
 
 _TITLES = {
-    cells.DECLARED: "declared",
-    cells.OVERRIDE: "declared, overriding another",
-    cells.DERIVED: "derived",
-    cells.EMPTY: "no cell, and none is needed",
-    cells.HOLE: "a hole",
+    rules.DECLARED: "declared",
+    rules.OVERRIDE: "declared, overriding another",
+    rules.DERIVED: "derived",
+    rules.EMPTY: "no rule, and none is needed",
+    rules.HOLE: "a hole",
 }
 
 
@@ -31,41 +31,41 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print one cell; 1 if it is a hole."""
+    """Print one rule; 1 if it is a hole."""
     column = find_column(args.column)
-    primitive, table = find_row(args.row), cells.load_column(column)
-    cell = cells.cell(table, primitive)
-    print(style(f"{primitive.name} x {column}: {_TITLES[cell.kind]}", "bold"))
-    pairs = [*_origin(cell, table, primitive), ("row", _row(primitive)), *_column(table)]
-    if cell.kind in (cells.HOLE, cells.DERIVED, cells.EMPTY):
-        wanted = "to fill it" if cell.kind == cells.HOLE else "to better it"
+    primitive, table = find_row(args.row), rules.load_column(column)
+    rule = rules.rule(table, primitive)
+    print(style(f"{primitive.name} x {column}: {_TITLES[rule.kind]}", "bold"))
+    pairs = [*_origin(rule, table, primitive), ("row", _row(primitive)), *_column(table)]
+    if rule.kind in (rules.HOLE, rules.DERIVED, rules.EMPTY):
+        wanted = "to fill it" if rule.kind == rules.HOLE else "to better it"
         pairs.append((wanted, _remedy(table, primitive)))
     print(fields(pairs))
-    return int(cell.kind == cells.HOLE)
+    return int(rule.kind == rules.HOLE)
 
 
-def _origin(cell: cells.Cell, table: RuleTable[Any], primitive: Primitive) -> list[tuple[str, str]]:
-    if cell.kind == cells.EMPTY:
-        return [("then", cell.source)]
-    if cell.kind == cells.HOLE:
+def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> list[tuple[str, str]]:
+    if rule.kind == rules.EMPTY:
+        return [("then", rule.source)]
+    if rule.kind == rules.HOLE:
         why = "it has no decomposition" if primitive.decomposition is None else ""
         return [("because", why or "the table cannot derive one from the decomposition")]
-    if cell.kind == cells.DERIVED:
-        return [("follows from", _derivation(cell, primitive))]
-    pairs = [("registered at", _place(cell.origin)), ("rule", _signature(table.rules[primitive]))]
-    replaced = cell.origin.replaced if cell.origin else None
+    if rule.kind == rules.DERIVED:
+        return [("follows from", _derivation(rule, primitive))]
+    pairs = [("registered at", _place(rule.origin)), ("rule", _signature(table.rules[primitive]))]
+    replaced = rule.origin.replaced if rule.origin else None
     while replaced is not None:
         pairs.append(("in place of", _place(replaced)))
         replaced = replaced.replaced
     return pairs
 
 
-def _derivation(cell: cells.Cell, primitive: Primitive) -> str:
-    if cell.source == "form":
+def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
+    if rule.source == "form":
         return f"the row's form, {_code(primitive.form)}, and how the column carries values"
-    if cell.source == "decomposition":
+    if rule.source == "decomposition":
         return f"the row's decomposition, {_code(primitive.decomposition)}"
-    return "what the table makes of rows without a cell"
+    return "what the table makes of rows without a rule"
 
 
 def _place(origin: Origin | None) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from ..errors import RegistryError
-from ..primitive import Primitive
-from . import cells
+from ..base.errors import RegistryError
+from ..dispatch.primitive import Primitive
+from . import rules
 
 
 def find_column(name: str) -> str:
@@ -15,7 +15,7 @@ def find_column(name: str) -> str:
     Raises:
         RegistryError: no column, or more than one, has that name; says which there are.
     """
-    known = cells.columns()
+    known = rules.columns()
     if name in known:
         return name
     fits = [c for c in known if c.rpartition(".")[2] == name]
@@ -32,7 +32,7 @@ def find_row(name: str) -> Primitive:
     Raises:
         RegistryError: there is none; says which names are close.
     """
-    known = cells.rows()
+    known = rules.rows()
     if name in known:
         return known[name]
     close = get_close_matches(name, known, 3) + [n for n in known if n.endswith(f".{name}")]

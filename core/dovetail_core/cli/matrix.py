@@ -1,4 +1,4 @@
-"""``dovetail matrix``: rows and columns, with a mark for what each cell is."""
+"""``dovetail matrix``: rows and columns, with a mark for what each rule is."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from fnmatch import fnmatch
 
-from ..primitive import Primitive
-from . import cells
+from ..dispatch.primitive import Primitive
+from . import rules
 from .find import find_column
 from .render import can_print, count, style
 
-help = "print rows x columns: which cells are declared, derived, or missing"
+help = "print rows x columns: which rules are declared, derived, or missing"
 
 _MARKS = {
-    cells.DECLARED: ("●", "D", "declared"),
-    cells.OVERRIDE: ("◆", "O", "declared to override another"),
-    cells.DERIVED: ("○", "d", "derived (form, decomposition)"),
-    cells.EMPTY: ("·", ".", "none, none needed"),
-    cells.HOLE: ("✗", "-", "hole"),
+    rules.DECLARED: ("●", "D", "declared"),
+    rules.OVERRIDE: ("◆", "O", "declared to override another"),
+    rules.DERIVED: ("○", "d", "derived (form, decomposition)"),
+    rules.EMPTY: ("·", ".", "none, none needed"),
+    rules.HOLE: ("✗", "-", "hole"),
 }
-_COLOURS = {cells.OVERRIDE: "yellow", cells.DERIVED: "green", cells.EMPTY: "dim", cells.HOLE: "red"}
-Rows = dict[str, dict[str, cells.Cell]]
+_COLOURS = {rules.OVERRIDE: "yellow", rules.DERIVED: "green", rules.EMPTY: "dim", rules.HOLE: "red"}
+Rows = dict[str, dict[str, rules.Rule]]
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -39,11 +39,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print the matrix."""
-    columns = [find_column(c) for c in args.column] if args.column else cells.columns()
-    tables = {c: cells.load_column(c) for c in columns}
-    primitives = {n: p for n, p in cells.rows().items() if _fits(n, args.row)}
+    columns = [find_column(c) for c in args.column] if args.column else rules.columns()
+    tables = {c: rules.load_column(c) for c in columns}
+    primitives = {n: p for n, p in rules.rows().items() if _fits(n, args.row)}
     matrix: Rows = {
-        name: {c: cells.cell(t, p) for c, t in tables.items()} for name, p in primitives.items()
+        name: {c: rules.rule(t, p) for c, t in tables.items()} for name, p in primitives.items()
     }
     if args.holes:
         matrix = {n: row for n, row in matrix.items() if _holes(row)}
@@ -62,8 +62,8 @@ def _fits(name: str, patterns: list[str] | None) -> bool:
     return not patterns or any(fnmatch(name, p) for p in patterns)
 
 
-def _holes(row: dict[str, cells.Cell]) -> bool:
-    return any(c.kind == cells.HOLE for c in row.values())
+def _holes(row: dict[str, rules.Rule]) -> bool:
+    return any(c.kind == rules.HOLE for c in row.values())
 
 
 def _mark(kind: str) -> str:

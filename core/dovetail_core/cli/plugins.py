@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
-from ..errors import RegistryError
-from ..manifest import Manifest
-from ..plugins import Plugin, registry
+from ..base.errors import RegistryError
+from ..registry.manifest import Manifest
+from ..registry.plugins import Plugin, registry
 from .render import count, fields, style, table
 
 help = "list installed plugins, their state and what they contribute"
@@ -80,7 +80,7 @@ def _contributes(manifest: Manifest | None) -> str:
     ]
     parts = [_plural(n, noun) for noun, n in counts if n]
     if m.contributes:
-        parts.append(f"cells in {count(len(m.contributes), 'column')}")
+        parts.append(f"rules in {count(len(m.contributes), 'column')}")
     return ", ".join([*parts, *(["hooks"] if m.hooks else [])]) or "nothing"
 
 
@@ -104,7 +104,7 @@ def _in_full(plugin: Plugin) -> str:
             ("surfaces", m.surfaces),
             ("rows in", m.rows),
             ("columns", m.tables),
-            ("cells for", m.contributes),
+            ("rules for", m.contributes),
             ("types in", m.types),
             ("provides", m.providers),
             ("backends", m.backends),

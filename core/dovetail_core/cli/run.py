@@ -9,9 +9,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any, cast
 
-from ..command import Command
-from ..errors import DovetailError, PluginError
-from ..plugins import load_object, registry
+from ..base.errors import DovetailError, PluginError
+from ..registry.command import Command
+from ..registry.plugins import load_object, registry
 from . import doctor, explain, matrix, plugins
 
 _OWN: dict[str, Any] = {

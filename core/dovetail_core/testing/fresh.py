@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from ..algebra import forget_provider
-from ..hooks import manager
-from ..passes import forget_passes
-from ..plugins import Registry, registry, swap_registry
+from ..interpret.passes import forget_passes
+from ..registry.hooks import manager
+from ..registry.plugins import Registry, registry, swap_registry
+from ..types.algebra import forget_provider
 
 
 @contextmanager

@@ -6,13 +6,13 @@ from itertools import product
 
 import numpy as np
 
-from ..check import check_jaxpr
-from ..dce import dce_closed
-from ..evaluate import eval_jaxpr
-from ..ir import ClosedJaxpr
-from ..parser import parse_ir
-from ..printer import print_ir, printed_constants
-from ..staging import stage_closed
+from ..ir.programs import ClosedJaxpr
+from ..ir.verification import check_jaxpr
+from ..rules.dce import dce_closed
+from ..rules.evaluation import eval_jaxpr
+from ..rules.staging import stage_closed
+from ..text.parser import parse_ir
+from ..text.printer import print_ir, printed_constants
 from .laws import law, skip
 from .oracles import assert_close
 from .samples import Sample

@@ -1,4 +1,4 @@
-"""Laws: what every cell of a column must obey, tried on the samples of rows."""
+"""Laws: what every rule of a column must obey, tried on the samples of rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ..errors import RegistryError
-from ..plugins import load_object, registry
+from ..base.errors import RegistryError
+from ..registry.plugins import load_object, registry
 from .samples import Sample
 
 Check = Callable[[Sample], None]

@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..errors import RegistryError
-from ..primitive import Primitive
+from ..base.errors import RegistryError
+from ..dispatch.primitive import Primitive
 from .laws import Law, all_laws
 from .samples import Sample, all_samples
 

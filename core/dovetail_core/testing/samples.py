@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import RegistryError
-from ..ir import ClosedJaxpr, Jaxpr
-from ..plugins import registry
-from ..primitive import Primitive
-from ..types import AbstractValue, typeof
+from ..base.errors import RegistryError
+from ..dispatch.primitive import Primitive
+from ..ir.programs import ClosedJaxpr, Jaxpr
+from ..registry.plugins import registry
+from ..types.avals import AbstractValue, typeof
 
 
 def _no_params() -> dict[str, Any]:

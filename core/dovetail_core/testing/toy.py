@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dce import dce_rules
-from ..effects import IOEffect
-from ..evaluate import def_impl
-from ..ir import Eqn
-from ..primitive import Primitive
-from ..types import AbstractValue, ShapedArray, typeof
+from ..dispatch.primitive import Primitive
+from ..ir.programs import Eqn
+from ..rules.dce import dce_rules
+from ..rules.evaluation import def_impl
+from ..types.avals import AbstractValue, ShapedArray, typeof
+from ..types.effects import IOEffect
 from .samples import Sample
 
 
@@ -59,7 +59,7 @@ sin_p = _elementwise("sin", np.sin)
 cos_p = _elementwise("cos", np.cos)
 
 square_p = Primitive("toy.square")
-"""Has a decomposition and no cell anywhere."""
+"""Has a decomposition and no rule anywhere."""
 
 
 @square_p.def_abstract_eval
@@ -122,7 +122,7 @@ def _sum(x: Any, *, axes: tuple[int, ...]) -> Any:
 
 
 sincos_p = Primitive("toy.sincos", multiple_results=True)
-"""Two results; its ``dce`` cell computes only the one that is used."""
+"""Two results; its ``dce`` rule computes only the one that is used."""
 
 
 @sincos_p.def_abstract_eval

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluate import def_impl, jaxpr_as_fun
-from ..ir import ClosedJaxpr
-from ..primitive import Primitive
-from ..staging import stage_closed
-from ..structure import CONTROL, Form, Region
-from ..types import AbstractValue, ShapedArray
+from ..dispatch.primitive import Primitive
+from ..ir.programs import ClosedJaxpr
+from ..ir.regions import CONTROL, Form, Region
+from ..rules.evaluation import def_impl, jaxpr_as_fun
+from ..rules.staging import stage_closed
+from ..types.avals import AbstractValue, ShapedArray
 from .samples import Sample
 from .toy import add_p, less_p, mul_p, neg_p, sin_p
 

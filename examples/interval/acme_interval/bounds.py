@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import dovetail_core.tree_util as tree
+import dovetail_core.tree.util as tree
 from dovetail_core import LiftTrace, RuleTable, algebra, derive, is_inexact, lift_call, typeof
 
 Bounds = tuple[Any, Any]
@@ -20,7 +20,7 @@ not known, to bounds of the result (a list of them where the primitive has multi
 
 
 class IntervalTrace(LiftTrace[Bounds]):
-    """Runs operations on bounds by the cells of ``interval.bounds``."""
+    """Runs operations on bounds by the rules of ``interval.bounds``."""
 
     __slots__ = ()
     what = "interval"

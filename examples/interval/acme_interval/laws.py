@@ -84,7 +84,7 @@ def _lifted(sample: Sample, chosen: set[int]) -> Any:
             "bounds",
         )
     except MissingRule:
-        skip("there is no cell")
+        skip("there is no rule")
     expected, found = [a for aval in outs for a in (aval, aval)], program.out_avals
     if bounds_rules.origins[sample.primitive].kind == "derived":  # then others typed the result
         expected, found = ([a.strong() for a in types] for types in (expected, found))

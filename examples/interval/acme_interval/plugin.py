@@ -1,6 +1,6 @@
-"""Manifest of the plugin ``interval``: one column, its cells for the rows of ``lax``, one row."""
+"""Manifest of the plugin ``interval``: one column, its rules for the rows of ``lax``, one row."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "interval",
@@ -8,7 +8,7 @@ MANIFEST = Manifest(
     names={"interval": "acme_interval:interval"},
     rows=("acme_interval.gudermannian",),
     tables={"interval.bounds": "acme_interval.bounds:bounds_rules"},
-    contributes={"interval.bounds": ("acme_interval.cells",)},
+    contributes={"interval.bounds": ("acme_interval.rules",)},
     samples=("acme_interval.samples",),
     laws={"interval.bounds": "acme_interval.laws:bounds_law"},
 )

@@ -1,4 +1,4 @@
-"""Bounds through control flow, for which this plugin has no cell: the kernel derives them."""
+"""Bounds through control flow, for which this plugin has no rule: the kernel derives them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from acme_interval import bounds_rules, interval
 import dovetail
 from dovetail import lax, numpy as dnp
 from dovetail_core import primitives, registry
-from dovetail_core.plugins import load_object
+from dovetail_core.registry.plugins import load_object
 
 f32 = np.float32
 
@@ -22,7 +22,7 @@ def sound(f, lo, hi, n=101):
     return (np.asarray(low), np.asarray(high)), (values.min(0), values.max(0))
 
 
-def test_no_cell_is_declared_for_control_flow():
+def test_no_rule_is_declared_for_control_flow():
     for manifest in registry().active.values():
         for module in manifest.rows:
             load_object(module)

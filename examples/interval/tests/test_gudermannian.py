@@ -1,4 +1,4 @@
-"""A row with a type rule and a decomposition works under every transformation, without cells."""
+"""A row with a type rule and a decomposition works under every transformation, without rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ X = np.array([-20.0, -2.0, -0.5, 0.0, 0.5, 1.0, 30.0], f32)
 CLOSED = np.arctan(np.sinh(X.astype(np.float64)))
 
 
-def test_no_cell_was_written():
+def test_no_rule_was_written():
     for f in (gudermannian, grad(gudermannian), lambda x: interval(gudermannian)(x, x + 1)):
         vmap(jit(f))(X)
     for name in registry().entries("tables"):

@@ -31,7 +31,7 @@ def test_it_is_listed():
 
 def test_its_column_is_in_the_matrix():
     text = run("-m", "dovetail_core.cli", "explain", "sin", "interval.bounds")
-    assert "declared" in text and "acme_interval.cells.functions" in text
+    assert "declared" in text and "acme_interval.rules.functions" in text
     text = run("-m", "dovetail_core.cli", "explain", "while", "interval.bounds")
     assert "derived" in text and "form" in text
 
@@ -56,12 +56,12 @@ def test_importing_it_imports_no_other_plugin():
 
 
 def test_the_transformation_is_short():
-    """Carrier, trace, table and public function; without cells, which are another matter."""
+    """Carrier, trace, table and public function; without rules, which are another matter."""
     source = files("acme_interval").joinpath("bounds.py").read_text()
     assert len(source.splitlines()) < 150
 
 
-def test_an_error_for_a_row_without_a_cell():
+def test_an_error_for_a_row_without_a_rule():
     def f(x):
         return lax.bitcast_convert_type(x, np.int32)
 
@@ -75,7 +75,7 @@ def test_an_error_for_a_row_without_a_cell():
     assert "registry().table('interval.bounds').register(bitcast_convert_type_p)" in text
 
 
-def test_an_error_for_a_row_without_a_cell_in_a_loop():
+def test_an_error_for_a_row_without_a_rule_in_a_loop():
     f = lambda x: lax.fori_loop(0, 3, lambda i, v: lax.polygamma(f32(1), v), x)  # noqa: E731
     with pytest.raises(
         MissingRule, match=r"no rule for primitive 'polygamma' at .*test_plugin\.py"
@@ -83,7 +83,7 @@ def test_an_error_for_a_row_without_a_cell_in_a_loop():
         interval(f)(f32(1), f32(2))
 
 
-def test_a_user_can_fill_the_cell():
+def test_a_user_can_fill_the_rule():
     row = lax.polygamma_p
     table = registry().table("interval.bounds")
     assert table.get(row) is None

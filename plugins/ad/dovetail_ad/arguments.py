@@ -18,9 +18,8 @@ from dovetail_core import (
     is_inexact,
     typeof,
 )
-from dovetail_core.algebra import algebra, zeros
-from dovetail_core.errors import refuse_mutable_result
-from dovetail_core.tree_util import (
+from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.tree.util import (
     keystr,
     register_pytree_node,
     tree_differences,
@@ -30,6 +29,7 @@ from dovetail_core.tree_util import (
     tree_structure,
     tree_unflatten,
 )
+from dovetail_core.types.algebra import algebra, zeros
 
 
 def function_name(f: Any) -> str:

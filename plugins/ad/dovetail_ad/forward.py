@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
-from dovetail_core.algebra import zeros
-from dovetail_core.mutable import Loan, apply_local, concerns, refuse_lent
-from dovetail_core.trace import reset_trace, set_trace
+from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
+from dovetail_core.types.algebra import zeros
 
 from .mutable_arguments import borrow, give_back
 from .tables import JvpRule, jvp_rules
@@ -65,7 +65,7 @@ CARRIER = DualCarrier()
 
 
 class JvpTrace(LiftTrace[Dual]):
-    """Runs operations on duals by the cells of ``ad.jvp``."""
+    """Runs operations on duals by the rules of ``ad.jvp``."""
 
     __slots__ = ("loans",)
     what = "differentiation (jvp, linearize or grad)"
@@ -113,7 +113,7 @@ class JvpTrace(LiftTrace[Dual]):
 
 
 def derive_jvp(primitive: Primitive) -> JvpRule | None:
-    """The cell that follows from a primitive's form or decomposition."""
+    """The rule that follows from a primitive's form or decomposition."""
     lifted = derive(primitive)
     if lifted is None:
         return None

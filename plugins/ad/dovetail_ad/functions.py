@@ -13,7 +13,7 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     Partial,
     register_pytree_node,
     tree_differences,

@@ -7,10 +7,10 @@ from functools import wraps
 from typing import Any
 
 from dovetail_core import get_trace, is_inexact, run_under, typeof
-from dovetail_core.algebra import algebra
-from dovetail_core.errors import refuse_mutable_result
-from dovetail_core.mutable import LocalValue
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.interpret.mutable import LocalValue
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.types.algebra import algebra
 
 from .arguments import (
     as_primal,

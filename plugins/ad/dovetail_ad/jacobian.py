@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import float0, is_inexact, typeof
-from dovetail_core.algebra import algebra
-from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.types.algebra import algebra
 
 from .arguments import (
     canonical_argnums,

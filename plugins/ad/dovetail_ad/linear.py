@@ -25,9 +25,9 @@ from dovetail_core import (
     current_source,
     typeof,
 )
-from dovetail_core.context import check_ir
-from dovetail_core.mutable import apply_local, concerns
-from dovetail_core.trace import reset_trace, set_trace
+from dovetail_core.base.options import check_ir
+from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.interpret.mutable import apply_local, concerns
 
 from .tables import partial_eval_rules
 
@@ -85,8 +85,8 @@ class LinearTrace(Trace):
         else:
             return self.parent.process(primitive, args, params)
         rule = partial_eval_rules.rules.get(primitive)
-        if rule is None and primitive.cells is not None:
-            rule = primitive.cells.get("ad.partial_eval")
+        if rule is None and primitive.rules is not None:
+            rule = primitive.rules.get("ad.partial_eval")
         if rule is None:
             return self.record(primitive, args, params)
         token = set_trace(self.parent)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import is_value, typeof
-from dovetail_core.algebra import zeros
-from dovetail_core.mutable import Loan, check_aliases
-from dovetail_core.tree_util import tree_flatten
+from dovetail_core.interpret.mutable import Loan, check_aliases
+from dovetail_core.tree.util import tree_flatten
+from dovetail_core.types.algebra import zeros
 
 from .arguments import check_tangents
 

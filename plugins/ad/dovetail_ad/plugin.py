@@ -1,6 +1,6 @@
 """Manifest of the plugin ``ad``: differentiation."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 _NAMES = ("jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev hessian").split()
 

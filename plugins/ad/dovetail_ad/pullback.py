@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from dovetail_core.tree_util import Partial, register_pytree_node, tree_flatten, tree_unflatten
+from dovetail_core.tree.util import Partial, register_pytree_node, tree_flatten, tree_unflatten
 
 from .arguments import check_types, here, like_primal, live_tangent
 

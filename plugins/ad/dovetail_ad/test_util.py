@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_core import float0, is_inexact, typeof
 from dovetail_core.testing import finite_difference, random_like, widened
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     keystr,
     tree_differences,
     tree_flatten,

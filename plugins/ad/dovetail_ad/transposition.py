@@ -17,8 +17,8 @@ from dovetail_core import (
     set_source_override,
     stage_closed,
 )
-from dovetail_core.algebra import add
-from dovetail_core.tables import within
+from dovetail_core.rules.tables import within
+from dovetail_core.types.algebra import add
 
 from .linear import LinearInput, LinearTrace, checked
 from .tables import TransposeRule, transpose_rules

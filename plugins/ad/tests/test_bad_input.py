@@ -308,7 +308,7 @@ def test_the_users_line_is_named(case: str) -> None:
         call()
 
 
-def test_a_missing_cell_below_a_derived_one_names_both_primitives() -> None:
+def test_a_missing_rule_below_a_derived_one_names_both_primitives() -> None:
     """In a decomposition, in a sub-program, and in a transposition."""
     inner = Primitive("test.inner", anonymous=True)
     inner.def_abstract_eval(lambda x: x)

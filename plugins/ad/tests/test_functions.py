@@ -10,7 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import hessian, jacfwd, jacrev, jvp, linear_transpose, linearize, vjp
 from dovetail_core import MissingRule, UnexpectedTracerError, float0
-from dovetail_core.tree_util import tree_leaves
+from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)

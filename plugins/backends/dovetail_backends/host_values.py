@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ShapedArray, float0, typeof
-from dovetail_core.errors import integer_too_large
+from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding

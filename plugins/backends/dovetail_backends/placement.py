@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import EVAL, HiType, Primitive, def_impl, get_trace, typeof
-from dovetail_core.high import take_apart
-from dovetail_core.tree_util import broadcast_prefix, tree_flatten, tree_leaves
+from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
+from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.client import Device as Device

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``backends``: where programs run, and the arrays they run on."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 _NAMES = {
     "selection": "default_device",
@@ -23,10 +23,10 @@ MANIFEST = Manifest(
     },
     contributes={
         "eval": ("dovetail_backends.placement",),
-        "ad.jvp": ("dovetail_backends.cells.jvp",),
-        "ad.transpose": ("dovetail_backends.cells.transpose",),
-        "batching.batch": ("dovetail_backends.cells.batch",),
-        "backends.stablehlo": ("dovetail_backends.cells.stablehlo",),
+        "ad.jvp": ("dovetail_backends.rules.jvp",),
+        "ad.transpose": ("dovetail_backends.rules.transpose",),
+        "batching.batch": ("dovetail_backends.rules.batch",),
+        "backends.stablehlo": ("dovetail_backends.rules.stablehlo",),
     },
     types=("dovetail_backends.array",),
     backends={

@@ -24,8 +24,8 @@ from dovetail_core import (
     set_source_override,
     stage_closed,
 )
-from dovetail_core.mutable import without_mutable
-from dovetail_core.tables import within
+from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core.rules.tables import within
 from dovetail_core.xla.config import trace_context
 
 from .tables import ReferenceRule, reference_rules

@@ -1,4 +1,4 @@
-"""Lowerings that are wrong or missing: errors name the primitive, the user's line and the cell."""
+"""Lowerings that are wrong or missing: errors name the primitive, the user's line and the rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dovetail_jit import jit, make_jaxpr
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 LINE = r"at .*test_malformed_lowering\.py:\d+ \(program\)"
-CELL = r"\(the cell at .*test_malformed_lowering:\d+\)"
+CELL = r"\(the rule at .*test_malformed_lowering:\d+\)"
 
 
 def broken(rule: Callable[..., Any] | None, multiple: bool = False) -> Primitive:
@@ -117,7 +117,7 @@ def test_a_failure_leaves_other_programs_alone() -> None:
     np.testing.assert_allclose(jit(lambda x: lax.sin(x))(X), np.sin(X), rtol=1e-6)
 
 
-# --- cells that are missing below one that was derived --------------------------------------------
+# --- rules that are missing below one that was derived --------------------------------------------
 
 
 def decomposed(p: Primitive) -> Primitive:
@@ -127,7 +127,7 @@ def decomposed(p: Primitive) -> Primitive:
     return outer
 
 
-def test_a_missing_cell_names_the_primitives_that_asked_for_it() -> None:
+def test_a_missing_rule_names_the_primitives_that_asked_for_it() -> None:
     outer = decomposed(broken(None))
     said = (
         rf"table 'backends\.stablehlo' has no rule for primitive 'test\.broken' {LINE}.*"

@@ -11,7 +11,7 @@ import pytest
 import dovetail_backends
 from dovetail_backends.plugin import MANIFEST
 from dovetail_core import Option
-from dovetail_core.plugins import load_object
+from dovetail_core.registry.plugins import load_object
 
 
 @pytest.mark.parametrize("name", MANIFEST.names)
@@ -32,8 +32,8 @@ def test_options(name):
 
 
 def test_modules():
-    cells = [m for modules in MANIFEST.contributes.values() for m in modules]
-    for module in (*MANIFEST.rows, *MANIFEST.types, *MANIFEST.surfaces.values(), *cells):
+    rules = [m for modules in MANIFEST.contributes.values() for m in modules]
+    for module in (*MANIFEST.rows, *MANIFEST.types, *MANIFEST.surfaces.values(), *rules):
         assert import_module(module).__doc__
 
 

@@ -7,9 +7,9 @@ from functools import wraps
 from typing import Any
 
 from dovetail_core import callable_name, current_source, describe_source, is_value, typeof
-from dovetail_core.errors import refuse_mutable_result
-from dovetail_core.mutable import check_aliases
-from dovetail_core.tree_util import (
+from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
@@ -237,7 +237,7 @@ def _length(aval: Any, dim: Any) -> int:
 
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
-    from dovetail_core.algebra import algebra
+    from dovetail_core.types.algebra import algebra
 
     x, dim = value
     aval: Any = typeof(x)

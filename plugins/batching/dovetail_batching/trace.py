@@ -17,10 +17,10 @@ from dovetail_core import (
     high_algebra,
     typeof,
 )
-from dovetail_core.algebra import algebra
-from dovetail_core.ir import programs_in
-from dovetail_core.mutable import Loan, apply_local, concerns, refuse_lent
-from dovetail_core.trace import reset_trace, set_trace
+from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
+from dovetail_core.ir.programs import programs_in
+from dovetail_core.types.algebra import algebra
 
 from .tables import BatchRule, batch_rules
 
@@ -132,7 +132,7 @@ def _leading(aval: Any, depth: int) -> Any:
 
 
 class BatchTrace(LiftTrace[Batched]):
-    """Runs operations on batched values by the cells of ``batching.batch``."""
+    """Runs operations on batched values by the rules of ``batching.batch``."""
 
     __slots__ = ("axis", "loans", "loan_dims")
     carrier: BatchCarrier
@@ -203,7 +203,7 @@ def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
 
 
 def derive_batch(primitive: Primitive) -> BatchRule | None:
-    """The cell that follows from a primitive's form or decomposition."""
+    """The rule that follows from a primitive's form or decomposition."""
     lifted = derive(primitive)
     if lifted is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.lazy import lazy_exports as _lazy_exports
+from dovetail_core.base.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
     from .functions import (

@@ -8,7 +8,7 @@ from string import Formatter
 from typing import Any
 
 from dovetail_core import current_source, describe_source, is_value
-from dovetail_core.tree_util import tree_flatten
+from dovetail_core.tree.util import tree_flatten
 
 from .host import HostFunction
 from .primitives import debug_callback_p

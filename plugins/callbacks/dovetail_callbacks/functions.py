@@ -15,7 +15,7 @@ from dovetail_core import (
     describe_source,
     typeof,
 )
-from dovetail_core.tree_util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
 
 from .host import HostFunction
 from .primitives import io_callback_p, pure_callback_p

@@ -15,7 +15,7 @@ from dovetail_core import (
     describe_source,
     short_dtype,
 )
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 
 class HostFunction:

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``callbacks``: Python functions called from inside of programs."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "callbacks",
@@ -12,10 +12,10 @@ MANIFEST = Manifest(
     },
     rows=("dovetail_callbacks.primitives",),
     contributes={
-        "eval": ("dovetail_callbacks.cells.evaluation",),
-        "ad.jvp": ("dovetail_callbacks.cells.jvp",),
-        "batching.batch": ("dovetail_callbacks.cells.batch",),
-        "backends.stablehlo": ("dovetail_callbacks.cells.stablehlo",),
-        "backends.reference": ("dovetail_callbacks.cells.reference",),
+        "eval": ("dovetail_callbacks.rules.evaluation",),
+        "ad.jvp": ("dovetail_callbacks.rules.jvp",),
+        "batching.batch": ("dovetail_callbacks.rules.batch",),
+        "backends.stablehlo": ("dovetail_callbacks.rules.stablehlo",),
+        "backends.reference": ("dovetail_callbacks.rules.reference",),
     },
 )

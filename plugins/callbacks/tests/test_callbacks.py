@@ -16,7 +16,7 @@ from dovetail_batching import vmap
 from dovetail_callbacks import debug, pure_callback
 from dovetail_callbacks.experimental import io_callback
 from dovetail_core import IOEffect, OrderedIOEffect
-from dovetail_core.context import check_ir
+from dovetail_core.base.options import check_ir
 from dovetail_core.xla.arrays import XlaRuntimeError
 from dovetail_jit import ShapeDtypeStruct, effects_barrier, jit, make_jaxpr
 from dovetail_jit.disk_cache import compilation_cache_dir

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import is_inexact, is_value, typeof
-from dovetail_core.algebra import algebra
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     tree_flatten,
     tree_structure,
     tree_unflatten,
     treedef_children,
 )
+from dovetail_core.types.algebra import algebra
 
 from .checks import (
     check_type,

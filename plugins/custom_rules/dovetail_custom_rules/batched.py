@@ -13,8 +13,8 @@ from .lifted import lifted_row
 from .lifting import Lifting, to_front
 
 
-def batch_cell(rules: FlatRules) -> Callable[..., Any]:
-    """The cell of ``batching.batch`` of a row whose author said how to batch it.
+def batch_rule(rules: FlatRules) -> Callable[..., Any]:
+    """The rule of ``batching.batch`` of a row whose author said how to batch it.
 
     Where there are other rules, too, the batched function is a row with those, batched.
     """

@@ -13,7 +13,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from .checks import check_value, closed_over, names_rule
 from .frame import Frame

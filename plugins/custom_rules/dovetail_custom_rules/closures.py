@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from dovetail_core import Jaxpr, Tracer, eval_jaxpr, stage, typeof
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     register_pytree_node,
     tree_flatten,
     tree_structure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dovetail_core.tree_util import tree_structure
+from dovetail_core.tree.util import tree_structure
 
 from .checks import check_value, differences, path_of
 from .function import custom
@@ -94,7 +94,7 @@ class custom_transpose(custom):
 
 
 def _check_out_types(name: str, out_types: Any, out: Any) -> None:
-    from dovetail_core.tree_util import tree_leaves
+    from dovetail_core.tree.util import tree_leaves
 
     tree, want = tree_structure(out), tree_structure(out_types)
     if tree != want:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
-from dovetail_core.effects import lasting
+from dovetail_core.types.effects import lasting
 
 from .flat import Backward, Flags, FlatRules, pick, spread
 from .selection import Reduced, selected
@@ -131,8 +131,8 @@ def _restricted_vjp(vjp: Backward | None, used: Flags) -> Backward | None:
     )
 
 
-def dce_cell(rules: FlatRules) -> DceCell:
-    """The cell of ``dce`` of a row."""
+def dce_rule(rules: FlatRules) -> DceCell:
+    """The rule of ``dce`` of a row."""
 
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
         if not any(used) and not lasting(eqn.effects):
@@ -151,10 +151,10 @@ def dce_cell(rules: FlatRules) -> DceCell:
     return rule
 
 
-def pushed_dce_cell(
+def pushed_dce_rule(
     push: Primitive, row: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> DceCell:
-    """The cell of ``dce`` of a pushforward: without the tangents it is the row, and where the
+    """The rule of ``dce`` of a pushforward: without the tangents it is the row, and where the
     derivative is the body's, the function is reduced first."""
     program: Any = params.get("program")
 
@@ -171,7 +171,7 @@ def pushed_dce_cell(
             plain = eqn.replace(
                 primitive=row, invars=eqn.invars[:n], outvars=result_vars, params=params
             )
-            needs, reduced = dce_cell(rules)(outs, plain)
+            needs, reduced = dce_rule(rules)(outs, plain)
             return [*needs, *[False] * (len(eqn.invars) - n)], reduced
         wanted = tuple(bool(o or t) for o, t in zip(outs, tangents))
         found = None if rules.differentiates else reduction(rules, program, wanted)

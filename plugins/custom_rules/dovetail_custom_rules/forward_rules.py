@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import typeof
-from dovetail_core.tree_util import tree_structure
+from dovetail_core.tree.util import tree_structure
 
 from .checks import check_type, differences, kind_of, leaves_with_zeros, name_of, path_of
 from .frame import Frame

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import Eqn, Primitive, consts_to_inputs, eval_jaxpr, stage, typeof
-from dovetail_core.effects import lasting
+from dovetail_core.types.effects import lasting
 
-from .elimination import dce_cell
+from .elimination import dce_rule
 from .flat import Backward, Flags, FlatRules
 from .selection import Reduced
 from .zeros import typed
@@ -44,9 +44,9 @@ def forward_row(
             primitive=row, invars=eqn.invars[k:], outvars=eqn.outvars[:n], params=params,
             effects=params["program"].effects,
         )  # fmt: skip
-        needs, reduced = dce_cell(rules)(used[:n], plain)
+        needs, reduced = dce_rule(rules)(used[:n], plain)
         return [*[False] * k, *needs], reduced
 
-    forward.cells = {"dce": dce}
+    forward.rules = {"dce": dce}
     results = forward.bind(*consts, *primals)
     return list(results[:n]), list(results[n:]), token[0]

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any, cast
 
 from dovetail_core import Tracer, UnexpectedTracerError, axis_env, bound_axis, is_value, typeof
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from dovetail_core import EVAL, Tracer, get_trace
-from dovetail_core.tree_util import tree_unflatten
+from dovetail_core.tree.util import tree_unflatten
 
 from .calls import call_python, looks_through, staged_call
 from .keeping import keeping_row
@@ -125,11 +125,11 @@ class custom:  # lower case: used as a decorator
         return rule
 
     def def_rule(self, table: str, rule: Callable[..., Any]) -> Any:
-        """Fill the function's cell of any table, by its name, with a rule as that table wants it.
+        """Fill the function's rule of any table, by its name, with a rule as that table wants it.
 
         Operands are the leaves of the arguments, after values that the function closes over.
         """
-        self.rules.set_cell(table, rule)
+        self.rules.set_rule(table, rule)
         return rule
 
     # JAX's names.

@@ -23,7 +23,7 @@ def keeping_row(name: str, rule: Callable[..., Any]) -> Primitive:
     def keep(policy: Any, eqn: Eqn) -> Any:
         return rule(policy, *[v.aval for v in eqn.outvars])
 
-    row.cells = {
+    row.rules = {
         "ad.jvp": jvp,
         "backends.stablehlo": lambda b, x: x,
         "batching.batch": batch,

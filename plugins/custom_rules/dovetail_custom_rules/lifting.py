@@ -13,7 +13,7 @@ from dovetail_core import (
     lift_call,
     lift_program,
 )
-from dovetail_core.algebra import algebra
+from dovetail_core.types.algebra import algebra
 
 from .flat import FlatRules, pick, spread
 from .zeros import has_tangent

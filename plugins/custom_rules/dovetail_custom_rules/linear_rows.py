@@ -14,7 +14,7 @@ from dovetail_core import (
     get_trace,
     run_under,
 )
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from .checks import names_rule
 from .flat import Flags, FlatRules, pick, spread
@@ -84,5 +84,5 @@ def linear_row(
         cts = vjp.bwd(token, args[:residuals], spread(cotangents, live))
         return [*[None] * known, *pick(cts, mask)]
 
-    linear.cells = {"ad.transpose": transpose, "eval": run}
+    linear.rules = {"ad.transpose": transpose, "eval": run}
     return linear

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import UnexpectedTracerError
-from dovetail_core.tree_util import tree_flatten
+from dovetail_core.tree.util import tree_flatten
 
 from .checks import check_value, differences, name_of, path_of
 from .frame import Frame

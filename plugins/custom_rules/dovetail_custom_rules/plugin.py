@@ -1,6 +1,6 @@
 """Manifest of the plugin ``custom_rules``: functions whose authors say how they are transformed."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 _NAMES = (
     "closure_convert custom custom_dce custom_gradient custom_jvp custom_transpose custom_vjp"

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_ad import vjp
 from dovetail_core import ClosedJaxpr, Primitive, jaxpr_as_fun, stage_closed
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from .flat import Flags, FlatRules, pick
 from .lifting import to_front

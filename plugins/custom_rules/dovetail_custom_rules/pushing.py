@@ -1,6 +1,6 @@
 """Differentiating a row without deciding yet whether the mode is forward or reverse.
 
-The cell of ``ad.jvp`` binds the row ``pushforward``, from primals and nonzero tangents to results
+The rule of ``ad.jvp`` binds the row ``pushforward``, from primals and nonzero tangents to results
 and their tangents. Evaluated, it runs the rule of forward mode, or else the transpose of the
 backward function. Met by linear unknowns it runs the forward function and records the linear row,
 whose transpose is the backward function.
@@ -22,9 +22,9 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
-from .elimination import pushed_dce_cell
+from .elimination import pushed_dce_rule
 from .flat import Backward, Flags, FlatRules, spread
 from .linear_rows import linear_row, push_through
 from .pushed_lifting import lift_pushed
@@ -94,10 +94,10 @@ def _pushforward(
         ]
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
     push.lift = lambda carrier, args, _: lift_pushed(push, row, rules, carrier, mask, args, params)
-    push.cells = {
+    push.rules = {
         "ad.partial_eval": _partial_eval(push, row, rules, mask, params),
         "backends.stablehlo": lean_lowering(push),
-        "dce": pushed_dce_cell(push, row, rules, mask, params),
+        "dce": pushed_dce_rule(push, row, rules, mask, params),
         "eval": run,
     }
     return push

@@ -12,8 +12,8 @@ from typing import Any
 
 from dovetail_ad import jvp_values
 from dovetail_core import Eqn, Primitive, jaxpr_as_fun
-from dovetail_core.algebra import zeros
-from dovetail_core.effects import lasting
+from dovetail_core.types.algebra import zeros
+from dovetail_core.types.effects import lasting
 
 from .elimination import reduction, running
 from .flat import Flags, FlatRules, pick, spread
@@ -47,7 +47,7 @@ def _reducible_linear(rules: FlatRules, mask: Flags, program: Any) -> Primitive:
         given = spread([ct is not None for ct in cotangents], live)
         return [*[None] * n, *_pull_back(rules, program, mask, given, cotangents, args[:n])]
 
-    linear.cells = {
+    linear.rules = {
         "ad.transpose": transpose, "dce": _dce(rules, mask, program, live), "eval": run,
     }  # fmt: skip
     return linear

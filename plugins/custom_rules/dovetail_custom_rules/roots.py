@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_ad import jvp, linearize
 from dovetail_core import UnexpectedTracerError, get_trace, typeof
-from dovetail_core.algebra import algebra
-from dovetail_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
+from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
+from dovetail_core.types.algebra import algebra
 
 from .calls import looks_through
 from .checks import check_aval, check_value, differences, name_of, names_rule

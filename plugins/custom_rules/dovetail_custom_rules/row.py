@@ -1,4 +1,4 @@
-"""The anonymous row behind every custom rule: a primitive that carries its author's cells."""
+"""The anonymous row behind every custom rule: a primitive that carries its author's table_rules."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dovetail_core import (
     registry,
     run_under,
 )
-from dovetail_core.lowering import LowCarrier
+from dovetail_core.interpret.lowering import LowCarrier
 
-from .batched import batch_cell
-from .elimination import dce_cell
+from .batched import batch_rule
+from .elimination import dce_rule
 from .flat import FlatRules
 from .lifting import lift_row
 from .pushing import pushforward, split_results
-from .transposing import linear_jvp_cell, transpose_cell
+from .transposing import linear_jvp_rule, transpose_rule
 
 
 def program_row(rules: FlatRules) -> Primitive:
@@ -32,7 +32,7 @@ def program_row(rules: FlatRules) -> Primitive:
     row.def_form(_form)
     row.def_decomposition(_inline)
     row.lift = lambda carrier, args, params: lift_row(row, rules, carrier, args, params)
-    row.cells = _cells(row, rules)
+    row.rules = _rules(row, rules)
     return row
 
 
@@ -45,7 +45,7 @@ def python_row(
     """
     row = Primitive(rules.name, multiple_results=True, anonymous=True)
     row.def_decomposition(body)
-    row.cells = {**_cells(row, rules), "eval": evaluate}
+    row.rules = {**_rules(row, rules), "eval": evaluate}
     return row
 
 
@@ -70,32 +70,32 @@ def _lower(b: Any, *operands: Any, program: ClosedJaxpr) -> list[Any]:
     return b.inline(program, operands)
 
 
-def _cells(row: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
-    cells: dict[str, Callable[..., Any]] = {
+def _rules(row: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
+    table_rules: dict[str, Callable[..., Any]] = {
         "ad.partial_eval": _opened(row),
-        "dce": dce_cell(rules),
+        "dce": dce_rule(rules),
         "eval": row.decomposition,  # type: ignore[dict-item]
     }
     if row.form is not None:
-        cells["backends.stablehlo"] = _lower
+        table_rules["backends.stablehlo"] = _lower
     if rules.transpose is not None:
-        del cells["ad.partial_eval"]
-        cells["ad.transpose"] = transpose_cell(rules.transpose, rules.name)
-        cells["ad.jvp"] = linear_jvp_cell(row, rules.transpose)
+        del table_rules["ad.partial_eval"]
+        table_rules["ad.transpose"] = transpose_rule(rules.transpose, rules.name)
+        table_rules["ad.jvp"] = linear_jvp_rule(row, rules.transpose)
     own = rules.reduce is not None or rules.batch is not None
     if rules.differentiates or (own and row.form is not None and rules.transpose is None):
-        cells["ad.jvp"] = _jvp_cell(row, rules)
+        table_rules["ad.jvp"] = _jvp_rule(row, rules)
     if rules.reduce is not None and row.form is not None:
         # The rule speaks of high values also where the program has their arrays.
-        cells["to_lo"] = lambda *args, **params: lift_row(
+        table_rules["to_lo"] = lambda *args, **params: lift_row(
             row, rules, LowCarrier(rules.name), args, params
         )
     if rules.batch is not None:
-        cells["batching.batch"] = batch_cell(rules)
-    cells.update(rules.cells)
-    if "backends.stablehlo" in rules.cells and "eval" not in rules.cells:
-        cells["eval"] = _compiled(row)
-    return cells
+        table_rules["batching.batch"] = batch_rule(rules)
+    table_rules.update(rules.table_rules)
+    if "backends.stablehlo" in rules.table_rules and "eval" not in rules.table_rules:
+        table_rules["eval"] = _compiled(row)
+    return table_rules
 
 
 def _opened(row: Primitive) -> Callable[..., Any]:
@@ -108,7 +108,7 @@ def _opened(row: Primitive) -> Callable[..., Any]:
 
 
 def _compiled(row: Primitive) -> Callable[..., Any]:
-    """Evaluation through the backend's cell, made when it is first needed."""
+    """Evaluation through the backend's rule, made when it is first needed."""
     made: list[Callable[..., Any]] = []
 
     def rule(*args: Any, **params: Any) -> Any:
@@ -119,7 +119,7 @@ def _compiled(row: Primitive) -> Callable[..., Any]:
     return rule
 
 
-def _jvp_cell(row: Primitive, rules: FlatRules) -> Callable[..., Any]:
+def _jvp_rule(row: Primitive, rules: FlatRules) -> Callable[..., Any]:
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         if rules.differentiates:
             refuse_fixed(rules, tangents)

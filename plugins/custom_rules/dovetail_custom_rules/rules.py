@@ -34,7 +34,7 @@ class Rules:
         self.fun = fun
         self.name = name_of(fun)
         self.by_kind: dict[str, Any] = {}
-        self.cells: dict[str, Callable[..., Any]] = {}
+        self.table_rules: dict[str, Callable[..., Any]] = {}
         self.inert: frozenset[int] = frozenset()
         self.strict: frozenset[int] = frozenset()
         self.needs: set[tuple[str, str, str]] = set()
@@ -55,14 +55,14 @@ class Rules:
         self.by_kind[kind] = rule
         self._changed()
 
-    def set_cell(self, table: str, rule: Callable[..., Any]) -> None:
-        """Fill the cell of any table.
+    def set_rule(self, table: str, rule: Callable[..., Any]) -> None:
+        """Add the rule of any table.
 
         Raises:
             RegistryError: no plugin owns a table of that name.
         """
         registry().table(table)
-        self.cells[table] = rule
+        self.table_rules[table] = rule
         self._changed()
 
     def _changed(self) -> None:
@@ -77,12 +77,12 @@ class Rules:
     @property
     def python(self) -> bool:
         """Whether a call that only differentiates known values may do without tracing the body."""
-        return "transpose" not in self.by_kind and not self.cells
+        return "transpose" not in self.by_kind and not self.table_rules
 
     @property
     def compiled(self) -> bool:
         """Whether a rule concerns evaluation itself, so that the body is not simply called."""
-        return "lower" in self.by_kind or "eval" in self.cells
+        return "lower" in self.by_kind or "eval" in self.table_rules
 
     def check_defined(self) -> None:
         """Raise AttributeError if a decorator's own rule was not defined."""
@@ -178,7 +178,7 @@ def _plain_count(signature: inspect.Signature | None) -> int | None:
 
 def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> FlatRules:
     """The rules for one call. ``in_avals`` are its operands' types where the body was traced."""
-    by_kind, cells = rules.by_kind, dict(rules.cells)
+    by_kind, table_rules = rules.by_kind, dict(rules.table_rules)
     jvp = vjp = None
     if "lin" in by_kind:
         jvp = flat_lin(frame, by_kind["lin"])
@@ -188,10 +188,10 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
         vjp = flat_vjp(frame, *by_kind["vjp"])
     traced = in_avals is not None
     if "lower" in by_kind:
-        cells["backends.stablehlo"] = _lowering(frame, by_kind["lower"])
+        table_rules["backends.stablehlo"] = _lowering(frame, by_kind["lower"])
     return FlatRules(
         rules.name,
-        rules,
+        table_rules,
         frame.fixed(rules.ignores_closure),
         jvp=jvp,
         vjp=vjp,
@@ -202,7 +202,7 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
         ),
         reduce=flat_dce(frame, by_kind["dce"]) if traced and "dce" in by_kind else None,
         batch=flat_vmap(frame, by_kind["vmap"]) if "vmap" in by_kind else None,
-        cells=cells,
+        rules=rules,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.tree_util import flatten_one_level, tree_structure, tree_unflatten
+from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
 
 from .checks import check_type, differences, name_of, path_of
 from .flat import Flags

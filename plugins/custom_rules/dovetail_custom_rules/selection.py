@@ -13,8 +13,8 @@ Reduced = tuple[list[bool], Eqn | None]
 
 
 def selected(row: Primitive, used: Flags) -> Primitive:
-    """``row`` with the ``used`` results only, and its cells."""
-    cells: Any = row.cells
+    """``row`` with the ``used`` results only, and its rules."""
+    rules: Any = row.rules
     run: Any = row.decomposition
     made = Primitive(row.name, multiple_results=True, anonymous=True)
     made.def_decomposition(lambda *args, **params: pick(run(*args, **params), used))
@@ -27,7 +27,7 @@ def selected(row: Primitive, used: Flags) -> Primitive:
 
     lift: Any = row.lift
     made.lift = lambda carrier, args, params: pick(lift(carrier, args, params), used)
-    split = cells["ad.partial_eval"]
+    split = rules["ad.partial_eval"]
 
     def partial_eval(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         return pick(split(trace, args, params), used)
@@ -37,9 +37,9 @@ def selected(row: Primitive, used: Flags) -> Primitive:
         types = infer(*[x.aval for x in eqn.invars], **eqn.params)[0]
         every = [Var(a) if v is None else v for v, a in zip(variables, types)]
         asked = [bool(u) for u in spread(used_now, used)]
-        return cells["dce"](asked, eqn.replace(primitive=row, outvars=every))
+        return rules["dce"](asked, eqn.replace(primitive=row, outvars=every))
 
-    made.cells = {
+    made.rules = {
         "ad.partial_eval": partial_eval,
         "backends.stablehlo": lean_lowering(made),
         "dce": dce,
@@ -49,7 +49,7 @@ def selected(row: Primitive, used: Flags) -> Primitive:
 
 
 def lean_lowering(row: Primitive) -> Callable[..., Any]:
-    """The cell of ``backends.stablehlo`` that lowers what a row's decomposition needs."""
+    """The rule of ``backends.stablehlo`` that lowers what a row's decomposition needs."""
 
     def rule(b: Any, *operands: Any, **params: Any) -> list[Any]:
         run: Any = row.decomposition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_lax import map as lax_map
 
 from .decorators import custom_vmap

@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_ad import jvp, linear_transpose
 from dovetail_core import typeof
-from dovetail_core.algebra import algebra
-from dovetail_core.tree_util import tree_flatten, tree_leaves, tree_map, tree_structure
+from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
+from dovetail_core.types.algebra import algebra
 
 from .checks import check_aval, differences, name_of
 from .closures import Converted
@@ -86,7 +86,7 @@ def _solver(
 
 
 def _unflattened(found: Converted) -> Any:
-    from dovetail_core.tree_util import tree_unflatten
+    from dovetail_core.tree.util import tree_unflatten
 
     return tree_unflatten(found.out_tree, found.jaxpr.outvars)
 

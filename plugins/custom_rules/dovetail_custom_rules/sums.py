@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import typeof
-from dovetail_core.algebra import add
-from dovetail_core.tree_util import tree_map
+from dovetail_core.tree.util import tree_map
+from dovetail_core.types.algebra import add
 
 from .zeros import is_zero, zero_from_primal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core.tree_util import tree_unflatten, treedef_children
+from dovetail_core.tree.util import tree_unflatten, treedef_children
 
 from .backward_rules import argument_cotangents
 from .checks import name_of

@@ -1,4 +1,4 @@
-"""Cells of rows that are linear in some operands and whose author wrote the transpose."""
+"""Rules of rows that are linear in some operands and whose author wrote the transpose."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from dovetail_ad import is_linear, jvp_values
 from dovetail_core import MissingRule, Primitive, typeof
-from dovetail_core.algebra import add, zeros
+from dovetail_core.types.algebra import add, zeros
 
 from .flat import Transposed
 
 
-def transpose_cell(transposed: Transposed, name: str) -> Callable[..., Any]:
-    """The cell of ``ad.transpose``: the author's rule, on the operands that are known."""
+def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
+    """The rule of ``ad.transpose``: the author's rule, on the operands that are known."""
 
     def rule(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
         for x, linear in zip(args, transposed.linear):
@@ -29,8 +29,8 @@ def transpose_cell(transposed: Transposed, name: str) -> Callable[..., Any]:
     return rule
 
 
-def linear_jvp_cell(row: Primitive, transposed: Transposed) -> Callable[..., Any]:
-    """The cell of ``ad.jvp``: the row itself on tangents of what it is linear in, and the
+def linear_jvp_rule(row: Primitive, transposed: Transposed) -> Callable[..., Any]:
+    """The rule of ``ad.jvp``: the row itself on tangents of what it is linear in, and the
     derivative of its body for the rest."""
 
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:

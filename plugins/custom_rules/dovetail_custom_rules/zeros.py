@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import AbstractValue, float0, is_inexact, typeof
-from dovetail_core.algebra import algebra, zeros
-from dovetail_core.tree_util import tree_map
+from dovetail_core.tree.util import tree_map
+from dovetail_core.types.algebra import algebra, zeros
 
 
 class SymbolicZero:

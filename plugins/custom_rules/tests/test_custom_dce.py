@@ -11,7 +11,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail_core import ClosedJaxpr, check_jaxpr, dce_closed, stage_closed
-from dovetail_core.ir import programs_in
+from dovetail_core.ir.programs import programs_in
 
 XS = np.linspace(0.1, 1.1, 4, dtype=np.float32)
 

@@ -27,7 +27,7 @@ from dovetail_core import (
     registry,
     stage_closed,
 )
-from dovetail_core.ir import programs_in
+from dovetail_core.ir.programs import programs_in
 
 mark_p = Primitive("test_orders.mark")
 mark_p.def_abstract_eval(lambda x, *, rule: x)

@@ -1,4 +1,4 @@
-"""The anonymous row itself: its text, cells of any table, late rules, lowering, lifetimes."""
+"""The anonymous row itself: its text, rules of any table, late rules, lowering, lifetimes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dovetail_core import (
     print_ir,
     printed_constants,
 )
-from dovetail_core.tables import generation
+from dovetail_core.rules.tables import generation
 
 
 def twice() -> Any:
@@ -83,7 +83,7 @@ def test_rules_that_come_late_are_used_by_compiled_callers() -> None:
     assert generation.value > before and slope(0.5) == 5.0
 
 
-def test_a_cell_of_any_table() -> None:
+def test_a_rule_of_any_table() -> None:
     f = dt.custom(lambda x: dnp.sin(x))
     f.def_rule("ad.jvp", lambda p, t, program: ([dnp.sin(p[0])], [t[0] * 100]))
     for slope in (dt.grad(f), dt.jit(dt.grad(f)), dt.grad(dt.jit(f))):

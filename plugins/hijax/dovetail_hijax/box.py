@@ -22,17 +22,17 @@ from dovetail_core import (
     register_type,
     typeof,
 )
-from dovetail_core.algebra import zeros
-from dovetail_core.effects import RetypeEffect
-from dovetail_core.high import missing
-from dovetail_core.staging import current_type
-from dovetail_core.tree_util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.rules.staging import current_type
+from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.types.algebra import zeros
+from dovetail_core.types.effects import RetypeEffect
+from dovetail_core.types.high import missing
 
 
 class MutableHiType(AbstractValue):
     """A type of places whose contents, and their types, operations change. Subclass it.
 
-    Operations on such places are primitives with ``stateful=True`` and a cell in the table
+    Operations on such places are primitives with ``stateful=True`` and a rule in the table
     ``refs.discharge``.
     """
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from dovetail_core import NO_EFFECTS, Effect, Primitive, current_source, describe_source
-from dovetail_core.high import missing
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.types.high import missing
 
 from .reverse import pull_back, tangent_of
 from .structures import checked
@@ -35,7 +35,7 @@ class VJPHiPrimitive:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        from .cells import row_of
+        from .rules import row_of
 
         cls.row = row_of(cls, VJPHiPrimitive)
 
@@ -166,8 +166,8 @@ class VJPHiPrimitive:
         """Cotangents of the arguments' leaves that are ``nonzero``, by ``vjp_bwd``."""
         return pull_back(self, res, cotangents, nonzero)
 
-    def jvp_cell(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """The cell of ``ad.jvp``."""
+    def jvp_rule(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """The rule of ``ad.jvp``."""
         if self.has("lin", "vjp_fwd"):
             rule: Any = self
             return apply_in_two_phases(rule, primals, tangents, {"op": self})

@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_batching import Axis, batch_values, carrier_of
 from dovetail_core import with_leading
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from .classes import VJPHiPrimitive
 from .zeros import Zero

@@ -1,8 +1,8 @@
 """Manifest of the plugin ``hijax``: high types and primitives."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
-_CELLS = "dovetail_hijax.box_cells"
+_CELLS = "dovetail_hijax.box_rules"
 
 MANIFEST = Manifest(
     "hijax",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from dovetail_core import AbstractValue, Eqn, Primitive
-from dovetail_core.high import missing
+from dovetail_core.types.high import missing
 
 from .zeros import plain, symbolic
 
@@ -14,8 +14,8 @@ from .zeros import plain, symbolic
 class HiPrimitive:
     """An operation on high values. Subclass it, define methods, and make one object: the row.
 
-    ``abstract_eval`` and ``to_lo`` are needed; each other method is the row's cell in one table,
-    and a table whose method is not defined does as it does for any row without that cell.
+    ``abstract_eval`` and ``to_lo`` are needed; each other method is the row's rule in one table,
+    and a table whose method is not defined does as it does for any row without that rule.
     ``name`` is unique among installed packages; a primitive with ``multiple_results`` takes and
     returns lists.
     """
@@ -29,12 +29,12 @@ class HiPrimitive:
         )
         row.is_high = self.is_high
         row.def_effectful_abstract_eval(self._infer)
-        row.cells = {
+        row.rules = {
             table: getattr(self, made)
             for method, (table, made) in _CELLS.items()
             if getattr(type(self), method) is not getattr(HiPrimitive, method)
         }
-        row.cells["to_lo"] = self.to_lo
+        row.rules["to_lo"] = self.to_lo
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail_ad import LinearTrace, backward_pass, is_linear
 from dovetail_core import MissingRule, Primitive, get_trace, run_under
-from dovetail_core.algebra import add, zeros
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.types.algebra import add, zeros
 
 from .structures import checked
 from .zeros import Zero, differentiable, plain
@@ -114,7 +114,7 @@ def _transpose(
     return [None] * n + [ct if use else None for ct, use in zip(found, live)]
 
 
-tangent_p.cells = {"ad.transpose": _transpose}
+tangent_p.rules = {"ad.transpose": _transpose}
 
 
 def _full(op: VJPHiPrimitive, cotangents: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.high import missing
+from dovetail_core.types.high import missing
 
 
 class HiPspec:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import current_source, describe_source, typeof
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     keystr,
     tree_differences,
     tree_flatten,

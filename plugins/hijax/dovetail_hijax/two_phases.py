@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from dovetail_ad import LinearTrace
 from dovetail_core import Primitive, run_under, typeof
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from .zeros import differentiable
 
@@ -47,7 +47,7 @@ hi_jvp_p.is_high = lambda **params: True
 def apply_in_two_phases(
     rule: TwoPhases, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """The cell of ``ad.jvp`` of an operation that can be split."""
+    """The rule of ``ad.jvp`` of an operation that can be split."""
     nonzero = tuple(t is not None for t in tangents)
     given = [t for t in tangents if t is not None]
     found = hi_jvp_p.bind(
@@ -84,7 +84,7 @@ def _split(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> l
     return _results(outs, run_under(trace, linear, *tangents))
 
 
-hi_jvp_p.cells = {"ad.partial_eval": _split}
+hi_jvp_p.rules = {"ad.partial_eval": _split}
 
 
 def _take_apart(args: Sequence[Any], nonzero: Sequence[bool]) -> tuple[list[Any], list[Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dovetail_core import AbstractValue, float0, typeof
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 
 class Zero(NamedTuple):

@@ -1,4 +1,4 @@
-"""High primitives as rows: their methods are their cells, and what is missing is named."""
+"""High primitives as rows: their methods are their rules, and what is missing is named."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from dovetail_core import (
     raise_values,
     typeof,
 )
-from dovetail_core.mutable import any_mutable
-from dovetail_core.tree_util import (
+from dovetail_core.interpret.mutable import any_mutable
+from dovetail_core.tree.util import (
     default_registry,
     keystr,
     tree_flatten,

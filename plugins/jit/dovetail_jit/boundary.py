@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from dovetail_backends import InPlace
 from dovetail_core import ClosedJaxpr
-from dovetail_core.mutable import (
+from dovetail_core.interpret.mutable import (
     any_mutable,
     check_aliases,
     discharge_provider,
     final_type,
 )
-from dovetail_core.tree_util import keystr, tree_flatten_with_path
+from dovetail_core.tree.util import keystr, tree_flatten_with_path
 
 
 class Boundary(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import Option, config
-from dovetail_core.hooks import has_hooks, manager
+from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.xla import client as xla_client, execution
 from dovetail_core.xla.version import JAXLIB_VERSION
 

@@ -21,8 +21,8 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.mutable import check_aliases
-from dovetail_core.tree_util import default_registry, tree_structure, tree_unflatten
+from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
 

@@ -28,9 +28,9 @@ from dovetail_core import (
     lower_values,
     typeof,
 )
-from dovetail_core.hooks import has_hooks, manager
-from dovetail_core.mutable import without_mutable
-from dovetail_core.passes import run_passes
+from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core.interpret.passes import run_passes
+from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import FastPath

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail_backends import deleted_error, give_away
 from dovetail_core import Tracer, current_source, describe_source
-from dovetail_core.tree_util import keystr, tree_flatten_with_path, tree_leaves
+from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_leaves
 from dovetail_core.xla.arrays import ArrayImpl
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``jit``: compilation and eager dispatch."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 _NAMES = (
     "ShapeDtypeStruct clear_caches disable_jit effects_barrier ensure_compile_time_eval eval_shape "
@@ -13,11 +13,11 @@ MANIFEST = Manifest(
     names={n: f"dovetail_jit:{n}" for n in _NAMES},
     rows=("dovetail_jit.primitive",),
     contributes={
-        "ad.partial_eval": ("dovetail_jit.cells.ad.partial_eval",),
-        "ad.transpose": ("dovetail_jit.cells.ad.transpose",),
-        "backends.stablehlo": ("dovetail_jit.cells.backends.stablehlo",),
-        "backends.reference": ("dovetail_jit.cells.backends.reference",),
-        "dce": ("dovetail_jit.cells.dce",),
+        "ad.partial_eval": ("dovetail_jit.rules.ad.partial_eval",),
+        "ad.transpose": ("dovetail_jit.rules.ad.transpose",),
+        "backends.stablehlo": ("dovetail_jit.rules.backends.stablehlo",),
+        "backends.reference": ("dovetail_jit.rules.backends.reference",),
+        "dce": ("dovetail_jit.rules.dce",),
     },
     providers={"evaluator": "dovetail_jit.eager:evaluator"},
     commands={"ir": "dovetail_jit.ir_command"},

@@ -17,7 +17,7 @@ from dovetail_core import (
     registry,
     typeof,
 )
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
 
 from .argument_names import array_names, leaf_names, with_names

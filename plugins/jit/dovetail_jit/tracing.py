@@ -16,8 +16,8 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.hooks import has_hooks, manager
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
 
 

@@ -17,7 +17,7 @@ from dovetail_ad import grad
 from dovetail_backends import PjrtBackend, device_put
 from dovetail_batching import vmap
 from dovetail_core import EVAL, axis_env, enable_x64, get_trace
-from dovetail_core.source import get_override
+from dovetail_core.base.source import get_override
 from dovetail_core.xla.client import make_cpu_client
 from dovetail_core.xla.config import tracing_state
 from dovetail_jit import jit, make_jaxpr

@@ -25,7 +25,7 @@ def total(x: Any) -> Any:
 
 @pytest.fixture
 def row(request: pytest.FixtureRequest) -> Any:
-    """A new row: the identity, said by a decomposition; its cells are taken away afterwards."""
+    """A new row: the identity, said by a decomposition; its rules are taken away afterwards."""
     p = Primitive(f"acme.late.{request.node.name}")
     p.def_abstract_eval(lambda x: x)
     p.def_decomposition(lambda x: lax.mul(x, 1.0))
@@ -135,7 +135,7 @@ def test_only_changes_cost_a_compilation(row: Any) -> None:
 
     f(X)
     before = generation.value
-    make_jaxpr(grad(lambda x: total(row.bind(x))))(X)  # derives cells: no change
+    make_jaxpr(grad(lambda x: total(row.bind(x))))(X)  # derives rules: no change
     vmap(row.bind)(ROWS)
     assert generation.value == before
     f(X)

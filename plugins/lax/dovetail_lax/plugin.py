@@ -1,6 +1,6 @@
-"""Manifest of the plugin ``lax``: the primitives on arrays and their cells."""
+"""Manifest of the plugin ``lax``: the primitives on arrays and their rules."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "lax",
@@ -10,15 +10,15 @@ MANIFEST = Manifest(
     options={"numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion"},
     rows=("dovetail_lax.primitives",),
     contributes={
-        "ad.jvp": ("dovetail_lax.cells.jvp",),
-        "ad.transpose": ("dovetail_lax.cells.transpose",),
-        "ad.partial_eval": ("dovetail_lax.cells.partial_eval",),
-        "batching.batch": ("dovetail_lax.cells.batch",),
-        "backends.stablehlo": ("dovetail_lax.cells.stablehlo",),
-        "backends.reference": ("dovetail_lax.cells.reference",),
-        "dce": ("dovetail_lax.cells.dce",),
-        "remat.cost": ("dovetail_lax.cells.cost",),
-        "refs.discharge": ("dovetail_lax.cells.discharge",),
+        "ad.jvp": ("dovetail_lax.rules.jvp",),
+        "ad.transpose": ("dovetail_lax.rules.transpose",),
+        "ad.partial_eval": ("dovetail_lax.rules.partial_eval",),
+        "batching.batch": ("dovetail_lax.rules.batch",),
+        "backends.stablehlo": ("dovetail_lax.rules.stablehlo",),
+        "backends.reference": ("dovetail_lax.rules.reference",),
+        "dce": ("dovetail_lax.rules.dce",),
+        "remat.cost": ("dovetail_lax.rules.cost",),
+        "refs.discharge": ("dovetail_lax.rules.discharge",),
     },
     providers={"algebra": "dovetail_lax.algebra:ALGEBRA"},
     samples=("dovetail_lax.samples",),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.errors import integer_too_large
+from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla.config import enable_x64_state
 
 from .dtypes import kind_of, scalar_dtype

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``nn``: activations, softmax, attention and initializers."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "nn",
@@ -8,9 +8,9 @@ MANIFEST = Manifest(
     surfaces={"nn": "dovetail_nn"},
     rows=("dovetail_nn.rows",),
     contributes={
-        "ad.jvp": ("dovetail_nn.cells.jvp",),
-        "batching.batch": ("dovetail_nn.cells.batch",),
-        "backends.stablehlo": ("dovetail_nn.cells.stablehlo",),
+        "ad.jvp": ("dovetail_nn.rules.jvp",),
+        "batching.batch": ("dovetail_nn.rules.batch",),
+        "backends.stablehlo": ("dovetail_nn.rules.stablehlo",),
     },
     samples=("dovetail_nn.samples",),
 )

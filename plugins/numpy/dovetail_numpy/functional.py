@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.tree_util import tree_map
+from dovetail_core.tree.util import tree_map
 
 from .creation.arrays import as_array
 from .manipulation.shapes import expand_dims

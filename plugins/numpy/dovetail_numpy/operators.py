@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
-from dovetail_core.methods import own_operator
+from dovetail_core.dispatch.operators import own_operator
 
 from .contraction.matmul import MATMUL
 from .indexing.reading import getitem

@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, enable_x64, is_inexact, typeof
-from dovetail_core.errors import integer_too_large
+from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand

@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import Tracer
-from dovetail_core.tree_util import GetAttrKey, register_pytree_with_keys
+from dovetail_core.tree.util import GetAttrKey, register_pytree_with_keys
 from dovetail_jit import fused
 
 from .implementations import Implementation, Lanes, implementation

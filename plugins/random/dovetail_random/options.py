@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import Option, config
-from dovetail_core.context import as_bool
+from dovetail_core.base.options import as_bool
 
 
 def _check_impl(value: Any) -> str:

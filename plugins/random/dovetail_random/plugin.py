@@ -1,6 +1,6 @@
 """Manifest of the plugin ``random``: random keys and what is drawn with them."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "random",
@@ -12,10 +12,10 @@ MANIFEST = Manifest(
     surfaces={"random": "dovetail_random"},
     rows=("dovetail_random.threefry", "dovetail_random.draws.gamma"),
     contributes={
-        "ad.jvp": ("dovetail_random.cells.jvp",),
-        "batching.batch": ("dovetail_random.cells.batch",),
-        "backends.stablehlo": ("dovetail_random.cells.stablehlo",),
-        "backends.reference": ("dovetail_random.cells.reference",),
+        "ad.jvp": ("dovetail_random.rules.jvp",),
+        "batching.batch": ("dovetail_random.rules.batch",),
+        "backends.stablehlo": ("dovetail_random.rules.stablehlo",),
+        "backends.reference": ("dovetail_random.rules.reference",),
     },
     options={
         "default_prng_impl": "dovetail_random.options:default_prng_impl",

@@ -12,7 +12,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_batching import vmap
-from dovetail_core.tree_util import tree_leaves, tree_map, tree_structure
+from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
 from dovetail_jit import jit
 
 

@@ -12,9 +12,9 @@ import dovetail_random as random
 from dovetail_batching import vmap
 from dovetail_core import stage_closed, typeof
 from dovetail_jit import jit
-from dovetail_random.cells.reference.threefry import _threefry2x32 as with_numpy
-from dovetail_random.cells.stablehlo.threefry import LARGE
 from dovetail_random.options import threefry_partitionable
+from dovetail_random.rules.reference.threefry import _threefry2x32 as with_numpy
+from dovetail_random.rules.stablehlo.threefry import LARGE
 from dovetail_random.threefry import counters
 
 p = random.threefry2x32_p

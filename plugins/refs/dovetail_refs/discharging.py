@@ -18,7 +18,7 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
-from dovetail_core.mutable import Discharged, LocalValue, concerns, final_type, is_own
+from dovetail_core.interpret.mutable import Discharged, LocalValue, concerns, final_type, is_own
 
 from .places import here
 from .tables import discharge_rules
@@ -66,7 +66,7 @@ def apply_rule(
     for x in args:
         if x.__class__ is LocalValue and x._trace is trace:
             x.check()
-    if primitive.cells is not None and isinstance(trace, LiftTrace):
+    if primitive.rules is not None and isinstance(trace, LiftTrace):
         _refuse_lost_rule(trace, primitive, args)
     rule = discharge_rules.rules.get(primitive) or discharge_rules.miss(primitive)
     return rule(trace, args, params)
@@ -74,8 +74,8 @@ def apply_rule(
 
 def _refuse_lost_rule(trace: LiftTrace[Any], primitive: Primitive, args: Sequence[Any]) -> None:
     """Raise where discharging a custom rule's call would lose the rule for this transformation."""
-    assert primitive.cells is not None
-    if trace.table.name in primitive.cells:
+    assert primitive.rules is not None
+    if trace.table.name in primitive.rules:
         ref = next(x for x in args if is_own(trace, x))
         raise TypeError(
             f"{primitive.name} has a rule of its own for {trace.what}, and is given "
@@ -135,7 +135,7 @@ def _same(after: Sequence[Any], before: Sequence[Any]) -> bool:
 
 
 class Discharger:
-    """Provides :class:`dovetail_core.mutable.Discharge`."""
+    """Provides :class:`dovetail_core.interpret.mutable.Discharge`."""
 
     def apply(
         self, trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
@@ -184,7 +184,7 @@ class Operands:
 
 
 def derive_discharge(primitive: Primitive) -> Callable[..., Any] | None:
-    """The cell that follows from a form with one plain region (a call), or a decomposition."""
+    """The rule that follows from a form with one plain region (a call), or a decomposition."""
     if primitive.form is not None:
         return lambda trace, args, params: _call(primitive, trace, args, params)
     decomposition = primitive.decomposition
@@ -218,7 +218,7 @@ def _check_plain(primitive: Primitive, form: Form) -> None:
         raise RegistryError(
             f"primitive {primitive.name!r} ({primitive.module}) is given a reference, and has no "
             "rule in the table 'refs.discharge'; one follows from the form only of a single call. "
-            "Fill the cell with @dovetail_refs.discharge_rules.register(...)."
+            "Add the rule with @dovetail_refs.discharge_rules.register(...)."
         )
 
 

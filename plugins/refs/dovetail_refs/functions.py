@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_core import ShapedArray, typeof
-from dovetail_core.algebra import algebra
+from dovetail_core.types.algebra import algebra
 
 from .indexing import Index, encode, indexed_type
 from .places import here
@@ -208,7 +208,7 @@ def run_state(f: Any) -> Any:
     Returns: a function from a pytree of arrays to a pytree of the same structure and types. It has
         no effects: the references are made and frozen inside.
     """
-    from dovetail_core.tree_util import tree_map
+    from dovetail_core.tree.util import tree_map
 
     def run(init: Any) -> Any:
         refs = tree_map(new_ref, init)

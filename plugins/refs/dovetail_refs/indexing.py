@@ -19,7 +19,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.algebra import add
+from dovetail_core.types.algebra import add
 
 from .masks import as_array, check_masks, integers, is_plain, known_mask
 from .places import here

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``refs``: mutable references."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 _NAMES = ("Ref", "empty_ref", "free_ref", "freeze", "new_ref")
 
@@ -12,11 +12,11 @@ MANIFEST = Manifest(
     rows=("dovetail_refs.primitives",),
     tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},
     contributes={
-        "eval": ("dovetail_refs.cells.evaluation",),
-        "dce": ("dovetail_refs.cells.dce",),
-        "ad.jvp": ("dovetail_refs.cells.jvp",),
-        "batching.batch": ("dovetail_refs.cells.batch",),
-        "refs.discharge": ("dovetail_refs.cells.discharge",),
+        "eval": ("dovetail_refs.rules.evaluation",),
+        "dce": ("dovetail_refs.rules.dce",),
+        "ad.jvp": ("dovetail_refs.rules.jvp",),
+        "batching.batch": ("dovetail_refs.rules.batch",),
+        "refs.discharge": ("dovetail_refs.rules.discharge",),
     },
     types=("dovetail_refs.value",),
     providers={"discharge": "dovetail_refs.discharging:DISCHARGER"},

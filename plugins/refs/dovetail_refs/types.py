@@ -7,7 +7,7 @@ from typing import Any, NoReturn, cast, final
 from weakref import WeakValueDictionary
 
 from dovetail_core import AbstractValue, HiType, ShapedArray
-from dovetail_core.notation import register_type_notation
+from dovetail_core.text.syntax import register_type_notation
 
 from .places import here
 
@@ -107,7 +107,7 @@ class AbstractRef(AbstractValue):
 
         set(ref, ..., contents[0])
 
-    # What traced references answer: found here by ``dovetail_core.methods``.
+    # What traced references answer: found here by ``dovetail_core.dispatch.operators``.
 
     def _getitem(self: Any, index: Any) -> Any:  # ``self`` is the tracer in all of these
         from .functions import get

@@ -14,7 +14,7 @@ from dovetail_core import (
     register_type,
     typeof,
 )
-from dovetail_core.algebra import add, algebra
+from dovetail_core.types.algebra import add, algebra
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import jit
 

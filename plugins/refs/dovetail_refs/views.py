@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import typeof
-from dovetail_core.tree_util import register_pytree_node
+from dovetail_core.tree.util import register_pytree_node
 
 from .access import Access
 from .indexing import encode

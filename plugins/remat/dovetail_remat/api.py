@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from typing import Any
 
-from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.policy import Budget
 from .effects import Effects, bind_with_effects

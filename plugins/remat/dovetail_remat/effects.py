@@ -21,8 +21,13 @@ from dovetail_core import (
     ReadEffect,
     describe_source,
 )
-from dovetail_core.ir import programs_in
-from dovetail_core.mutable import check_aliases, discharge_provider, final_type, has_mutable
+from dovetail_core.interpret.mutable import (
+    check_aliases,
+    discharge_provider,
+    final_type,
+    has_mutable,
+)
+from dovetail_core.ir.programs import programs_in
 
 from .primitive import remat_p
 

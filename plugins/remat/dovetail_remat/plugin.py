@@ -1,6 +1,6 @@
 """Manifest of the plugin ``remat``: rematerialisation."""
 
-from dovetail_core.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "remat",
@@ -21,30 +21,30 @@ MANIFEST = Manifest(
     laws={"remat.cost": "dovetail_remat.laws:cost_law"},
     contributes={
         "ad.jvp": (
-            "dovetail_remat.cells.differentiation",
-            "dovetail_remat.loops.cells.differentiation",
-            "dovetail_remat.loops.cells.higher_orders",
+            "dovetail_remat.rules.differentiation",
+            "dovetail_remat.loops.rules.differentiation",
+            "dovetail_remat.loops.rules.higher_orders",
         ),
         "ad.partial_eval": (
-            "dovetail_remat.cells.differentiation",
-            "dovetail_remat.loops.cells.differentiation",
-            "dovetail_remat.loops.cells.higher_orders",
+            "dovetail_remat.rules.differentiation",
+            "dovetail_remat.loops.rules.differentiation",
+            "dovetail_remat.loops.rules.higher_orders",
         ),
         "ad.transpose": (
-            "dovetail_remat.cells.differentiation",
-            "dovetail_remat.loops.cells.differentiation",
-            "dovetail_remat.loops.cells.higher_orders",
+            "dovetail_remat.rules.differentiation",
+            "dovetail_remat.loops.rules.differentiation",
+            "dovetail_remat.loops.rules.higher_orders",
         ),
-        "backends.stablehlo": ("dovetail_remat.cells.running",),
-        "backends.reference": ("dovetail_remat.cells.running",),
+        "backends.stablehlo": ("dovetail_remat.rules.running",),
+        "backends.reference": ("dovetail_remat.rules.running",),
         "batching.batch": (
-            "dovetail_remat.cells.batching",
-            "dovetail_remat.loops.cells.batching",
+            "dovetail_remat.rules.batching",
+            "dovetail_remat.loops.rules.batching",
         ),
-        "eval": ("dovetail_remat.cells.running.placement",),
-        "dce": ("dovetail_remat.cells.dce", "dovetail_remat.loops.cells.dce"),
-        "to_lo": ("dovetail_remat.loops.cells.lowering",),
-        "remat.cost": ("dovetail_remat.cells.cost",),
+        "eval": ("dovetail_remat.rules.running.placement",),
+        "dce": ("dovetail_remat.rules.dce", "dovetail_remat.loops.rules.dce"),
+        "to_lo": ("dovetail_remat.loops.rules.lowering",),
+        "remat.cost": ("dovetail_remat.rules.cost",),
     },
     samples=("dovetail_remat.samples", "dovetail_remat.loops.samples"),
     providers={"loop_checkpointing": "dovetail_remat.loops.provider:PROVIDER"},

@@ -9,7 +9,7 @@ from typing import Any, Literal as Choice
 
 from dovetail_ad import linearize
 from dovetail_core import AbstractValue, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, stage, typeof
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, consts_to_inputs, stage, typeof
-from dovetail_core.errors import refuse_mutable_result
-from dovetail_core.tree_util import (
+from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.tree.util import (
     broadcast_prefix,
     keystr,
     tree_flatten,

@@ -52,7 +52,7 @@ def verdict(policy: Policy, eqn: Eqn) -> Verdict:
     Raises:
         TypeError: it is none of the answers above; names the operation and its place.
     """
-    keep = None if eqn.primitive.cells is None else eqn.primitive.cells.get("remat.keep")
+    keep = None if eqn.primitive.rules is None else eqn.primitive.rules.get("remat.keep")
     if keep is not None:
         found = keep(policy, eqn)
     else:

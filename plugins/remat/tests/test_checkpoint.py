@@ -14,7 +14,7 @@ from dovetail_ad import grad, jacfwd, jacrev, jvp, linearize, value_and_grad, vj
 from dovetail_ad.test_util import check_grads
 from dovetail_batching import vmap
 from dovetail_core import TracerBoolConversionError, parse_ir, print_ir
-from dovetail_core.ir import programs_in
+from dovetail_core.ir.programs import programs_in
 from dovetail_jit import jit, make_jaxpr
 from dovetail_remat import checkpoint, checkpoint_name, checkpoint_policies as policies, remat
 

@@ -13,7 +13,7 @@ from dovetail_core import (
     describe_source,
     register_type,
 )
-from dovetail_core.methods import install_first_use, load_methods
+from dovetail_core.dispatch.operators import install_first_use, load_methods
 from dovetail_core.xla.arrays import Array as _Array, ArrayImpl, install, install_tracer_class
 
 # Each of these modules installs methods when it is imported.

@@ -21,11 +21,11 @@ _AT_LINE = re.compile(r'["\w.-]*:(\d+):\d+')
 def origin_of(primitive: Primitive) -> str:
     """Where the lowering of a primitive stands, for messages."""
     origin = stablehlo_rules.origins.get(primitive)
-    return f" (the cell at {origin})" if origin else " (its decomposition)"
+    return f" (the rule at {origin})" if origin else " (its decomposition)"
 
 
 def label(eqn: Eqn) -> str:
-    """What messages call an operation: its primitive, the user's line, and its cell's place."""
+    """What messages call an operation: its primitive, the user's line, and its rule's place."""
     name = eqn.primitive.name
     return f"the lowering of {name!r}{describe_source(eqn.source)}{origin_of(eqn.primitive)}"
 
@@ -34,7 +34,7 @@ def check_results(eqn: Eqn, results: Any) -> None:
     """Raise if a rule did not return values of exactly the operation's result types.
 
     Raises:
-        RegistryError: names the primitive, the user's line, the cell's place and the types.
+        RegistryError: names the primitive, the user's line, the rule's place and the types.
     """
     found = list(results) if eqn.primitive.multiple_results else [results]
     wanted = [tensor_type(v.aval) for v in eqn.outvars]

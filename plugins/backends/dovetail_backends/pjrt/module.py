@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
-from dovetail_core.mutable import without_mutable
+from dovetail_core.interpret.mutable import without_mutable
 
 from .builder import Builder
 from .functions import ModuleText

@@ -11,7 +11,7 @@ from dovetail_core import (
     set_source_override as set_source,
     stage_closed,
 )
-from dovetail_core.tables import within
+from dovetail_core.rules.tables import within
 
 from ..tables import StablehloRule
 from .builder import Builder, Val

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
-from dovetail_core.tree_util import tree_map
+from dovetail_core.tree.util import tree_map
 
 from ..primitives.arithmetic import div_p
 from ..primitives.collectives import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from dovetail_core import Tracer
-from dovetail_core.tree_util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from ..primitives.identity import optimization_barrier_p, stop_gradient_p
 from ._args import check

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, Tracer, stage_closed, typeof
-from dovetail_core.tree_util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
 from ..monoids import IDENTITIES

@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
-from dovetail_core.errors import integer_too_large
+from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, DTypeLike, operand, short_repr

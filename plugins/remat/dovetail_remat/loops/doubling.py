@@ -15,7 +15,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from .description import Loop
 from .steps import Flags

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from . import integers as i
 from .description import Loop

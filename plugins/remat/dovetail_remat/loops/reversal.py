@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from . import integers as i
 from .description import Loop

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import typeof
-from dovetail_core.algebra import zeros
+from dovetail_core.types.algebra import zeros
 
 from .description import Loop
 from .doubling import doubled

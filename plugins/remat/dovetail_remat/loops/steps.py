@@ -14,7 +14,7 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
-from dovetail_core.algebra import add, zeros
+from dovetail_core.types.algebra import add, zeros
 
 from .description import Loop
 from .machine import pick, run

@@ -11,7 +11,7 @@ import pytest
 from dovetail_ad import jvp_rules
 from dovetail_backends import reference_rules, stablehlo_rules
 from dovetail_core import Primitive, enable_x64
-from dovetail_core.context import check_ir
+from dovetail_core.base.options import check_ir
 
 mark_p = Primitive("loops_test.mark")
 executed: Counter[int] = Counter()

@@ -22,8 +22,8 @@ from dovetail_ad import (
 )
 from dovetail_batching import vmap
 from dovetail_core import parse_ir, print_ir
-from dovetail_core.context import disable_jit
-from dovetail_core.tree_util import tree_leaves
+from dovetail_core.base.options import disable_jit
+from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit, make_jaxpr
 from dovetail_remat import Binomial, Online, Periodic, checkpoint
 

@@ -11,7 +11,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, hessian, jacrev, jvp
 from dovetail_batching import vmap
-from dovetail_core.tree_util import tree_leaves
+from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit
 from dovetail_remat import Online
 

@@ -16,7 +16,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.tree_util import (
+from dovetail_core.tree.util import (
     keystr,
     tree_differences,
     tree_flatten,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import EVAL, get_trace
-from dovetail_core.context import disable_jit
-from dovetail_core.mutable import check_aliases
-from dovetail_core.tree_util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.base.options import disable_jit
+from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.control_flow import cond_p
 from ...primitives.conversion import convert_element_type_p

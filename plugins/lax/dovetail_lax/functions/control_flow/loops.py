@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import EVAL, ShapedArray, Tracer, get_trace, typeof
-from dovetail_core.context import disable_jit
-from dovetail_core.mutable import writes
-from dovetail_core.tree_util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.base.options import disable_jit
+from dovetail_core.interpret.mutable import writes
+from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.arithmetic import add_p
 from ...primitives.comparison import lt_p

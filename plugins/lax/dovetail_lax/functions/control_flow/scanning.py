@@ -7,9 +7,9 @@ from operator import index
 from typing import Any
 
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
-from dovetail_core.context import disable_jit
-from dovetail_core.errors import ConcretizationTypeError
-from dovetail_core.tree_util import (
+from dovetail_core.base.errors import ConcretizationTypeError
+from dovetail_core.base.options import disable_jit
+from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

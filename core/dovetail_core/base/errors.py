@@ -1,0 +1,89 @@
+"""Every error that the kernel raises on purpose; messages name the thing, the place, the remedy."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class DovetailError(Exception):
+    """Base of the errors that belong to Dovetail alone."""
+
+
+class RegistryError(DovetailError):
+    """Something is wrong with what plugins declare: names, versions, contents."""
+
+
+class PluginError(RegistryError):
+    """A plugin cannot be loaded, or a name is asked for that only an absent plugin provides."""
+
+
+class RuleConflict(RegistryError):
+    """Two distributions fill the same rule."""
+
+
+def integer_too_large(value: int, dtype: Any) -> OverflowError:
+    """The error for a Python integer that arrays of an element type cannot hold."""
+    from .source import current_source, describe
+
+    text = str(value) if value.bit_length() < 200 else f"of {value.bit_length()} bits"
+    return OverflowError(
+        f"the Python integer {text} does not fit into {dtype}{describe(current_source())}. Enable "
+        "64-bit types (dovetail.enable_x64), give a wider dtype, or use a floating-point number."
+    )
+
+
+class MissingRule(RegistryError, NotImplementedError):
+    """A transformation met a primitive for which it has no rule and can derive none."""
+
+
+class IRError(DovetailError):
+    """A program breaks a rule of the IR (found by the checker or the parser)."""
+
+
+class ConcretizationTypeError(TypeError):
+    """A value that is not known while tracing is needed as a Python value."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced value is used as the condition of Python's ``if``, ``while``, ``and`` or ``or``."""
+
+
+class TracerIntegerConversionError(ConcretizationTypeError):
+    """A traced value is used where Python needs an integer."""
+
+
+class TracerArrayConversionError(ConcretizationTypeError):
+    """A traced value is handed to NumPy."""
+
+
+class NonConcreteBooleanIndexError(IndexError):
+    """A traced boolean array is used as an index, so the result's shape is unknown."""
+
+
+class UnexpectedTracerError(DovetailError):
+    """A tracer outlived the transformation that made it."""
+
+
+def refuse_mutable_result(aval: Any, what: str) -> NoReturn:
+    """Raise for a mutable value of type ``aval`` among the results of the function ``what``."""
+    raise TypeError(
+        f"{what} returned {aval.str_short()}, which is mutable: only values leave a transformed "
+        "function. Return what it holds (ref[...], or dovetail.freeze(ref) after its last use), or "
+        "make it outside of the function and pass it in."
+    )
+
+
+__all__ = [
+    "ConcretizationTypeError",
+    "DovetailError",
+    "IRError",
+    "MissingRule",
+    "NonConcreteBooleanIndexError",
+    "PluginError",
+    "RegistryError",
+    "RuleConflict",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+]

@@ -1,0 +1,180 @@
+"""Configuration: named options with thread-local values, context managers and cache keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from ..xla.config import Config, disable_jit_state, enable_x64_state, unset
+
+
+class _Setting:
+    """Context manager that sets an option in this thread for the length of a ``with`` block."""
+
+    __slots__ = ("_config", "_value", "_outer")
+
+    def __init__(self, config: Any, value: Any) -> None:
+        self._config = config
+        self._value = value
+
+    def __enter__(self) -> None:
+        self._outer = self._config.swap_local(self._value)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self._config.set_local(self._outer)
+
+
+class Option:
+    """A configuration option. Calling it, ``option(value)``, gives a context manager.
+
+    Args:
+        name: also the attribute of ``config``, and in upper case with ``DOVETAIL_`` the
+            environment variable that sets the default.
+        doc: one sentence.
+        check: turns a given value (or the environment's string) into a valid one, or raises.
+        state: the runtime's own state object; by default a new one.
+        traced: whether the value can change what is traced or compiled (it enters cache keys).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        default: Any,
+        doc: str,
+        *,
+        check: Callable[[Any], Any] = lambda v: v,
+        state: Any = None,
+        traced: bool = False,
+    ) -> None:
+        self.name = name
+        self.__doc__ = doc
+        self._check = check
+        self.state: Any = (
+            Config(name, default, include_in_jit_key=traced, include_in_trace_context=traced)
+            if state is None
+            else state
+        )
+        variable = f"DOVETAIL_{name.upper()}"
+        given = os.environ.get(variable)
+        self.state.set_global(default if given is None else self._valid(given, variable))
+
+    def _valid(self, value: Any, place: str = "") -> Any:
+        try:
+            return self._check(value)
+        except (TypeError, ValueError) as e:
+            where = f"environment variable {place}" if place else f"option {self.name!r}"
+            raise type(e)(f"{where}: {e}") from None
+
+    @property
+    def value(self) -> Any:
+        return self.state.value
+
+    def set(self, value: Any) -> None:
+        """Set the option for the whole process."""
+        self.state.set_global(self._valid(value))
+
+    def __call__(self, new_val: Any = True) -> _Setting:
+        return _Setting(self.state, self._valid(new_val))
+
+
+def as_bool(value: Any) -> bool:
+    """A boolean option's value: a bool, or the words that environments use.
+
+    Raises:
+        ValueError: anything else.
+    """
+    if isinstance(value, bool):
+        return value
+    words = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
+    if str(value).lower() in words:
+        return words[str(value).lower()]
+    raise ValueError(f"expected a boolean (or 1, true, on, 0, false, off), got {value!r}")
+
+
+class Configuration:
+    """All options, as attributes; ``config.update(name, value)`` sets one."""
+
+    def __init__(self) -> None:
+        self._options: dict[str, Option] = {}
+
+    def add(self, option: Option) -> Option:
+        """Register an option (plugins name theirs in their manifests)."""
+        self._options[option.name] = option
+        return option
+
+    def option(self, name: str) -> Option:
+        """The option ``name``.
+
+        Raises:
+            AttributeError: there is none; lists those that there are.
+        """
+        name = name.removeprefix("jax_").removeprefix("dovetail_")
+        if name not in self._options:
+            from ..registry.plugins import load_object, registry
+
+            target = registry().entries("options").get(name)
+            if target is None:
+                known = ", ".join(self.names())
+                raise AttributeError(f"no option {name!r}; options are {known}")
+            self._options[name] = load_object(target)
+        return self._options[name]
+
+    def names(self) -> list[str]:
+        """The names of all options, those of plugins that nobody has used yet included."""
+        from ..registry.plugins import registry
+
+        return sorted({*self._options, *registry().entries("options")})
+
+    def update(self, name: str, value: Any) -> None:
+        """Set an option for the whole process."""
+        self.option(name).set(value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.option(name).value
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.names()]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name} = {self.option(name).value!r}" for name in self.names())
+
+
+config = Configuration()
+enable_x64 = config.add(
+    Option(
+        "enable_x64",
+        False,
+        "Arrays may have 64-bit types.",
+        check=as_bool,
+        state=enable_x64_state,
+        traced=True,
+    )
+)
+disable_jit = config.add(
+    Option(
+        "disable_jit",
+        False,
+        "jit-compiled functions run operation by operation.",
+        check=as_bool,
+        state=disable_jit_state,
+    )
+)
+check_ir = config.add(
+    Option("check_ir", False, "Check every program after it is made.", check=as_bool)
+)
+__all__ = [
+    "Configuration",
+    "Option",
+    "as_bool",
+    "check_ir",
+    "config",
+    "disable_jit",
+    "enable_x64",
+    "unset",
+]

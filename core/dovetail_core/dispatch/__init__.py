@@ -1,0 +1,1 @@
+"""Who handles an operation: primitives, traces, tracers, named axes, operators."""

@@ -1,0 +1,171 @@
+"""Operators and array methods of tracers, added by the plugin that provides ``array_methods``.
+
+The kernel knows no array operation. The first use of an operator on a tracer loads the provider,
+which installs methods on :class:`Tracer`. Types other than arrays answer through their own:
+``x.name`` finds ``name`` in the class of ``x``'s type, and an operator ``__name__`` the method
+``_name`` (a type's ``_getitem(x, index)`` is ``x[index]``, its ``_add(x, y)`` is ``x + y``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ..base.source import current_source, describe
+from ..types.avals import ShapedArray
+from .trace import Tracer
+
+OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
+COMPARISONS = "eq ne lt le gt ge".split()
+OTHERS = "neg pos abs invert round len iter getitem setitem contains reversed".split()
+DUNDERS = [
+    *(f"__{o}__" for o in OPERATORS),
+    *(f"__r{o}__" for o in OPERATORS),
+    *(f"__{o}__" for o in [*COMPARISONS, *OTHERS]),
+]
+_SINGLE = {f"__{o}__" for o in OTHERS}
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+_installed: dict[str, Any] = {}
+
+
+def install_methods(cls: type, methods: dict[str, Any]) -> None:
+    """Set methods and properties on a value class (``Tracer``, or the runtime's array type)."""
+    for name, method in methods.items():
+        if cls is Tracer and name in _SINGLE:
+            setattr(cls, name, _own_first(name, method))
+        elif cls is Tracer and not name.startswith("__"):
+            setattr(cls, name, _Attribute(name, method))
+        else:
+            setattr(cls, name, method)
+    _installed.update(methods)
+
+
+class _Attribute:
+    """An array's method or property on tracers; types other than arrays have their own instead."""
+
+    def __init__(self, name: str, provided: Any) -> None:
+        self.name = name
+        self.provided = provided
+        self.__doc__ = provided.__doc__
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self.provided
+        if instance.aval.__class__ is ShapedArray:
+            return self.provided.__get__(instance, owner)
+        return _own_attribute(instance, self.name)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(f"{instance!r} is immutable: attribute {self.name!r} cannot be set")
+
+
+def load_methods() -> None:
+    """Let the provider install its methods on tracers, once.
+
+    Raises:
+        PluginError: no plugin provides array methods.
+    """
+    if not _installed:
+        from ..registry.plugins import registry
+
+        registry().provider("array_methods")()
+
+
+def tracer_attribute(tracer: Tracer[Any], name: str) -> Any:
+    """An attribute of a tracer that its class lacks: the provider's, or one of its type's own."""
+    if not isinstance(tracer.aval, ShapedArray):
+        return _own_attribute(tracer, name)
+    if not _installed:
+        load_methods()
+        if hasattr(type(tracer), name):
+            return getattr(tracer, name)
+    raise AttributeError(f"{tracer!r} has no attribute {name!r}")
+
+
+def _own_attribute(tracer: Tracer[Any], name: str) -> Any:
+    method = getattr(type(tracer.aval), name, None)
+    if method is None:
+        hint = ". Read its value first: ref[...]" if tracer.aval.is_mutable else ""
+        raise AttributeError(f"{tracer!r} has no attribute {name!r}{hint}")
+    return method.__get__(tracer)
+
+
+def own_method(x: Any, name: str) -> Any:
+    """The method for the operator ``name`` of a tracer's type, if that is not an array's; or None.
+
+    Raises:
+        TypeError: ``x`` is a tracer of a type, not an array's, that has no such operator.
+    """
+    if not isinstance(x, Tracer) or isinstance(x.aval, ShapedArray):
+        return None
+    return getattr(type(x.aval), f"_{name.strip('_')}", None)
+
+
+def own_operator(x: Any, y: Any, name: str) -> Any:
+    """``x <name> y`` by the type of one of the operands, where one is not an array.
+
+    The provider's operators ask it when they know no way to combine two types. Returns
+    NotImplemented where both are arrays or unknown.
+
+    Raises:
+        TypeError: an operand's type is not an array's, and has no such operator.
+    """
+    method = own_method(x, name)
+    found = NotImplemented if method is None else method(x, y)
+    if found is NotImplemented:
+        method = own_method(y, _reflected(name))
+        found = NotImplemented if method is None else method(y, x)
+    if found is NotImplemented:
+        for v in (x, y):
+            if isinstance(v, Tracer) and not isinstance(v.aval, ShapedArray):
+                _lacks(v, name)
+    return found
+
+
+def _reflected(name: str) -> str:
+    bare = name.strip("_")
+    if bare in _MIRRORED:
+        return f"__{_MIRRORED[bare]}__"
+    return f"__{bare[1:]}__" if bare not in OPERATORS and bare[1:] in OPERATORS else f"__r{bare}__"
+
+
+def _lacks(x: Any, name: str) -> NoReturn:
+    hint = " Read its value first: ref[...]." if x.aval.is_mutable else ""
+    raise TypeError(f"{x!r} has no operator {name}{describe(current_source())}.{hint}")
+
+
+def _own_first(name: str, provided: Any) -> Any:
+    def method(self: Any, *args: Any) -> Any:
+        if self.aval.__class__ is ShapedArray:
+            return provided(self, *args)
+        own = own_method(self, name)
+        return _lacks(self, name) if own is None else own(self, *args)
+
+    method.__name__ = name
+    method.__doc__ = provided.__doc__
+    return method
+
+
+def _first_use(name: str) -> Any:
+    def method(self: Any, *args: Any) -> Any:
+        own = own_method(self, name)
+        if own is not None:
+            return own(self, *args)
+        load_methods()
+        provided = getattr(self.__class__, name)
+        if provided is method:
+            raise TypeError(f"{self!r} has no {name}: the plugin of array methods gives none.")
+        return provided(self, *args)
+
+    method.__name__ = name
+    return method
+
+
+def install_first_use(cls: type) -> None:
+    """Give ``cls`` operators that load the provider when first used."""
+    for name in DUNDERS:
+        if name != "__reversed__" and (name != "__setitem__" or cls is Tracer):
+            setattr(cls, name, _first_use(name))
+
+
+install_first_use(Tracer)

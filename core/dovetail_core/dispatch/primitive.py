@@ -1,0 +1,208 @@
+"""Rows of the matrix: primitives, their type rules and decompositions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, final
+
+from ..base.errors import MissingRule, RegistryError
+from ..base.source import current_source, describe
+from ..ir.programs import ClosedJaxpr
+from ..types.avals import AbstractValue
+from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
+from .trace import get_trace
+
+if TYPE_CHECKING:
+    from ..ir.regions import Form
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Inferred(NamedTuple):
+    """What the type rule says of one application: result types, effects, whether it is high."""
+
+    avals: tuple[AbstractValue, ...]
+    effects: Effects
+    is_high: bool
+
+
+_named: dict[str, Primitive] = {}
+
+
+@final
+class Primitive:
+    """An operation that programs are made of.
+
+    ``name`` is unique among installed packages (``"sin"``; third parties prefix theirs:
+    ``"acme.square"``). A primitive with ``multiple_results`` binds to a list, others to one value.
+    Give it a type rule with :meth:`def_abstract_eval`; a decomposition
+    (:meth:`def_decomposition`) makes it work under every transformation; rules in the tables of
+    transformations and backends make it better there. ``anonymous`` primitives (custom rules made
+    at run time) do not enter the table of names, and tables do not keep them: they carry their own
+    ``rules``, by the names of tables, and may say how a forward-style transformation lifts them
+    whole, ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``stateful`` ones
+    may take mutable values (all that hold sub-programs may), and those that make one ``allocate``
+    it: see ``mutable``.
+    """
+
+    __slots__ = (
+        "name",
+        "multiple_results",
+        "module",
+        "abstract_eval",
+        "decomposition",
+        "form",
+        "is_high",
+        "anonymous",
+        "rules",
+        "lift",
+        "stateful",
+        "allocates",
+        "_effectful",
+        "_memo",
+        "__weakref__",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        multiple_results: bool = False,
+        anonymous: bool = False,
+        stateful: bool = False,
+        allocates: bool = False,
+        module: str = "",
+    ) -> None:
+        self.name = name
+        self.multiple_results = multiple_results
+        self.anonymous = anonymous
+        self.stateful = stateful or allocates or anonymous
+        self.allocates = allocates
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        self.module: str = module or frame.f_globals.get("__name__", "?")
+        self.abstract_eval: Callable[..., Any] | None = None
+        self.decomposition: Callable[..., Any] | None = None
+        self.form: Callable[[dict[str, Any]], Form] | None = None
+        self.is_high: Callable[..., bool] | None = None
+        self.rules: dict[str, Callable[..., Any]] | None = None
+        self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
+        self._effectful = False
+        self._memo: dict[Any, Inferred] = {}
+        if not anonymous:
+            _claim(self)
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply to values under the current trace: evaluate, stage or transform."""
+        return get_trace().process(self, args, params)
+
+    def def_abstract_eval(self, rule: F) -> F:
+        """Set the type rule: ``rule(*avals, **params)`` returns the result type (or a list).
+
+        It must be a pure function of types and parameters: its answers are kept.
+        """
+        self.abstract_eval = rule
+        return rule
+
+    def def_effectful_abstract_eval(self, rule: F) -> F:
+        """Like :meth:`def_abstract_eval`; the rule returns ``(result types, set of effects)``."""
+        self._effectful = True
+        return self.def_abstract_eval(rule)
+
+    def def_decomposition(self, function: F) -> F:
+        """Say the same in other primitives: ``function(*args, **params)``, used for missing rules."""
+        self.decomposition = function
+        return function
+
+    def def_form(self, function: Callable[[dict[str, Any]], Form]) -> Any:
+        """Set the structural interface of a primitive that holds sub-programs.
+
+        Raises:
+            RegistryError: the primitive has a single result; a form speaks of a list of them.
+        """
+        if not self.multiple_results:
+            raise RegistryError(
+                f"primitive {self.name!r} has a form and so a list of results: define it with "
+                "Primitive(..., multiple_results=True)."
+            )
+        self.form = function
+        self.stateful = True
+        return function
+
+    def infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
+        """Result types and effects of one application; remembered per types and parameters.
+
+        Where there are sub-programs nothing is remembered: that would keep them and their
+        constants alive, and to hash and compare them costs more than the rule.
+        """
+        if self.form is not None:
+            return self._infer(avals, params)
+        key: Any = (avals, tuple(params.items())) if params else avals
+        try:
+            return self._memo[key]
+        except KeyError:
+            pass
+        except TypeError:  # an unhashable parameter
+            return self._infer(avals, params)
+        found = self._memo[key] = self._infer(avals, params)
+        return found
+
+    def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
+        if self.abstract_eval is None:
+            raise MissingRule(
+                f"primitive {self.name!r} ({self.module}) has no type rule, which is asked for"
+                f"{describe(current_source())}. Define one with "
+                f"@{self.name.rpartition('.')[2]}_p.def_abstract_eval."
+            )
+        if not self.stateful:
+            for a in avals:
+                if a.is_mutable:
+                    self._refuse(a)
+        found = self.abstract_eval(*avals, **params)
+        outs, effects = found if self._effectful else (found, NO_EFFECTS)
+        results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
+        high = any(a.is_high for a in (*avals, *results))
+        high = high or (self.is_high is not None and self.is_high(**params))
+        high = high or (self.form is not None and self.holds_high(params))
+        if effects and not high:
+            high = any(e.__class__ is RetypeEffect for e in effects)
+        return Inferred(tuple(results), frozenset(effects), high)
+
+    def holds_high(self, params: dict[str, Any]) -> bool:
+        """Whether one of the sub-programs in the parameters is high."""
+        for value in params.values():
+            for program in value if value.__class__ is tuple else (value,):
+                if program.__class__ is not ClosedJaxpr:
+                    break  # a tuple of something else
+                if program.jaxpr.is_high:
+                    return True
+        return False
+
+    def _refuse(self, aval: AbstractValue) -> NoReturn:
+        raise TypeError(
+            f"{self.name} takes values, got {aval.str_short()}{describe(current_source())}, which "
+            "is mutable. Pass what it holds: ref[...]."
+        )
+
+    def forget(self) -> None:
+        """Drop remembered types."""
+        self._memo.clear()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _claim(primitive: Primitive) -> None:
+    other = _named.get(primitive.name)
+    if other is not None and other.module != primitive.module:
+        raise RegistryError(
+            f"primitive {primitive.name!r} is defined by {other.module} and by "
+            f"{primitive.module}. Rename one of them (third parties prefix names with their "
+            "package's: 'acme.square')."
+        )
+    _named[primitive.name] = primitive
+
+
+def primitives() -> dict[str, Primitive]:
+    """The named primitives of all modules imported so far, by name."""
+    return dict(_named)

@@ -1,0 +1,224 @@
+"""Traces and tracers: who handles an operation, and the values that flow meanwhile.
+
+There is one current trace (a context variable: one per thread and task), no stack and no levels.
+``Primitive.bind`` hands the operation to it; a transformation's trace holds its ``parent`` and
+passes on what does not concern it. At rest the current trace is the evaluating one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from operator import index
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+from ..base import errors
+from ..base.source import Source, current_source, describe
+from ..types.avals import AbstractValue, ShapedArray, register_type
+
+if TYPE_CHECKING:
+    from .primitive import Primitive
+
+T = TypeVar("T", bound="Trace")
+
+
+class Trace:
+    """Handles operations while it is current. ``ended`` is set when its transformation is over."""
+
+    __slots__ = ("parent", "ended", "__weakref__")
+    what = "a transformation"
+
+    def __init__(self, parent: Trace | None) -> None:
+        self.parent = parent
+        self.ended = False
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Apply ``primitive``: one value, or a list where it has multiple results."""
+        raise NotImplementedError
+
+
+class EvalTrace(Trace):
+    """Computes results now, by the rules of the table ``eval``."""
+
+    __slots__ = ("_rules", "_miss")
+    what = "evaluation"
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self._rules: dict[Primitive, Callable[..., Any]] = {}
+        self._miss: Callable[[Primitive], Callable[..., Any]] | None = None
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        rule = self._rules.get(primitive)
+        if rule is None:
+            rule = self._find(primitive)
+        return rule(*args, **params)
+
+    def _find(self, primitive: Primitive) -> Callable[..., Any]:
+        if self._miss is None:
+            from ..rules.evaluation import eval_rules
+
+            self._rules, self._miss = eval_rules.rules, eval_rules.miss
+        return self._rules.get(primitive) or self._miss(primitive)
+
+
+EVAL = EvalTrace()
+_current: ContextVar[Trace] = ContextVar("dovetail_trace", default=EVAL)
+get_trace: Callable[[], Trace] = _current.get
+set_trace = _current.set
+reset_trace = _current.reset
+
+
+def run_under(trace: Trace, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``f(*args, **kwargs)`` with ``trace`` as the current trace."""
+    token = set_trace(trace)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        reset_trace(token)
+
+
+class Tracer(Generic[T]):
+    """A value under a trace: it has a type and stands for an array that is not known yet.
+
+    Operators and array methods are added by the plugin that provides ``array_methods``.
+    """
+
+    __slots__ = ("_trace", "aval", "__weakref__")
+    __array_priority__ = 1000
+    _trace: T
+    aval: AbstractValue
+
+    def concrete(self) -> Any:
+        """The array behind this tracer where it is known while tracing, else None."""
+        return None
+
+    def origin(self) -> Source | None:
+        """The user's line that made this value, where the trace knows it."""
+        return None
+
+    # Attributes of array types; other types answer through their own methods.
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape  # type: ignore[attr-defined]
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype  # type: ignore[attr-defined]
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type  # type: ignore[attr-defined]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)  # type: ignore[attr-defined]
+
+    @property
+    def size(self) -> int:
+        return self.aval.size  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from .operators import tracer_attribute
+
+        return tracer_attribute(self, name)
+
+    def _is_traced_array(self) -> bool:
+        return isinstance(self.aval, ShapedArray)
+
+    def __repr__(self) -> str:
+        return f"Traced<{self.aval.str_short()}> under {self._trace.what}"
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            f"{self!r} is not hashable: a traced value has no fixed value to hash"
+            f"{describe(current_source())}. It cannot be a static argument or a key: where it "
+            "selects what is computed, make the argument that it comes from static, too "
+            "(static_argnums); else pass it as an ordinary argument."
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self._known(_bool_remedy, errors.TracerBoolConversionError))
+
+    def __int__(self) -> int:
+        return int(self._known(_number_remedy, errors.ConcretizationTypeError))
+
+    def __float__(self) -> float:
+        return float(self._known(_number_remedy, errors.ConcretizationTypeError))
+
+    def __complex__(self) -> complex:
+        return complex(self._known(_number_remedy, errors.ConcretizationTypeError))
+
+    def __index__(self) -> int:
+        return index(self._known(_index_remedy, errors.TracerIntegerConversionError))
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            self._fail("formatted as text", _format_remedy, errors.ConcretizationTypeError)
+        return repr(self)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self._fail("converted to a NumPy array", _array_remedy, errors.TracerArrayConversionError)
+
+    def _known(self, remedy: tuple[str, str], error: type[Exception]) -> Any:
+        check_alive(self)
+        known = self.concrete()
+        if known is None:
+            self._fail(remedy[0], remedy[1], error)
+        return known
+
+    def _fail(self, use: str, remedy: str, error: type[Exception]) -> NoReturn:
+        check_alive(self)
+        raise error(
+            f"a value of type {self.aval.str_short()} that is being traced by {self._trace.what} "
+            f"is {use}{describe(current_source())}, but it is not known while tracing"
+            f"{_made(self.origin())}. {remedy}"
+        )
+
+
+_bool_remedy = (
+    "used as a Python condition",
+    "Use dovetail.lax.cond, dovetail.lax.while_loop or dovetail.numpy.where, or make the argument "
+    "that it comes from static (static_argnums).",
+)
+_number_remedy = (
+    "converted to a Python number",
+    "Keep it as an array (x.astype(...) converts its type), or compute it outside of the "
+    "transformed function.",
+)
+_index_remedy = (
+    "used as a Python integer",
+    "Index arrays with it directly (x[i]), use dovetail.lax.fori_loop instead of range, or make "
+    "the argument that it comes from static (static_argnums).",
+)
+_format_remedy = (
+    "Print it with dovetail.debug.print when the program runs, or format its type (x.shape, "
+    "x.dtype)."
+)
+_array_remedy = (
+    "Use the function of dovetail.numpy in place of NumPy's, or dovetail.pure_callback to call "
+    "NumPy code."
+)
+
+
+def _made(source: Source | None) -> str:
+    return f" (it was made{describe(source)})" if source is not None else ""
+
+
+def check_alive(tracer: Tracer[Any]) -> None:
+    """Raise if ``tracer`` belongs to a transformation that is over.
+
+    Raises:
+        UnexpectedTracerError: names the type, where it is used, where it was made, what to do.
+    """
+    if tracer._trace.ended:  # pyright: ignore[reportPrivateUsage]
+        raise errors.UnexpectedTracerError(
+            f"a value of type {tracer.aval.str_short()} left {tracer._trace.what}, which is over, "  # pyright: ignore[reportPrivateUsage]
+            f"and is used{describe(current_source())}{_made(tracer.origin())}. Return it from the "
+            "transformed function instead of storing it in a global, an attribute or a closure."
+        )
+
+
+register_type(Tracer, lambda x: x.aval)

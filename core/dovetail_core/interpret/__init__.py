@@ -1,0 +1,1 @@
+"""Interpretations of whole programs: lifting, control flow, high types, mutable state, passes."""

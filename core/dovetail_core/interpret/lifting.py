@@ -1,0 +1,190 @@
+"""Forward-style transformations: their trace, and running functions and programs on lifted values.
+
+A transformation describes its lifted values by a ``Carrier`` and owns a table of rules.
+``LiftTrace`` runs operations on lifted values by those rules; ``derived_rules`` has the rules that
+follow from the carrier alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar, cast
+
+from ..base.errors import ConcretizationTypeError
+from ..base.source import current_source, describe
+from ..dispatch.primitive import Primitive
+from ..dispatch.trace import (
+    Trace,
+    Tracer,
+    check_alive,
+    get_trace,
+    reset_trace,
+    run_under,
+    set_trace,
+)
+from ..ir.programs import ClosedJaxpr
+from ..ir.regions import Carrier
+from ..rules.evaluation import jaxpr_as_fun
+from ..rules.staging import stage_closed
+from ..rules.tables import RuleTable
+from ..types.avals import AbstractValue, is_inexact
+from ..xla.config import trace_context
+from .mutable import apply_local, concerns
+
+V = TypeVar("V")
+
+
+class LiftTracer(Tracer["LiftTrace[Any]"]):
+    """A lifted value, seen as a value of its plain type."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, trace: LiftTrace[Any], aval: AbstractValue, value: Any) -> None:
+        self._trace = trace
+        self.aval = aval
+        self.value = value
+
+    def concrete(self) -> Any:
+        plain = self._trace.plain(self.value)
+        return plain.concrete() if isinstance(plain, Tracer) else plain
+
+    def __float__(self) -> float:
+        self._refuse_to_drop()
+        return super().__float__()
+
+    def __complex__(self) -> complex:
+        self._refuse_to_drop()
+        return super().__complex__()
+
+    def _refuse_to_drop(self) -> None:
+        """A number in place of a lifted one would silently lose what the transformation adds."""
+        check_alive(self)
+        if self.concrete() is None or not is_inexact(getattr(self.aval, "dtype", None)):
+            return
+        raise ConcretizationTypeError(
+            f"a value of type {self.aval.str_short()} that is being traced by {self._trace.what} "
+            f"is converted to a Python number{describe(current_source())}: what the "
+            "transformation computes of it (a derivative, say) would be lost. Leave it an array, "
+            "or apply dovetail.lax.stop_gradient and .item() where it is meant to be a constant."
+        )
+
+
+class LiftTrace(Trace, Generic[V]):
+    """Runs operations on lifted values by the rules of one table.
+
+    Rules are called with the parent as current trace, as ``rule(carrier, lifted_args, params)``,
+    and return a lifted result (a list where the primitive has multiple results). A transformation
+    that prefers another convention for its rules overrides :meth:`apply`.
+    """
+
+    __slots__ = ("carrier", "table")
+    parent: Trace
+
+    def __init__(self, parent: Trace, carrier: Carrier[V, Any], table: RuleTable[Any]) -> None:
+        super().__init__(parent)
+        self.carrier = carrier
+        self.table = table
+
+    def apply(self, rule: Callable[..., Any], args: list[V], params: dict[str, Any]) -> Any:
+        """Call a rule of the table."""
+        return rule(self.carrier, args, params)
+
+    def plain(self, value: V) -> Any:
+        """The plain array that Python code may look at (in ``if``), or None."""
+        return self.carrier.known(value)
+
+    def lift(self, value: V) -> Any:
+        """The tracer for a lifted value, or the plain array where nothing is lifted about it."""
+        plain = self.carrier.known(value)
+        return LiftTracer(self, self.carrier.aval(value), value) if plain is None else plain
+
+    def lower(self, x: Any) -> V:
+        """The lifted value behind an argument."""
+        own = x.__class__ is LiftTracer and x._trace is self
+        return x.value if own else self.carrier.pure(x)
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if primitive.stateful and concerns(self, primitive, args):
+            return apply_local(self, primitive, args, params)
+        for x in args:
+            if x.__class__ is LiftTracer and x._trace is self:
+                break
+        else:
+            return self.parent.process(primitive, args, params)
+        rule = self.table.rules.get(primitive) or self.table.miss(primitive)
+        token = set_trace(self.parent)
+        try:
+            out = self.apply(rule, [self.lower(a) for a in args], params)
+        finally:
+            reset_trace(token)
+        return [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
+
+
+def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]) -> Any:
+    """``f`` on lifted values: every operation in it goes through the carrier's trace.
+
+    ``f`` takes and returns plain values (or a list of them); lifted ones go in and come out.
+    """
+    trace = carrier.trace(get_trace())
+    try:
+        out: Any = run_under(trace, f, *[trace.lift(a) for a in args])
+        if isinstance(out, (list, tuple)):
+            return [trace.lower(x) for x in cast("Sequence[Any]", out)]
+        return trace.lower(out)
+    finally:
+        trace.ended = True
+
+
+def lift_function(
+    carrier: Carrier[V, Any],
+    f: Callable[..., Sequence[V]],
+    in_avals: Sequence[AbstractValue],
+    structures: Sequence[Any],
+    wanted: Sequence[Any] | None,
+    name: str = "",
+) -> tuple[ClosedJaxpr, tuple[Any, ...]]:
+    """Stage ``f``, from lifted values to lifted values, as a program on their arrays.
+
+    Args:
+        structures: of the inputs. ``wanted``: of the outputs, to which they are promoted (each
+            must be at least the output's own); None leaves them as they come.
+
+    Returns: the program and its outputs' structures.
+    """
+    types = [carrier.types(a, s) for a, s in zip(in_avals, structures)]
+    out_structures: list[Any] = []
+
+    def on_arrays(*arrays: Any) -> list[Any]:
+        values: list[V] = []
+        at = 0
+        for s, t in zip(structures, types):
+            values.append(carrier.value(arrays[at : at + len(t)], s, 0))
+            at += len(t)
+        outs = f(*values)
+        out_structures[:] = wanted or [carrier.structure(v, 0) for v in outs]
+        return [x for v, s in zip(outs, out_structures) for x in carrier.arrays(v, s, 0)]
+
+    program = stage_closed(on_arrays, [t for ts in types for t in ts], name)
+    return program, tuple(out_structures)
+
+
+def lift_program(
+    carrier: Carrier[V, Any],
+    program: ClosedJaxpr,
+    structures: tuple[Any, ...],
+    wanted: tuple[Any, ...] | None = None,
+) -> tuple[ClosedJaxpr, tuple[Any, ...]]:
+    """:func:`lift_function` of a program; remembered with the program."""
+    key = (type(carrier), carrier.key, structures, wanted, trace_context())
+    found = program.cache.get(key)
+    if found is None:
+        f = jaxpr_as_fun(program)
+        found = program.cache[key] = lift_function(
+            carrier,
+            lambda *values: lift_call(carrier, f, values),
+            program.in_avals,
+            structures,
+            wanted,
+            program.jaxpr.name,
+        )
+    return found

@@ -1,0 +1,202 @@
+"""Lowering to low types: programs and operations on high values as programs on their arrays.
+
+While a program is lowered a high value is an instance of the user's own class, made by
+``raise_val`` from traced arrays; ``to_lo`` rules take and return such values. A row that holds
+sub-programs needs no rule: its form says how to rebuild it around lowered ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..base.source import current_source, describe
+from ..dispatch.primitive import Primitive
+from ..dispatch.trace import Trace
+from ..ir.programs import ClosedJaxpr
+from ..rules.tables import RuleTable
+from ..types.avals import AbstractValue, typeof
+from ..types.high import HiType, low_types, take_apart, with_leading, without_leading
+from .control_flow import lift_form
+from .lifting import LiftTrace, lift_program
+
+
+class ToLoRule(Protocol):
+    """The same operation said in low ones: ``rule(*args, **params)``.
+
+    High operands are values of the user's classes, whose arrays may be traced; high results are
+    returned so, a list where the primitive has multiple results.
+    """
+
+    def __call__(self, *args: Any, **params: Any) -> Any: ...
+
+
+def _derive(primitive: Primitive) -> ToLoRule | None:
+    if primitive.form is None:
+        return primitive.decomposition
+    return lambda *args, **params: lift_form(LowCarrier(primitive.name), primitive, args, params)
+
+
+to_lo_rules: RuleTable[Callable[..., Any]] = RuleTable(
+    "to_lo",
+    signature=ToLoRule,
+    derive=_derive,
+    empty="low operations need none; a high one without decomposition cannot be compiled",
+)
+
+
+class LowerTrace(LiftTrace[Any]):
+    """Runs high operations by the rules of ``to_lo``, under itself; passes low ones on."""
+
+    __slots__ = ()
+    what = "lowering to low types"
+
+    def lift(self, value: Any) -> Any:
+        return value
+
+    def lower(self, x: Any) -> Any:
+        return x
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if is_high(primitive, args, params):
+            return run_to_lo(primitive, args, params)
+        return self.parent.process(primitive, args, params)
+
+
+def is_high(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
+    """Whether an application involves something high: an operand, itself, or a sub-program."""
+    if any(typeof(x).is_high for x in args):
+        return True
+    if primitive.is_high is not None and primitive.is_high(**params):
+        return True
+    return primitive.form is not None and primitive.holds_high(params)
+
+
+def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+    """Apply an operation by its rule of ``to_lo``.
+
+    Raises:
+        TypeError: the rule's results are not of the types that the type rule says; names both.
+    """
+    rule = to_lo_rules.rules.get(primitive) or to_lo_rules.miss(primitive)
+    out = rule(*args, **params)
+    if primitive.form is None:
+        wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
+        _check_results(primitive, out if primitive.multiple_results else [out], wanted)
+    return out
+
+
+def _check_results(primitive: Primitive, outs: Any, wanted: Sequence[AbstractValue]) -> None:
+    where = f"the rule to_lo of {primitive.name!r}{describe(current_source())}"
+    if not isinstance(outs, (list, tuple)) or len(outs) != len(wanted):  # type: ignore[arg-type]
+        raise TypeError(
+            f"{where} must return a list of {len(wanted)} results, as its type rule says, "
+            f"got {outs!r}."
+        )
+    for i, (x, want) in enumerate(zip(outs, wanted)):  # type: ignore[arg-type]
+        found = typeof(x)
+        if found.strong() != want.strong():
+            raise TypeError(
+                f"{where} returned a value of type {found.str_short()} as result {i}, its type "
+                f"rule says {want.str_short()}. Make the two agree."
+            )
+
+
+def lower_to_lo(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program on the arrays of its values: without high types and operations.
+
+    Inputs and outputs of high types are replaced, in place, by their arrays (see ``low_types``).
+    A program that is not high is returned as it is; the result is remembered with the program.
+
+    Raises:
+        MissingMethod: a high type or primitive does not say how it is made of low ones.
+    """
+    if not program.jaxpr.is_high:
+        return program
+    carrier = LowCarrier(f"the program {program.jaxpr.name!r}")
+    structures = tuple(a if isinstance(a, HiType) else None for a in program.in_avals)
+    return lift_program(carrier, program, structures)[0]
+
+
+def lower_values(values: Sequence[Any], purpose: str) -> list[Any]:
+    """The arrays of concrete values, in the order of a lowered program's inputs."""
+    return [x for v in values for x in take_apart(v, typeof(v), purpose)]
+
+
+def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[Any]:
+    """The values of types ``avals`` that are made of ``arrays``, a lowered program's outputs."""
+    found: list[Any] = []
+    rest = iter(arrays)
+    for aval in avals:
+        if isinstance(aval, HiType):
+            found.append(aval.raise_val(*[next(rest) for _ in aval.lo_ty()]))
+        else:
+            found.append(next(rest))
+    return found
+
+
+def eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    """The rule by which a high primitive is evaluated: by ``to_lo`` where it is high."""
+    high = primitive.is_high
+
+    def rule(*args: Any, **params: Any) -> Any:
+        if otherwise is None or high is None or high(**params):
+            return run_to_lo(primitive, args, params)
+        return otherwise(*args, **params)
+
+    return rule
+
+
+class LowCarrier:
+    """Lifted values are values themselves; their structure is their type where that is high."""
+
+    key = "to_lo"
+
+    def __init__(self, operation: str) -> None:
+        self.purpose = f"asked for to lower {operation}"
+
+    def trace(self, parent: Trace) -> LowerTrace:
+        return LowerTrace(parent, self, to_lo_rules)
+
+    def pure(self, x: Any) -> Any:
+        return x
+
+    def aval(self, value: Any) -> AbstractValue:
+        return typeof(value)
+
+    def structure(self, value: Any, depth: int) -> AbstractValue | None:
+        aval = typeof(value)
+        if not aval.is_high:
+            return None
+        return without_leading(aval) if depth else aval
+
+    def join(self, a: Any, b: Any) -> Any:
+        if a != b:
+            raise TypeError(f"a value changes its type from {a} to {b}{describe(current_source())}")
+        return a
+
+    def types(self, aval: AbstractValue, structure: Any) -> tuple[AbstractValue, ...]:
+        return tuple(low_types((aval if structure is None else structure,)))
+
+    def arrays(self, value: Any, structure: Any, depth: int) -> tuple[Any, ...]:
+        if structure is None:
+            return (value,)
+        return tuple(take_apart(value, typeof(value), self.purpose))
+
+    def value(self, arrays: Sequence[Any], structure: Any, depth: int) -> Any:
+        if structure is None:
+            return arrays[0]
+        aval: Any = structure
+        if depth:
+            stacked: Any = typeof(arrays[0])
+            aval = with_leading(aval, stacked.shape[0])
+        return aval.raise_val(*arrays)
+
+    def known(self, value: Any) -> Any:
+        return value
+
+    def may(self, predicate: Any) -> Any:
+        raise AssertionError("a predicate is low")
+
+    def choose(self, index: Any, cases: Sequence[Any]) -> Any:
+        raise AssertionError("an index is low")

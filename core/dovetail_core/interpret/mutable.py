@@ -1,0 +1,206 @@
+"""Mutable values while tracing: what a transformation does with references, boxes and their like.
+
+A type with ``is_mutable`` describes a place whose contents operations read and write. A trace that
+lifts values (differentiation, batching) cannot leave such a place to its parent, because what is
+written there may be lifted. So a mutable value that is made while it is current is a
+:class:`LocalValue`: its contents are plain values of that trace, and operations on it are carried
+out by the provider ``discharge``, which says them as operations on contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ..base.source import current_source, describe
+from ..dispatch.primitive import Primitive
+from ..dispatch.trace import Trace, Tracer, reset_trace, set_trace
+from ..ir.programs import ClosedJaxpr
+from ..types.avals import AbstractValue, typeof
+from ..types.effects import Effect, InputEffect, ReadEffect
+
+
+class LocalValue(Tracer[Trace]):
+    """A mutable value that belongs to one trace, and its contents as values of that trace.
+
+    ``gone`` says why it cannot be used any more (it was frozen or freed), or is empty. A
+    ``borrowed`` one stands for a value that was made elsewhere.
+    """
+
+    __slots__ = ("contents", "gone", "borrowed")
+
+    def __init__(
+        self, trace: Trace, aval: AbstractValue, contents: Iterable[Any], borrowed: bool = False
+    ) -> None:
+        self._trace = trace
+        self.aval = aval
+        self.contents = list(contents)
+        self.gone = ""
+        self.borrowed = borrowed
+
+    def check(self) -> None:
+        """Raise RuntimeError if the value was frozen or freed."""
+        if self.gone:
+            raise RuntimeError(
+                f"{self.aval.str_short()} is used{describe(current_source())} after it was "
+                f"{self.gone}"
+            )
+
+
+class Loan:
+    """A mutable argument of a transformed function: inside a local value, with lifted contents.
+
+    The contents are read when the function begins, and written back when it has returned; in
+    between the original must not be used.
+    """
+
+    __slots__ = ("originals", "local", "_first", "_type")
+
+    def __init__(
+        self, trace: Trace, originals: Sequence[Any], aval: AbstractValue, contents: Iterable[Any]
+    ) -> None:
+        self.originals = originals
+        self.local = LocalValue(trace, aval, contents, borrowed=True)
+        self._first = list(self.local.contents)
+        self._type = aval
+
+    @property
+    def changed(self) -> bool:
+        """Whether the function wrote to it; a box may hold the same values in another structure."""
+        local = self.local
+        if local.aval != self._type or len(local.contents) != len(self._first):
+            return True
+        return any(a is not b for a, b in zip(local.contents, self._first))
+
+
+def refuse_lent(loans: Sequence[Loan], args: Sequence[Any], what: str) -> None:
+    """Raise ValueError where an operation uses the original of a loan."""
+    for loan in loans:
+        for x in args:
+            if any(x is y for y in loan.originals):
+                raise ValueError(
+                    f"{typeof(x).str_short()} is an argument of a function under {what}, and is "
+                    f"also used directly{describe(current_source())}: a write through one name "
+                    "would not show in the other. Use the argument only."
+                )
+
+
+class Discharged(NamedTuple):
+    """A program without (some of) its mutable inputs.
+
+    Attributes:
+        program: takes contents in place of each of those inputs; returns the results, then the
+            final contents of the inputs that are written.
+        written: the positions of those, in order, among the inputs of the original program.
+    """
+
+    program: ClosedJaxpr
+    written: tuple[int, ...]
+
+
+class Discharge(Protocol):
+    """What the provider ``discharge`` does."""
+
+    def apply(
+        self, trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
+    ) -> Any:
+        """Apply an operation to the local values of ``trace``, which is current."""
+        ...
+
+    def program(self, program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:
+        """The program without mutable values, but for inputs not marked in ``which``."""
+        ...
+
+
+def discharge_provider() -> Discharge:
+    """The provider ``discharge``.
+
+    Raises:
+        PluginError: no plugin provides it.
+    """
+    from ..registry.plugins import registry
+
+    return registry().provider("discharge")
+
+
+def is_own(trace: Trace, x: Any) -> bool:
+    """Whether ``x`` is a mutable value that belongs to ``trace``."""
+    return x.__class__ is LocalValue and x._trace is trace
+
+
+def concerns(trace: Trace, primitive: Primitive, args: Sequence[Any]) -> bool:
+    """Whether a stateful operation makes or uses a mutable value of ``trace``."""
+    if primitive.allocates:
+        return True
+    return any(x.__class__ is LocalValue and x._trace is trace for x in args)
+
+
+def apply_local(
+    trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """Carry out an operation on mutable values of ``trace``, with it as the current trace."""
+    token = set_trace(trace)
+    try:
+        return discharge_provider().apply(trace, primitive, args, params)
+    finally:
+        reset_trace(token)
+
+
+def final_type(program: ClosedJaxpr, i: int) -> AbstractValue:
+    """The type that the input number ``i`` of a program has in the end."""
+    jaxpr = program.jaxpr
+    return jaxpr.mut_types.get(len(jaxpr.constvars) + i, jaxpr.invars[i].aval)
+
+
+def has_mutable(program: ClosedJaxpr) -> bool:
+    """Whether mutable values occur anywhere in a program; remembered with it."""
+    found = program.cache.get("has_mutable")
+    if found is None:
+        jaxpr = program.jaxpr
+        found = any(v.aval.is_mutable for v in (*jaxpr.constvars, *jaxpr.invars)) or any(
+            _eqn_has_mutable(e) for e in jaxpr.eqns
+        )
+        program.cache["has_mutable"] = found
+    return found
+
+
+def _eqn_has_mutable(eqn: Any) -> bool:
+    if eqn.primitive.allocates:
+        return True
+    if eqn.primitive.form is None:
+        return False
+    return any(has_mutable(r.program) for r in eqn.primitive.form(eqn.params).regions)
+
+
+def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
+    """A program without mutable inputs, also without mutable values inside."""
+    if not has_mutable(program):
+        return program
+    return discharge_provider().program(program, (False,) * len(program.in_avals)).program
+
+
+def any_mutable(avals: Iterable[AbstractValue]) -> bool:
+    """Whether a type among ``avals`` is mutable."""
+    return any(a.is_mutable for a in avals)
+
+
+def writes(effects: Iterable[Effect]) -> list[InputEffect]:
+    """The effects that change an input."""
+    return [e for e in effects if isinstance(e, InputEffect) and not isinstance(e, ReadEffect)]
+
+
+def check_aliases(what: str, values: Sequence[Any], names: Sequence[str]) -> None:
+    """Refuse one mutable value in two places.
+
+    Raises:
+        ValueError: names both places.
+    """
+    first: dict[int, int] = {}
+    for i, x in enumerate(values):
+        j = first.setdefault(id(x), i)
+        if j != i and typeof(x).is_mutable:
+            raise ValueError(
+                f"{what}: one {typeof(x).str_short()} is passed as {names[j]} and as {names[i]}"
+                f"{describe(current_source())}: a write through one name would not show in the "
+                "other. Pass it once."
+            )

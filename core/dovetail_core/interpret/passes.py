@@ -1,0 +1,84 @@
+"""Passes that plugins run between the stages from function to executable, in declared order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Literal
+
+from ..base.errors import RegistryError
+from ..base.options import check_ir
+from ..registry.plugins import load_object, registry
+
+Stage = Literal["hi", "ir", "module"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A rewriting of programs at one stage.
+
+    Attributes:
+        name: unique name.
+        stage: ``hi`` (before high types are lowered), ``ir`` (before lowering; both take and
+            return a ``ClosedJaxpr``), or ``module`` (StableHLO text to StableHLO text).
+        run: the function.
+        before, after: names of passes of the same stage that it must precede or follow.
+    """
+
+    name: str
+    stage: Stage
+    run: Callable[[Any], Any]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def ordered(passes: list[Pass]) -> list[Pass]:
+    """Passes in an order that respects ``before`` and ``after``, by name where free.
+
+    Raises:
+        RegistryError: the constraints contradict each other; names the passes of the cycle.
+    """
+    by_name = {p.name: p for p in sorted(passes, key=lambda p: p.name)}
+    needs = {n: {a for a in p.after if a in by_name} for n, p in by_name.items()}
+    for n, p in by_name.items():
+        for b in p.before:
+            if b in needs:
+                needs[b].add(n)
+    sorter = TopologicalSorter(needs)
+    try:
+        sorter.prepare()
+    except CycleError as e:
+        cycle = " -> ".join(e.args[1])
+        raise RegistryError(f"passes contradict each other's order: {cycle}") from e
+    found: list[Pass] = []
+    ready: list[str] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()])
+        if ready:
+            name = ready.pop(0)
+            found.append(by_name[name])
+            sorter.done(name)
+    return found
+
+
+_by_stage: dict[Stage, list[Pass]] = {}
+
+
+def forget_passes() -> None:
+    """Ask the registry again at the next use (it has changed)."""
+    _by_stage.clear()
+
+
+def run_passes(stage: Stage, program: Any) -> Any:
+    """Apply every registered pass of ``stage`` in order."""
+    if stage not in _by_stage:
+        found = [load_object(t) for t in registry().entries("passes").values()]
+        _by_stage[stage] = ordered([p for p in found if p.stage == stage])
+    for p in _by_stage[stage]:
+        program = p.run(program)
+        if check_ir.value and stage != "module":
+            from ..ir.verification import check_jaxpr
+
+            check_jaxpr(program, f"the pass {p.name!r}")
+    return program

@@ -1,0 +1,311 @@
+"""The IR: variables, literals, equations and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..types.avals import AbstractValue, numpy_dtype, typeof
+from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
+
+if TYPE_CHECKING:
+    from ..base.source import Source
+    from ..dispatch.primitive import Primitive
+
+
+class Var:
+    """A variable: it is its own identity, and has a type and no name (the printer gives names)."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: AbstractValue) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Var:{self.aval.str_short()}"
+
+
+class Literal:
+    """A constant written into an equation: a Python or NumPy scalar, with its type."""
+
+    __slots__ = ("val", "aval")
+
+    def __init__(self, val: Any, aval: AbstractValue) -> None:
+        self.val = val
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"{self.val}:{self.aval.str_short()}"
+
+
+Atom = Var | Literal
+
+
+class Eqn:
+    """``outvars = primitive[params](invars)``, with its effects and the user's line behind it."""
+
+    __slots__ = ("primitive", "invars", "outvars", "params", "effects", "source")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        invars: list[Any],
+        outvars: list[Var],
+        params: dict[str, Any],
+        effects: Effects,
+        source: Source | None,
+    ) -> None:
+        self.primitive = primitive
+        self.invars: list[Atom] = invars
+        self.outvars = outvars
+        self.params = params
+        self.effects = effects
+        self.source = source
+
+    def replace(self, **changes: Any) -> Eqn:
+        """A copy with some fields replaced."""
+        return Eqn(**{**{k: getattr(self, k) for k in Eqn.__slots__}, **changes})
+
+    def __repr__(self) -> str:
+        return f"Eqn({self.primitive.name}: {self.invars} -> {self.outvars})"
+
+
+class Jaxpr:
+    """A program: constants and inputs to outputs through equations in order.
+
+    ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` tells whether a
+    high type or primitive occurs anywhere in it, and ``mut_types`` are the final types of mutable
+    inputs whose type changes inside it, by the same positions. Programs are immutable after they
+    are built, and compare by structure (names of variables and source lines do not count).
+    """
+
+    __slots__ = (
+        "constvars",
+        "invars",
+        "outvars",
+        "eqns",
+        "effects",
+        "is_high",
+        "mut_types",
+        "name",
+        "_hash",
+        "__weakref__",
+    )
+
+    def __init__(
+        self,
+        constvars: Sequence[Var],
+        invars: Sequence[Var],
+        outvars: Sequence[Atom],
+        eqns: Sequence[Eqn],
+        *,
+        effects: Effects | None = None,
+        is_high: bool = False,
+        mut_types: dict[int, AbstractValue] | None = None,
+        name: str = "",
+    ) -> None:
+        self.constvars = list(constvars)
+        self.invars = list(invars)
+        self.outvars = list(outvars)
+        self.eqns = list(eqns)
+        self.mut_types = mut_types or {}
+        self.effects = self._collect_effects() if effects is None else effects
+        self.is_high = is_high
+        self.name = name
+        self._hash: int | None = None
+
+    def _collect_effects(self) -> Effects:
+        effects = NO_EFFECTS
+        positions: dict[Any, int] = {}
+        for eqn in self.eqns:
+            if eqn.effects:
+                if not positions:
+                    positions = {v: i for i, v in enumerate(self.constvars + self.invars)}
+                effects |= program_effects(eqn.effects, eqn.invars, positions)
+        if self.mut_types:
+            effects |= {RetypeEffect(i, t) for i, t in self.mut_types.items()}
+        return effects
+
+    @property
+    def in_avals(self) -> list[AbstractValue]:
+        return [v.aval for v in self.invars]
+
+    @property
+    def out_avals(self) -> list[AbstractValue]:
+        return [v.aval for v in self.outvars]
+
+    def replace(self, **changes: Any) -> Jaxpr:
+        """A copy with some fields replaced; effects are collected again if equations change."""
+        fields = {k: getattr(self, k) for k in Jaxpr.__slots__[:-2]}
+        if "eqns" in changes or "invars" in changes or "constvars" in changes:
+            fields["effects"] = None
+        return Jaxpr(**{**fields, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Jaxpr) and hash(self) == hash(other) and _same_program(self, other)
+        )
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            types = tuple(v.aval for v in self.constvars + self.invars + self.outvars)
+            self._hash = hash((types, tuple(e.primitive for e in self.eqns)))
+        return self._hash
+
+    def __str__(self) -> str:
+        from ..text.printer import print_ir
+
+        return print_ir(self)
+
+    __repr__ = __str__
+
+
+class ClosedJaxpr:
+    """A program and the values of its constants; ``cache`` keeps what is derived from it."""
+
+    __slots__ = ("jaxpr", "consts", "cache", "__weakref__")
+
+    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> None:
+        if len(consts) != len(jaxpr.constvars):
+            raise ValueError(
+                f"the program has {len(jaxpr.constvars)} constants, {len(consts)} values given"
+            )
+        self.jaxpr = jaxpr
+        self.consts = list(consts)
+        self.cache: dict[Any, Any] = {}
+
+    @property
+    def in_avals(self) -> list[AbstractValue]:
+        return self.jaxpr.in_avals
+
+    @property
+    def out_avals(self) -> list[AbstractValue]:
+        return self.jaxpr.out_avals
+
+    @property
+    def eqns(self) -> list[Eqn]:
+        return self.jaxpr.eqns
+
+    @property
+    def effects(self) -> Effects:
+        return self.jaxpr.effects
+
+    @property
+    def is_high(self) -> bool:
+        return self.jaxpr.is_high
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, ClosedJaxpr)
+            and self.jaxpr == other.jaxpr
+            and all(map(same_constant, self.consts, other.consts))
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.jaxpr)
+
+    def __str__(self) -> str:
+        from ..text.printer import print_ir
+
+        return print_ir(self)
+
+    __repr__ = __str__
+
+
+def open_program(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
+    """The program without the values of its constants."""
+    return program if isinstance(program, Jaxpr) else program.jaxpr
+
+
+def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
+    """The sub-programs in a parameter or a dictionary of them, in order."""
+    if isinstance(value, (Jaxpr, ClosedJaxpr)):
+        yield value
+    elif isinstance(value, dict):
+        yield from programs_in(list(cast("dict[Any, Any]", value).values()))
+    elif isinstance(value, (tuple, list)):
+        for item in cast("Sequence[Any]", value):
+            yield from programs_in(item)
+
+
+def same_constant(a: Any, b: Any) -> bool:
+    """Whether two constants are one object, or arrays that are equal in type and bits."""
+    if a is b:
+        return True
+    from ..dispatch.trace import Tracer
+
+    if isinstance(a, Tracer) or isinstance(b, Tracer):
+        return False
+    aval = typeof(a)
+    dtype = numpy_dtype(aval)
+    return dtype is not None and aval == typeof(b) and _bits(a, dtype) == _bits(b, dtype)
+
+
+def _bits(x: Any, dtype: Any) -> tuple[Any, ...]:
+    with np.errstate(all="ignore"):  # a Python float may overflow its 32-bit type
+        y = np.asarray(x, dtype)
+    return y.dtype, y.shape, y.tobytes()
+
+
+def same_literal(a: Literal, b: Literal) -> bool:
+    """Whether two literals are equal in type and, at that type, in bits."""
+    if a.aval != b.aval or a.val is b.val:
+        return a.aval == b.aval
+    if isinstance(a.val, int) and isinstance(b.val, int):
+        return a.val == b.val
+    dtype = numpy_dtype(a.aval)
+    return dtype is not None and _bits(a.val, dtype) == _bits(b.val, dtype)
+
+
+_compared: Any = (int, float, complex, np.generic, np.ndarray, tuple, list, dict)
+
+
+def same_param(a: Any, b: Any) -> bool:
+    """Equality of parameters: as ``==``, but numbers must agree in type and bits.
+
+    So ``nan`` is itself, and ``0.0`` is neither ``-0.0`` nor ``0`` nor ``False``.
+    """
+    if a is b:
+        return True
+    if not isinstance(a, _compared) and not isinstance(b, _compared):
+        return bool(a == b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (tuple, list)):
+        xs, ys = cast("Sequence[Any]", a), cast("Sequence[Any]", b)
+        return len(xs) == len(ys) and all(map(same_param, xs, ys))
+    if isinstance(a, dict):
+        return _same_params(cast("dict[str, Any]", a), cast("dict[str, Any]", b))
+    return a == b if isinstance(a, int) else _bits(a, None) == _bits(b, None)
+
+
+def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    return a.keys() == b.keys() and all(same_param(v, b[k]) for k, v in a.items())
+
+
+def _same_program(a: Jaxpr, b: Jaxpr) -> bool:
+    names: dict[Var, Var] = {}
+
+    def same(x: Atom, y: Atom) -> bool:
+        if isinstance(x, Literal) or isinstance(y, Literal):
+            return isinstance(x, Literal) and isinstance(y, Literal) and same_literal(x, y)
+        return names.get(x) is y
+
+    def define(xs: list[Var], ys: list[Var]) -> bool:
+        names.update(zip(xs, ys))
+        return len(xs) == len(ys) and all(x.aval == y.aval for x, y in zip(xs, ys))
+
+    if not (define(a.constvars, b.constvars) and define(a.invars, b.invars)):
+        return False
+    if len(a.eqns) != len(b.eqns) or len(a.outvars) != len(b.outvars):
+        return False
+    for p, q in zip(a.eqns, b.eqns):
+        if p.primitive is not q.primitive or len(p.invars) != len(q.invars):
+            return False
+        if not (all(map(same, p.invars, q.invars)) and _same_params(p.params, q.params)):
+            return False
+        if p.effects != q.effects or not define(p.outvars, q.outvars):
+            return False
+    return all(map(same, a.outvars, b.outvars)) and a.mut_types == b.mut_types

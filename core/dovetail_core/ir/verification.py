@@ -1,0 +1,160 @@
+"""The checker: whether a program keeps the rules of the IR; option ``check_ir`` runs it always."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from ..base.errors import IRError
+from ..base.source import describe
+from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
+from ..types.high import without_leading
+from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, programs_in
+from .regions import CONTROL, Form, Region
+
+
+def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
+    """Check a program and its sub-programs.
+
+    Every variable is defined once and before it is used; results have the types and equations the
+    effects that the type rules say; the effects and ``is_high`` of the program are those of its
+    equations; sub-programs fit the operands and results that their primitive's form connects.
+
+    Args:
+        after: what made the program (a pass, say), for the message.
+
+    Raises:
+        IRError: a rule is broken; names the program, the equation and the user's line behind it.
+    """
+    seen: set[int] = set()
+    todo: list[Jaxpr | ClosedJaxpr] = [program]
+    while todo:
+        ir = todo.pop()
+        if id(ir) not in seen:
+            seen.add(id(ir))
+            _Checker(open_program(ir), after).run()
+            todo.extend(p for e in open_program(ir).eqns for p in programs_in(e.params))
+
+
+class _Checker:
+    """One program, without what is inside its sub-programs."""
+
+    def __init__(self, jaxpr: Jaxpr, after: str) -> None:
+        self.jaxpr = jaxpr
+        self.after = after
+        self.defined: set[Var] = set()
+        self.place: tuple[int, Eqn] | None = None
+
+    def run(self) -> None:
+        jaxpr = self.jaxpr
+        self.define(jaxpr.constvars, "a constant")
+        self.define(jaxpr.invars, "an input")
+        high = any(v.aval.is_high for v in self.defined)
+        for i, eqn in enumerate(jaxpr.eqns):
+            self.place = i, eqn
+            high = self.equation(eqn) or high
+        self.place = None
+        self.use(jaxpr.outvars, "output")
+        if high and not jaxpr.is_high:
+            self.fail("something high occurs in it, but is_high is not set")
+        collected = jaxpr.replace(effects=None).effects
+        if jaxpr.effects != collected:
+            self.fail(f"its effects are {_set(jaxpr.effects)}, its equations' {_set(collected)}")
+        beyond = [i for i in jaxpr.mut_types if i >= len(jaxpr.constvars) + len(jaxpr.invars)]
+        if beyond:
+            self.fail(f"mut_types speaks of input {beyond[0]}, which does not exist")
+
+    def define(self, variables: Iterable[Var], what: str) -> None:
+        for v in variables:
+            if v in self.defined:
+                self.fail(f"{what} of type {v.aval.str_short()} is defined a second time")
+            self.defined.add(v)
+
+    def use(self, atoms: Sequence[Atom], what: str) -> None:
+        for i, x in enumerate(atoms):
+            if isinstance(x, Literal):
+                self.literal(x, f"{what} {i}")
+            elif x not in self.defined:
+                self.fail(f"{what} {i} (of type {x.aval.str_short()}) is not defined here")
+
+    def literal(self, x: Literal, what: str) -> None:
+        if numpy_dtype(x.aval) is not None and getattr(x.aval, "shape", ()):
+            self.fail(f"{what} is a literal of type {x.aval.str_short()}; literals are scalars")
+
+    def equation(self, eqn: Eqn) -> bool:
+        """Check one equation; whether it is high."""
+        self.use(eqn.invars, "operand")
+        try:
+            found = eqn.primitive.infer(tuple([x.aval for x in eqn.invars]), eqn.params)
+        except Exception as e:  # a type rule may refuse in any way
+            self.fail(f"its type rule refuses it: {type(e).__name__}: {e}", e)
+        avals = [v.aval for v in eqn.outvars]
+        if avals != list(found.avals):
+            said = _types(found.avals)
+            self.fail(f"its results are of types {_types(avals)}, its rule says {said}")
+        if eqn.effects != found.effects:
+            self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(found.effects)}")
+        self.define(eqn.outvars, "a result")
+        if eqn.primitive.form is not None:
+            self.form(eqn, eqn.primitive.form(eqn.params))
+        return found.is_high
+
+    def form(self, eqn: Eqn, form: Form) -> None:
+        for n, region in enumerate(form.regions):
+            program = region.program
+            for what, named, has in (
+                ("takes {} operands", len(region.operands), len(program.in_avals)),
+                ("gives {} results", len(region.results), len(program.out_avals)),
+            ):
+                if named != has:
+                    self.fail(f"sub-program {n} {what.format(has)}, its form names {named}")
+            self.connections(eqn, form, n, region)
+
+    def connections(self, eqn: Eqn, form: Form, n: int, region: Region) -> None:
+        ins = zip(region.operands, region.program.in_avals)
+        outs = zip(region.results, region.program.out_avals)
+        operands = [("operand", i, eqn.invars, i in form.sliced, a) for i, a in ins]
+        results = [("result", i, eqn.outvars, i in form.stacked, a) for i, a in outs]
+        for what, i, atoms, leading, inner in [*operands, *results]:
+            if i == CONTROL and what == "result":
+                continue
+            if not 0 <= i < len(atoms):
+                self.fail(f"the form of sub-program {n} names {what} {i} of {len(atoms)}")
+            outer = atoms[i].aval
+            if not _fits(outer, inner, leading):
+                slices = "slices of " if leading else ""
+                self.fail(
+                    f"{what} {i} is of type {outer.str_short()}, sub-program {n} has "
+                    f"{inner.str_short()} for {slices}it"
+                )
+
+    def fail(self, message: str, cause: BaseException | None = None) -> NoReturn:
+        from ..text.printer import print_eqn
+
+        after = f" after {self.after}" if self.after else ""
+        name = f" {self.jaxpr.name!r}" if self.jaxpr.name else ""
+        where = f"the program{name}"
+        if self.place is not None:
+            i, eqn = self.place
+            text = print_eqn(self.jaxpr, eqn)
+            where = f"equation {i} of {where}{describe(eqn.source)}, {text!r}"
+        raise IRError(f"{where} is not valid{after}: {message}") from cause
+
+
+def _fits(outer: AbstractValue, inner: AbstractValue, leading: bool) -> bool:
+    """Whether a value and a sub-program's view of it agree (but for weak types)."""
+    if not (isinstance(outer, ShapedArray) and isinstance(inner, ShapedArray)):
+        if inner.has_mutable_type and outer.has_mutable_type:
+            return True  # the variable's type is the first that the value had
+        return inner == (without_leading(outer) if leading else outer)
+    if len(outer.shape) != len(inner.shape) + leading or outer.dtype != inner.dtype:
+        return False
+    return outer.shape[int(leading) :] == inner.shape
+
+
+def _types(avals: Sequence[AbstractValue]) -> str:
+    return f"({', '.join(a.str_short() for a in avals)})"
+
+
+def _set(effects: Iterable[Any]) -> str:
+    return f"{{{', '.join(sorted(map(str, effects)))}}}"

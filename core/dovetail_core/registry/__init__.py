@@ -1,0 +1,1 @@
+"""Plugins: manifests, their discovery, what they name, hooks, and the facade's names."""

@@ -1,0 +1,190 @@
+"""The registry: plugins that were found, and access to what their manifests name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ..base.errors import PluginError
+from .manifest import Manifest
+
+if TYPE_CHECKING:
+    from ..rules.tables import RuleTable
+
+KERNEL_TABLES = {
+    "eval": "dovetail_core.rules.evaluation:eval_rules",
+    "dce": "dovetail_core.rules.dce:dce_rules",
+    "to_lo": "dovetail_core.interpret.lowering:to_lo_rules",
+}
+_REQUIRED: Any = object()
+
+
+@dataclass
+class Plugin:
+    """A plugin that was found: its manifest, its origin, and why it is set aside if it is."""
+
+    name: str
+    distribution: str
+    version: str
+    target: str
+    manifest: Manifest | None = None
+    problem: str = ""
+    seconds: float = 0.0
+
+
+@dataclass
+class Registry:
+    """All plugins that were found; ``active`` are those that work together."""
+
+    plugins: dict[str, Plugin] = field(default_factory=dict[str, Plugin])
+    _objects: dict[str, Any] = field(default_factory=dict[str, Any])
+    _has_types: bool = False
+
+    @property
+    def active(self) -> dict[str, Manifest]:
+        return {p.name: p.manifest for p in self.plugins.values() if p.manifest and not p.problem}
+
+    def contributions(self, table: str) -> list[tuple[Plugin, str]]:
+        """Plugins and their modules that add rules of ``table``, in the order of their names."""
+        active = self.active.items()
+        return [(self.plugins[n], m) for n, p in active for m in p.contributes.get(table, ())]
+
+    def contributors(self, table: str) -> list[str]:
+        """Modules that add rules of ``table``, in the order of the plugins' names."""
+        return [module for _, module in self.contributions(table)]
+
+    def provider(self, role: str, default: Any = _REQUIRED) -> Any:
+        """The object that a plugin provides for ``role``.
+
+        Raises:
+            PluginError: no active plugin provides it and no default is given, or two do.
+        """
+        key = f"provider {role}"
+        if key in self._objects:
+            return self._objects[key]
+        found = {n: m.providers[role] for n, m in self.active.items() if role in m.providers}
+        if len(found) > 1:
+            raise PluginError(
+                f"plugins {' and '.join(map(repr, found))} both provide {role!r}: disable one "
+                "(DOVETAIL_DISABLE_PLUGINS)."
+            )
+        if not found:
+            if default is not _REQUIRED:
+                return default
+            raise PluginError(f"no active plugin provides {role!r}. {self._aside_note()}")
+        self._objects[key] = load_object(next(iter(found.values())))
+        return self._objects[key]
+
+    def table(self, name: str) -> RuleTable[Any]:
+        """The rule table ``name``, its module imported.
+
+        Raises:
+            PluginError: no active plugin owns such a table.
+        """
+        return self._owned("tables", name, KERNEL_TABLES)
+
+    def backend(self, name: str) -> Any:
+        """The backend of a platform (see :meth:`table`)."""
+        return self._owned("backends", name, {})
+
+    def entries(self, kind: str) -> dict[str, str]:
+        """All entries of one mapping of the manifests, such as ``tables`` or ``commands``."""
+        return {k: v for m in self.active.values() for k, v in getattr(m, kind).items()}
+
+    def _owned(self, kind: str, name: str, own: dict[str, str]) -> Any:
+        key = f"{kind} {name}"
+        if key not in self._objects:
+            known = own | self.entries(kind)
+            if name not in known:
+                raise PluginError(
+                    f"no active plugin has {kind} entry {name!r}; known: "
+                    f"{', '.join(sorted(known)) or 'none'}. {self._aside_note()}"
+                )
+            self._objects[key] = load_object(known[name])
+        return self._objects[key]
+
+    def import_types(self) -> bool:
+        """Import the modules that plugins name as registering types; False if that is done.
+
+        A module that does not import is left out with a warning (with ``DOVETAIL_STRICT=1``, an
+        error).
+        """
+        if self._has_types:
+            return False
+        self._has_types = True
+        for name, manifest in self.active.items():
+            for module in manifest.types:
+                try:
+                    import_module(module)
+                except Exception as e:  # a plugin's module may fail in any way
+                    _warn(
+                        f"the types of plugin {name!r} ({module}) are set aside: "
+                        f"{type(e).__name__}: {e}. Fix the module, or disable the plugin "
+                        "(DOVETAIL_DISABLE_PLUGINS).",
+                        e,
+                    )
+        return True
+
+    def aside(self) -> str:
+        """The plugins that are not active, and why; empty if all are."""
+        return "; ".join(f"{p.name} ({p.problem})" for p in self.plugins.values() if p.problem)
+
+    def _aside_note(self) -> str:
+        aside = self.aside()
+        return f"Set aside: {aside}" if aside else "Install the plugin that provides it."
+
+
+def _warn(text: str, cause: BaseException) -> None:
+    """Warn that something is set aside; an error with ``DOVETAIL_STRICT=1``."""
+    if os.environ.get("DOVETAIL_STRICT") == "1":
+        raise PluginError(text) from cause
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def load_object(target: str) -> Any:
+    """The object that an import string ``"module:attribute"`` (or ``"module"``) names."""
+    module, _, attribute = target.partition(":")
+    found = import_module(module)
+    for part in attribute.split(".") if attribute else ():
+        found = getattr(found, part)
+    return found
+
+
+_registry: Registry | None = None
+
+
+def registry() -> Registry:
+    """The plugins of this process; entry points are read at the first call."""
+    global _registry
+    if _registry is None:
+        from .discovery import discover
+
+        _registry = discover()
+    return _registry
+
+
+def swap_registry(new: Registry | None) -> Registry | None:
+    """Set the registry (None: read entry points again at the next use); returns the old one."""
+    global _registry
+    old, _registry = _registry, new
+    return old
+
+
+def distribution_of(module: str) -> str:
+    """The distribution and version that a module belongs to, for messages."""
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+    top = module.partition(".")[0]
+    for p in registry().plugins.values():
+        if p.target.partition(":")[0].partition(".")[0] == top:
+            return f"{p.distribution} {p.version} (plugin {p.name!r})"
+    names = ["dovetail-core"] if top == "dovetail_core" else packages_distributions().get(top, [])
+    for name in names:
+        try:
+            return f"{name} {version(name)}"
+        except PackageNotFoundError:
+            return name
+    return f"module {module}"

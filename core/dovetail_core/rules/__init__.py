@@ -1,0 +1,1 @@
+"""Rule tables, and the interpretations of the kernel: evaluation, staging, dead code."""

@@ -1,0 +1,220 @@
+"""The staging trace: records operations as a program instead of computing them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ..base.errors import refuse_mutable_result
+from ..base.options import check_ir
+from ..base.source import Source, current_source, describe
+from ..dispatch.trace import Trace, Tracer, check_alive, get_trace, reset_trace, set_trace
+from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from ..types.avals import AbstractValue, typeof
+from ..types.effects import Effects, RetypeEffect
+from ..xla.config import tracing_state
+from .gc import end_tracing, start_tracing
+
+if TYPE_CHECKING:
+    from ..dispatch.primitive import Primitive
+
+
+class StagedTracer(Tracer["StagingTrace"]):
+    """A variable of the program that is being recorded."""
+
+    __slots__ = ("variable",)  # not `var`, which is a method of arrays
+
+    def __init__(self, trace: StagingTrace, var: Var) -> None:
+        self._trace = trace
+        self.aval = var.aval
+        self.variable = var
+
+    def origin(self) -> Source | None:
+        for eqn in reversed(self._trace.eqns):
+            if self.variable in eqn.outvars:
+                return eqn.source
+        return None
+
+
+_literal_types = {bool, int, float, complex}
+
+
+class StagingTrace(Trace):
+    """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
+
+    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped")
+
+    def __init__(self, parent: Trace, name: str = "") -> None:
+        super().__init__(parent)
+        self.eqns: list[Eqn] = []
+        self.constants: list[tuple[Var, Any]] = []
+        self._const_of: dict[int, Var] = {}
+        self.is_high = False
+        self.name = name
+        self.retyped: dict[Var, AbstractValue] = {}  # types of mutable values that have changed
+
+    @property
+    def what(self) -> str:  # type: ignore[override]
+        return f"the trace of {self.name!r}" if self.name else "a trace"
+
+    def new_input(self, aval: AbstractValue) -> StagedTracer:
+        """A fresh input of the program."""
+        self.is_high = self.is_high or aval.is_high
+        return StagedTracer(self, Var(aval))
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        invars: list[Any] = [
+            a.variable if a.__class__ is StagedTracer and a._trace is self else self.atom(a)
+            for a in args
+        ]
+        out = primitive.infer(tuple([v.aval for v in invars]), params)
+        outvars = [Var(a) for a in out.avals]
+        self.eqns.append(Eqn(primitive, invars, outvars, params, out.effects, current_source()))
+        if out.is_high:
+            self.is_high = True
+            if primitive.stateful and out.effects:
+                self._note_types(primitive, args, invars, params, out.effects)
+        if primitive.multiple_results:
+            return [StagedTracer(self, v) for v in outvars]
+        return StagedTracer(self, outvars[0])
+
+    def _note_types(
+        self, primitive: Primitive, args: Any, invars: list[Any], params: Any, effects: Effects
+    ) -> None:
+        """Remember which types mutable operands have from here on."""
+        for e in effects:
+            if e.__class__ is RetypeEffect:
+                var = invars[e.input_index]  # type: ignore[attr-defined]
+                if primitive.form is not None:
+                    form = primitive.form(params)
+                    if form.loop or form.sliced or form.control is not None:
+                        _refuse_retyping(primitive, var.aval, e.aval)  # type: ignore[attr-defined]
+                self.retyped[var] = e.aval  # type: ignore[attr-defined]
+                tracer = args[e.input_index]  # type: ignore[attr-defined]
+                if tracer.__class__ is StagedTracer and tracer._trace is self:
+                    tracer.aval = e.aval  # type: ignore[attr-defined]
+
+    def type_of(self, x: Any) -> AbstractValue | None:
+        """The type that a mutable value has at this point of the program, if it occurs in it."""
+        var = x.variable if x.__class__ is StagedTracer and x._trace is self else None
+        var = var or self._const_of.get(id(x))
+        return None if var is None else self.retyped.get(var, var.aval)
+
+    def atom(self, x: Any) -> Atom:
+        """The variable or literal that stands for ``x`` in this program."""
+        if x.__class__ is StagedTracer and x._trace is self:
+            return x.variable
+        if x.__class__ in _literal_types or issubclass(x.__class__, np.generic):
+            return Literal(x, typeof(x))
+        known = self._const_of.get(id(x))
+        if known is None:
+            if issubclass(x.__class__, Tracer):
+                check_alive(x)
+            aval = typeof(x)
+            if aval.has_mutable_type:
+                aval = current_type(x, self.parent)
+            known = self._const_of[id(x)] = Var(aval)
+            self.is_high = self.is_high or known.aval.is_high
+            self.constants.append((known, x))  # keeps x alive, so that its id stays its own
+        return known
+
+    def finish(
+        self, inputs: Sequence[StagedTracer], outputs: Sequence[Any]
+    ) -> tuple[Jaxpr, list[Any]]:
+        """The recorded program, its constants as ``constvars``, and their values."""
+        outvars = [self.atom(x) for x in outputs]
+        for v in outvars:
+            if v.aval.is_mutable:
+                refuse_mutable_result(v.aval, self.name or "a traced function")
+        self.ended = True
+        jaxpr = Jaxpr(
+            [v for v, _ in self.constants],
+            [t.variable for t in inputs],
+            outvars,
+            self.eqns,
+            is_high=self.is_high,
+            mut_types=self._final_types(inputs) if self.retyped else None,
+            name=self.name,
+        )
+        if check_ir.value:
+            from ..ir.verification import check_jaxpr
+
+            check_jaxpr(jaxpr, "tracing")
+        return jaxpr, [c for _, c in self.constants]
+
+    def _final_types(self, inputs: Sequence[StagedTracer]) -> dict[int, AbstractValue]:
+        variables = [*[v for v, _ in self.constants], *[t.variable for t in inputs]]
+        final = {i: self.retyped.get(v, v.aval) for i, v in enumerate(variables)}
+        return {i: t for i, t in final.items() if t != variables[i].aval}
+
+
+def current_type(x: Any, trace: Trace | None = None) -> AbstractValue:
+    """The type that a mutable value has now, as ``trace`` (the current one) sees it."""
+    trace = trace or get_trace()
+    while trace is not None:
+        if isinstance(trace, StagingTrace):
+            found = trace.type_of(x)
+            if found is not None:
+                return found
+        trace = trace.parent
+    return typeof(x)
+
+
+def _refuse_retyping(primitive: Primitive, before: AbstractValue, after: AbstractValue) -> NoReturn:
+    raise TypeError(
+        f"{primitive.name!r}{describe(current_source())} changes {before.str_short()} to "
+        f"{after.str_short()}: in loops and branches the types of what a mutable value holds must "
+        "stay the same. Set it to values of those types before."
+    )
+
+
+def stage(
+    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
+) -> tuple[Jaxpr, list[Any]]:
+    """Record ``f``, which takes one value per type in ``in_avals`` and returns a sequence.
+
+    Returns the program and the values of its constants (which may be tracers of an outer trace:
+    pass them as operands of the equation that is being built, see :func:`consts_to_inputs`).
+    """
+    trace = StagingTrace(get_trace(), name)
+    inputs = [trace.new_input(a) for a in in_avals]
+    token, outer = set_trace(trace), tracing_state.swap_local(True)
+    start_tracing()
+    try:
+        outputs = f(*inputs)
+        return trace.finish(inputs, outputs)
+    finally:
+        end_tracing()
+        trace.ended = True
+        reset_trace(token)
+        tracing_state.set_local(outer)
+
+
+def stage_closed(
+    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
+) -> ClosedJaxpr:
+    """Record ``f`` where it can close over concrete values only.
+
+    Raises:
+        UnexpectedTracerError: ``f`` closes over a tracer.
+    """
+    jaxpr, consts = stage(f, in_avals, name)
+    for c in consts:
+        if isinstance(c, Tracer):
+            from ..base.errors import UnexpectedTracerError
+
+            raise UnexpectedTracerError(
+                f"{name or 'a rule'} closes over a traced value of type {c.aval.str_short()}"
+                f"{describe(c.origin())}. Pass it as an argument instead."
+            )
+    return ClosedJaxpr(jaxpr, consts)
+
+
+def consts_to_inputs(jaxpr: Jaxpr) -> ClosedJaxpr:
+    """The program with its constants as leading inputs, so that callers pass them as operands."""
+    if not jaxpr.constvars:
+        return ClosedJaxpr(jaxpr)
+    moved = jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars])
+    return ClosedJaxpr(moved)

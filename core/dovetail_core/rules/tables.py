@@ -1,0 +1,221 @@
+"""Columns of the matrix: one rule table per transformation or backend, a plain dict when hot."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+
+from ..base.errors import MissingRule, PluginError, RuleConflict
+from ..base.source import registering_place
+from ..dispatch.primitive import Primitive
+from ..xla.config import Config
+
+if TYPE_CHECKING:
+    from ..registry.plugins import Plugin
+
+RuleT = TypeVar("RuleT", bound=Callable[..., Any])
+
+generation = Config(
+    "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
+)
+"""Grows when a rule is replaced or added after its table was filled; part of every cache key."""
+
+_filling = threading.RLock()  # a second thread waits for a table that the first one is filling
+
+
+class Origin(NamedTuple):
+    """Where a rule came from: the module and line that registered it, and how it got there."""
+
+    module: str
+    line: int
+    kind: str  # "declared", "override" or "derived"
+    replaced: Origin | None = None
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}" if self.line else f"{self.module} ({self.kind})"
+
+
+def within(error: MissingRule, primitive: Primitive) -> MissingRule:
+    """``error`` of deriving or running a derived rule, with the name of the rule's primitive."""
+    inside = "In a sub-program" if primitive.form is not None else "Used by the decomposition"
+    return MissingRule(f"{error} {inside} of {primitive.name!r}.")
+
+
+class RuleTable(Generic[RuleT]):
+    """The column ``name``: how each primitive behaves under one interpretation.
+
+    Args:
+        name: ``"<plugin>.<column>"``.
+        signature: what a rule looks like (a ``Protocol`` whose docstring explains it).
+        derive: makes a rule for a primitive that has none, or returns None.
+        law: name of the law that every rule obeys (the function is named in the manifest).
+        empty: what happens where there is no rule and none can be derived, if that is not an error.
+
+    ``rules`` is all that an interpreter touches per operation: ``table.rules.get(primitive)``, and
+    on None ``table.miss(primitive)``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        signature: type | None = None,
+        derive: Callable[[Primitive], RuleT | None] | None = None,
+        law: str = "",
+        empty: str = "",
+    ) -> None:
+        self.name = name
+        self.signature = signature
+        self.law = law
+        self.empty = empty
+        self.module: str = registering_place()[0]
+        self.rules: dict[Primitive, RuleT] = {}
+        self.origins: dict[Primitive, Origin] = {}
+        self.problems: list[str] = []  # contributions that were set aside, and why
+        self._derive = derive
+        self._filled = False
+        self._filling = False
+
+    def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
+        """Decorator that adds the rule of ``primitive``.
+
+        Raises:
+            RuleConflict: another place filled it and ``override`` is not set, or two plugins
+                that fill the table both override it.
+        """
+
+        def fill(rule: RuleT) -> RuleT:
+            self.set(primitive, rule, override=override)
+            return rule
+
+        return fill
+
+    def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
+        """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
+        new = Origin(*registering_place(), "override" if override else "declared")
+        old = self.origins.get(primitive)
+        if old is not None and old.kind != "derived" and old[:2] != new[:2]:
+            if old.kind == "override" and not override and not self._filled:
+                # An override that was registered first (import order is not priority) stays.
+                self.origins[primitive] = old._replace(replaced=new)
+                return
+            if not override or (old.kind == "override" and self._filling):
+                raise RuleConflict(self._conflict(primitive, old, new))
+            new = new._replace(replaced=old)
+        self.rules[primitive] = rule
+        self.origins[primitive] = new
+        seen = self._filled or (old is not None and not self._filling)
+        if seen and not primitive.anonymous:
+            generation.set_global(generation.value + 1)
+
+    def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
+        from ..registry.plugins import distribution_of
+
+        both = new.kind == "override"
+        remedy = "" if both else ", or register with override=True to replace it on purpose"
+        return (
+            f"table {self.name!r} already has {'an override' if both else 'a rule'} for "
+            f"{primitive.name!r}: {distribution_of(old.module)} at {old}; "
+            f"{distribution_of(new.module)} registers another at {new}. Uninstall or disable one "
+            f"of them{remedy}."
+        )
+
+    def fill(self) -> None:
+        """Import every module that plugins named as contributor to this table, once.
+
+        A module that does not import is set aside with a warning: the table does without its rules.
+
+        Raises:
+            RuleConflict: two contributors add one rule.
+            PluginError: ``DOVETAIL_STRICT=1`` is set and a module does not import.
+        """
+        if self._filled:
+            return
+        from ..registry.plugins import registry
+
+        with _filling:
+            if self._filled or self._filling:
+                return
+            self._filling = True
+            try:
+                self.problems.clear()
+                for plugin, module in registry().contributions(self.name):
+                    self._load(plugin, module)
+                self._filled = True
+            finally:
+                self._filling = False
+
+    def _load(self, plugin: Plugin, module: str) -> None:
+        before = self.rules.copy(), self.origins.copy()
+        try:
+            import_module(module)
+        except RuleConflict:
+            raise
+        except Exception as e:  # a plugin's module may fail in any way; the rest must go on
+            # In place: interpreters hold on to the dictionaries.
+            for now, then in zip((self.rules, self.origins), before):
+                now.clear()
+                now.update(then)  # type: ignore[arg-type]
+            why = f"{type(e).__name__}: {e}"
+            text = (
+                f"the rules of plugin {plugin.name!r} of {plugin.distribution} {plugin.version} "
+                f"for table {self.name!r} are set aside, because {module} fails to import: {why}. "
+                "Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
+            )
+            if os.environ.get("DOVETAIL_STRICT") == "1":
+                raise PluginError(text) from e
+            self.problems.append(f"{module} of plugin {plugin.name!r} ({why})")
+            warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+    def miss(self, primitive: Primitive) -> RuleT:
+        """The slow path of a lookup: fill the table, else derive a rule and keep it, else raise.
+
+        Raises:
+            MissingRule: names the primitive, the table, who owns them, and how to add the rule.
+        """
+        self.fill()
+        rule = self.rules.get(primitive)
+        if rule is None and primitive.rules is not None:
+            rule = cast("RuleT | None", primitive.rules.get(self.name))
+        if rule is None and self._derive is not None:
+            rule = self._derive(primitive)
+            if rule is not None and not primitive.anonymous:
+                self.rules[primitive] = rule
+                self.origins[primitive] = Origin(self.module, 0, "derived")
+        if rule is None:
+            raise MissingRule(self._missing(primitive))
+        return rule
+
+    def _missing(self, primitive: Primitive) -> str:
+        from ..base.source import current_source, describe
+        from ..registry.plugins import distribution_of
+
+        return (
+            f"table {self.name!r} has no rule for primitive {primitive.name!r}"
+            f"{describe(current_source())}. The primitive comes from "
+            f"{distribution_of(primitive.module)}, the table from {distribution_of(self.module)}. "
+            f"Add the rule with @dovetail_core.registry().table({self.name!r})"
+            f".register({primitive.name.rpartition('.')[2]}_p), or give the primitive a "
+            f"decomposition (Primitive.def_decomposition).{self._aside_note()}"
+        )
+
+    def _aside_note(self) -> str:
+        return f" Set aside: {'; '.join(self.problems)}." if self.problems else ""
+
+    def get(self, primitive: Primitive) -> RuleT | None:
+        """The rule of ``primitive``, filling and deriving as needed, or None."""
+        try:
+            return self.rules.get(primitive) or self.miss(primitive)
+        except MissingRule:
+            return None
+
+    def __getitem__(self, primitive: Primitive) -> RuleT:
+        rule = self.rules.get(primitive)
+        return rule if rule is not None else self.miss(primitive)
+
+    def __repr__(self) -> str:
+        return f"<RuleTable {self.name}: {len(self.rules)} rules>"

@@ -1,0 +1,1 @@
+"""Programs as text: the printer and the parser."""

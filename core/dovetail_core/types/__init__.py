@@ -1,0 +1,1 @@
+"""Types of values: abstract values, effects, the algebra of arrays, high types."""

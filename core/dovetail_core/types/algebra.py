@@ -1,0 +1,114 @@
+"""The few array operations that transformations need of any array type, provided by a plugin.
+
+Transformations name no primitive. Where they need a zero, a sum or a broadcast they ask for it
+here; the plugin that owns arrays names its provider in its manifest (``algebra``). High types
+bring their own zero and addition (see ``HiType``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from .avals import AbstractValue, typeof
+
+
+class Algebra(Protocol):
+    """Operations on array values (concrete or traced), each bound under the current trace."""
+
+    def full(self, aval: AbstractValue, value: Any) -> Any:
+        """An array of type ``aval`` filled with the scalar ``value``."""
+        ...
+
+    def add(self, x: Any, y: Any) -> Any:
+        """The sum of two values of one type."""
+        ...
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """The elementwise product of two values of one type."""
+        ...
+
+    def neg(self, x: Any) -> Any:
+        """The negative."""
+        ...
+
+    def min(self, x: Any, y: Any) -> Any:
+        """The lesser of two values of one type, element by element; NaN where one is."""
+        ...
+
+    def max(self, x: Any, y: Any) -> Any:
+        """The greater (see :meth:`min`)."""
+        ...
+
+    def less(self, x: Any, y: Any) -> Any:
+        """Whether ``x < y``, element by element: booleans."""
+        ...
+
+    def sum(self, x: Any, axes: Sequence[int]) -> Any:
+        """The sum over ``axes``, which disappear."""
+        ...
+
+    def broadcast(self, x: Any, size: int, axis: int) -> Any:
+        """``x`` with a new axis of length ``size`` at ``axis``."""
+        ...
+
+    def move_axis(self, x: Any, source: int, destination: int) -> Any:
+        """``x`` with one axis moved."""
+        ...
+
+    def select(self, which: Any, on_false: Any, on_true: Any) -> Any:
+        """Elementwise choice; ``which`` is boolean, of the shape of the others or of its head."""
+        ...
+
+    def pick(self, index: Any, cases: Sequence[Any]) -> Any:
+        """Elementwise ``cases[index]``; ``index`` is integer, of the cases' shape or its head."""
+        ...
+
+    def cut(self, x: Any, axis: int, start: int, shape: Sequence[int]) -> Any:
+        """The part of ``axis`` (0 or -1) that begins at ``start``, reshaped to ``shape`` there."""
+        ...
+
+    def any(self, x: Any) -> Any:
+        """Whether any element of a boolean array is true: a scalar boolean."""
+        ...
+
+    def convert(self, x: Any, aval: AbstractValue) -> Any:
+        """``x`` with the element type (and weak type) of ``aval``."""
+        ...
+
+    def array(self, x: Any, aval: AbstractValue) -> Any:
+        """A Python or NumPy scalar as an array of type ``aval``, with an array's methods."""
+        ...
+
+
+_provider: list[Algebra] = []
+
+
+def algebra() -> Algebra:
+    """The provider that the array plugin declares in its manifest.
+
+    Raises:
+        PluginError: no installed plugin provides one.
+    """
+    if not _provider:
+        from ..registry.plugins import registry
+
+        _provider.append(registry().provider("algebra"))
+    return _provider[0]
+
+
+def forget_provider() -> None:
+    """Ask the registry again at the next use (it has changed)."""
+    _provider.clear()
+
+
+def zeros(aval: AbstractValue) -> Any:
+    """The zero of type ``aval``."""
+    make = getattr(aval, "make_zero", None)
+    return make() if make is not None else algebra().full(aval, 0)
+
+
+def add(x: Any, y: Any) -> Any:
+    """The sum of two tangents or cotangents of one type."""
+    plus = getattr(typeof(x), "add_tangents", None)
+    return plus(x, y) if plus is not None else algebra().add(x, y)

@@ -1,0 +1,276 @@
+"""Types of values: abstract values, shaped arrays, and how a Python value gets its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, final
+from weakref import WeakValueDictionary
+
+import ml_dtypes
+import numpy as np
+
+from ..xla.config import enable_x64_state
+
+DType = np.dtype[Any]
+
+
+class AbstractValue:
+    """A type in the IR. Subclass it (or ``HiType``) to add a kind of value.
+
+    ``is_high`` types are made of low ones and disappear before lowering; ``is_mutable`` marks
+    places whose contents operations read and write (see ``mutable``); ``has_mutable_type`` marks
+    mutable values whose type may change while a program runs.
+    """
+
+    __slots__ = ()
+    is_high: ClassVar[bool] = False
+    is_mutable: ClassVar[bool] = False
+    has_mutable_type: ClassVar[bool] = False
+    owns_contents: ClassVar[bool] = True
+    """Of a mutable type: nobody else has the arrays that ``take`` returns."""
+
+    def content_types(self) -> tuple[AbstractValue, ...]:
+        """Of a mutable type: the types of the values that it holds."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define content_types")
+
+    def take(self, value: Any) -> Sequence[Any]:
+        """The contents of a mutable value at rest; a compiled call may overwrite them in place."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define take")
+
+    def put(self, value: Any, contents: Sequence[Any]) -> None:
+        """Replace the contents of a mutable value at rest."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define put")
+
+    def read(self, value: Any) -> Sequence[Any]:
+        """The contents of a mutable value, traced or at rest, by operations."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define read")
+
+    def write(self, value: Any, contents: Sequence[Any]) -> None:
+        """Replace the contents of a mutable value, traced or at rest, by operations."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define write")
+
+    def tangent_type(self) -> AbstractValue:
+        """The type of tangents to values of this type."""
+        raise NotImplementedError(f"{type(self).__name__} has no tangent type: define tangent_type")
+
+    def cotangent_type(self) -> AbstractValue:
+        """The type of cotangents; by default that of tangents."""
+        return self.tangent_type()
+
+    def strong(self) -> AbstractValue:
+        """This type without weak typing."""
+        return self
+
+    def str_short(self) -> str:
+        """The spelling used in printed IR."""
+        return repr(self)
+
+
+class ExtendedDType:
+    """Base of element types that NumPy lacks (for example a random key's); identity is equality."""
+
+    __slots__ = ()
+    name: ClassVar[str] = "extended"
+    itemsize: ClassVar[int] = 0
+
+
+float0: DType = np.dtype([("float0", np.void, 0)])
+"""The dtype of tangents of integer and boolean values: it holds nothing."""
+
+_interned: WeakValueDictionary[tuple[Any, ...], ShapedArray] = WeakValueDictionary()
+
+
+@final
+class ShapedArray(AbstractValue):
+    """The type of an array: ``shape``, ``dtype`` and ``weak_type``.
+
+    Instances are interned: equal types are one object, so that comparing and hashing them is
+    comparing and hashing an address.
+    """
+
+    __slots__ = ("shape", "dtype", "weak_type", "_tangent", "__weakref__")
+    shape: tuple[int, ...]
+    dtype: DType
+    weak_type: bool
+    _tangent: ShapedArray | None
+
+    def __new__(cls, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> ShapedArray:
+        key = (tuple(shape), dtype, weak_type)
+        found = _interned.get(key)
+        if found is not None:
+            return found
+        dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
+        canonical = (key[0], dt, weak_type)
+        found = _interned.get(canonical)
+        if found is None:
+            found = object.__new__(cls)
+            found.shape, found.dtype, found.weak_type = canonical
+            found._tangent = None
+            _interned[canonical] = found
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShapedArray, (self.shape, self.dtype, self.weak_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for d in self.shape:
+            n *= d
+        return n
+
+    def update(self, **changes: Any) -> ShapedArray:
+        """A copy with some of ``shape``, ``dtype``, ``weak_type`` replaced."""
+        now: dict[str, Any] = {k: getattr(self, k) for k in ("shape", "dtype", "weak_type")}
+        return ShapedArray(**{**now, **changes})
+
+    def tangent_type(self) -> ShapedArray:
+        if self._tangent is None:
+            dtype = self.dtype if is_inexact(self.dtype) else float0
+            self._tangent = ShapedArray(self.shape, dtype)
+        return self._tangent
+
+    def strong(self) -> ShapedArray:
+        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+
+    def str_short(self) -> str:
+        dims = ",".join(map(str, self.shape))
+        return f"{short_dtype(self.dtype)}[{dims}]{'~' if self.weak_type else ''}"
+
+    def __repr__(self) -> str:
+        return f"ShapedArray({self.str_short()})"
+
+
+_SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "uint": "u", "int": "i"}
+
+
+def short_dtype(dtype: Any) -> str:
+    """``float32`` as ``f32`` and so on; ``bool`` and unusual types keep their names."""
+    if dtype == float0:
+        return "float0"
+    name: str = dtype.name
+    stem = name.rstrip("0123456789")
+    return _SHORT[stem] + name[len(stem) :] if stem in _SHORT and stem != name else name
+
+
+_inexact: dict[Any, bool] = {}
+
+
+def is_inexact(dtype: Any) -> bool:
+    """Whether ``dtype`` is a floating-point or complex type (also ml_dtypes' floats)."""
+    known = _inexact.get(dtype)
+    if known is None:
+        known = not isinstance(dtype, ExtendedDType) and dtype != float0 and _is_float(dtype)
+        _inexact[dtype] = known
+    return known
+
+
+def _is_float(dtype: Any) -> bool:
+    if np.issubdtype(dtype, np.inexact):
+        return True
+    try:
+        ml_dtypes.finfo(dtype)
+    except ValueError:
+        return False
+    return True
+
+
+def numpy_dtype(aval: AbstractValue) -> DType | None:
+    """The element type of an array of numbers that NumPy can hold; None for every other type."""
+    dtype: Any = aval.dtype if isinstance(aval, ShapedArray) else None
+    return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype
+
+
+_NARROW: dict[DType, DType] = {
+    np.dtype(np.float64): np.dtype(np.float32),
+    np.dtype(np.int64): np.dtype(np.int32),
+    np.dtype(np.uint64): np.dtype(np.uint32),
+    np.dtype(np.complex128): np.dtype(np.complex64),
+}
+
+
+def canonical_dtype(dtype: Any) -> DType:
+    """``dtype`` as arrays hold it: in the machine's byte order, and 64-bit types narrowed to 32
+    bits unless ``enable_x64`` is on."""
+    if isinstance(dtype, ExtendedDType):
+        return dtype  # type: ignore[return-value]
+    dt = np.dtype(dtype)
+    if not dt.isnative:
+        dt = dt.newbyteorder("=")
+    return dt if enable_x64_state.value else _NARROW.get(dt, dt)
+
+
+TypeHandler = Callable[[Any], AbstractValue]
+_handlers: dict[type, TypeHandler] = {}
+
+
+def register_type(cls: type, handler: TypeHandler) -> None:
+    """Say that instances of ``cls`` are values, of the abstract type ``handler(x)``."""
+    _handlers[cls] = handler
+
+
+def typeof(x: Any) -> AbstractValue:
+    """The abstract type of a value: an array, a tracer, a NumPy value, a Python scalar, or what
+    a plugin registers.
+
+    Raises:
+        TypeError: ``x`` is of no registered type; the message says which types are.
+    """
+    handler = _handlers.get(x.__class__) or _inherited(x)
+    return handler(x)
+
+
+def is_value(x: Any) -> bool:
+    """Whether ``typeof(x)`` is defined."""
+    if not any(c in _handlers for c in type(x).__mro__):
+        return False
+    try:
+        typeof(x)
+    except TypeError:  # an array of strings, say
+        return False
+    return True
+
+
+def _inherited(x: Any) -> TypeHandler:
+    for base in type(x).__mro__:
+        if base in _handlers:
+            _handlers[type(x)] = _handlers[base]
+            return _handlers[base]
+    from ..registry.plugins import registry
+
+    if registry().import_types():
+        return _handlers.get(x.__class__) or _inherited(x)
+    shown = repr(x)
+    raise TypeError(
+        f"{shown[:80]}{'...' if len(shown) > 80 else ''} of type {type(x).__name__} is not a valid "
+        "array value. Pass an array, a NumPy value or a Python scalar; for a container of arrays "
+        "register its type as a pytree (dovetail.tree_util.register_pytree_node); mark other "
+        "arguments of jitted functions as static (static_argnums, static_argnames)."
+    )
+
+
+def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
+    types = {True: ShapedArray((), wide, True), False: ShapedArray((), narrow, True)}
+    return lambda x: types[enable_x64_state.value]
+
+
+def _numpy_type(x: Any) -> ShapedArray:
+    if x.dtype.kind in "OSUMm":
+        raise TypeError(
+            f"an array of dtype {x.dtype} is not a valid array value: only numbers and booleans "
+            "can be traced. Convert it first, for example with x.astype(float)."
+        )
+    return ShapedArray(x.shape, canonical_dtype(x.dtype))
+
+
+_bool_type = ShapedArray((), np.bool_)
+register_type(bool, lambda x: _bool_type)
+register_type(int, _scalar_handler("int64", "int32"))
+register_type(float, _scalar_handler("float64", "float32"))
+register_type(complex, _scalar_handler("complex128", "complex64"))
+register_type(np.ndarray, _numpy_type)
+register_type(np.generic, _numpy_type)

@@ -1,0 +1,106 @@
+"""Typed effects: what an equation does beside computing its results, and to which input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+if TYPE_CHECKING:
+    from .avals import AbstractValue
+
+
+class Effect:
+    """Base of all effects. An effect is an immutable, hashable value.
+
+    ``ordered`` effects keep their program order across equations; an equation with any effect is
+    never removed by dead-code elimination unless its ``dce`` rule says that it may be.
+    """
+
+    __slots__ = ()
+    ordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputEffect(Effect):
+    """An effect on one input, named by its position among the inputs of the equation or program."""
+
+    input_index: int
+
+    def moved(self, index: int) -> InputEffect:
+        """The same effect on the input at another position."""
+        return replace(self, input_index=index)
+
+
+class ReadEffect(InputEffect):
+    """Reads a mutable input."""
+
+    __slots__ = ()
+    ordered = True
+
+
+class WriteEffect(InputEffect):
+    """Overwrites (part of) a mutable input."""
+
+    __slots__ = ()
+    ordered = True
+
+
+class AccumulateEffect(InputEffect):
+    """Adds to a mutable input; accumulations commute with each other."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RetypeEffect(InputEffect):
+    """Leaves a mutable input with contents of other types: its type is ``aval`` from here on.
+
+    A program has at most one for each input, of the final type (``Jaxpr.mut_types``).
+    """
+
+    aval: AbstractValue
+    ordered: ClassVar[bool] = True  # type: ignore[misc]
+
+
+@dataclass(frozen=True, slots=True)
+class IOEffect(Effect):
+    """Talks to the world outside the program (printing, callbacks)."""
+
+    name: str = "io"
+
+
+class OrderedIOEffect(IOEffect):
+    """Outside effect whose order among others of the same name is kept."""
+
+    __slots__ = ()
+    ordered = True
+
+
+Effects = frozenset[Effect]
+NO_EFFECTS: Effects = frozenset()
+
+V = TypeVar("V")
+
+
+def lasting(effects: Effects) -> bool:
+    """Whether an equation with these effects must stay even if nobody uses its results."""
+    return any(not isinstance(e, ReadEffect) for e in effects)
+
+
+def program_effects(eqn_effects: Effects, eqn_inputs: list[V], positions: dict[V, int]) -> Effects:
+    """Effects of an equation seen from its program: input effects move to the program's inputs.
+
+    An effect on a value created inside the program is internal and disappears from its type. What
+    types inputs have in the end is the program's to say.
+    """
+    out: set[Effect] = set()
+    for effect in eqn_effects:
+        if effect.__class__ is RetypeEffect:
+            continue
+        if isinstance(effect, InputEffect):
+            position = positions.get(eqn_inputs[effect.input_index])
+            if position is not None:
+                out.add(effect.moved(position))
+        else:
+            out.add(effect)
+    return frozenset(out)

@@ -1,0 +1,229 @@
+"""High types: kinds of values that are made of arrays and that transformations see whole.
+
+A high type says of which arrays its values are made (``lo_ty``, ``lower_val``, ``raise_val``), what
+its tangents are, and how an axis can be mapped over its values. Before a program is compiled, high
+types disappear from it (see ``lowering``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NoReturn, Protocol
+
+from ..base.errors import MissingRule
+from ..base.source import current_source, describe
+from ..tree.util import tree_flatten
+from .algebra import zeros
+from .avals import AbstractValue, ShapedArray, register_type, typeof
+
+
+class HiType(AbstractValue):
+    """A type whose values are made of low ones. Subclass it; values are of any Python class.
+
+    Instances are hashable and equal where they describe the same type (a frozen dataclass is), and
+    say all that must be known to make a value from its arrays. A *spec* says which axis of a value
+    is mapped: an integer (that axis of each of its arrays), or anything that ``mapped``,
+    ``unmapped`` and ``lo_axes`` of the type understand.
+    """
+
+    __slots__ = ()
+    is_high: ClassVar[bool] = True
+
+    def lo_ty(self) -> Sequence[AbstractValue]:
+        """The types of the arrays that a value is made of."""
+        missing(self, "lo_ty(self)", "to know the arrays that a value is made of")
+
+    def lower_val(self, value: Any) -> Sequence[Any]:
+        """The arrays of a value, as many and of the types that ``lo_ty`` says."""
+        missing(self, "lower_val(self, value)", "to take a value apart into arrays")
+
+    def raise_val(self, *arrays: Any) -> Any:
+        """The value that is made of ``arrays`` (concrete or traced ones)."""
+        missing(self, "raise_val(self, *arrays)", "to make a value from its arrays")
+
+    def tangent_type(self) -> AbstractValue:
+        missing(self, "tangent_type(self)", "to differentiate with respect to a value")
+
+    def make_zero(self) -> Any:
+        """The zero of this type, for types of tangents; by default all arrays are zero."""
+        return high_algebra().make(self, [zeros(t) for t in self.lo_ty()])
+
+    def add_tangents(self, x: Any, y: Any) -> Any:
+        """The sum of two values, for types of tangents; by default that of their arrays."""
+        return high_algebra().add(x, y)
+
+    def mapped(self, size: int, spec: Any) -> AbstractValue:
+        """The type of one element, where the axis that ``spec`` names, of ``size``, is mapped."""
+        missing(self, "mapped(self, size, spec)", "to map an axis over a value (vmap, scan)")
+
+    def unmapped(self, size: int, spec: Any) -> AbstractValue:
+        """The type of ``size`` elements together, with the new axis where ``spec`` says."""
+        missing(self, "unmapped(self, size, spec)", "to stack values along an axis (vmap, scan)")
+
+    def leading_spec(self, depth: int = 0) -> Any:
+        """The spec of an axis that comes first in every array, behind ``depth`` others."""
+        return depth
+
+    def lo_axes(self, spec: Any) -> list[int | None]:
+        """For each array of a value of this type, its axis that ``spec`` names, or None."""
+        avals = self.lo_ty()
+        leaves = tree_flatten(spec, is_leaf=lambda x: x is None)[0]
+        axes: list[Any] = leaves * len(avals) if isinstance(spec, int) else leaves
+        if len(axes) != len(avals) or not all(d is None or isinstance(d, int) for d in axes):
+            raise TypeError(
+                f"{spec!r} names no axis of {self.str_short()}{describe(current_source())}: pass "
+                f"an integer, or one integer or None for each of its {len(avals)} arrays "
+                f"({', '.join(a.str_short() for a in avals)})."
+            )
+        return [d if d is None else d % len(a.shape) for d, a in zip(axes, avals)]  # type: ignore
+
+    def axis_size(self, spec: Any) -> int:
+        """The length of the axis that ``spec`` names in values of this type."""
+        pairs: list[tuple[Any, int | None]] = list(zip(self.lo_ty(), self.lo_axes(spec)))
+        sizes: set[int] = {a.shape[d] for a, d in pairs if d is not None}
+        if len(sizes) != 1:
+            raise ValueError(
+                f"the axis {spec!r} of {self.str_short()} has {len(sizes) or 'no'} lengths in the "
+                f"arrays of the value {sorted(sizes) or ''}{describe(current_source())}: name one "
+                "axis of one length."
+            )
+        return sizes.pop()
+
+    def remap(self, x: Any, size: int, source: Any, destination: Any) -> Any:
+        """``size`` elements of this type (its axis named by ``source``; None: one element for all),
+        with the axis where ``destination`` says."""
+        return high_algebra().remap(self, x, size, source, destination)
+
+    def __getattr__(self, name: str) -> Any:
+        cls = type(self).__name__
+        if name not in ("shape", "dtype", "ndim", "size", "weak_type", "update"):
+            raise AttributeError(f"{cls!r} object has no attribute {name!r}")
+        raise AttributeError(
+            f"an operation on arrays asks for the {name} of a value of the high type {cls}"
+            f"{describe(current_source())}. It is not an array: use an operation of its own, or "
+            "one that makes arrays from it.",
+            name=name,
+            obj=self,
+        )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for theirs, ours in _JAX_NAMES.items():
+            if theirs in cls.__dict__ and ours not in cls.__dict__:
+                setattr(cls, ours, cls.__dict__[theirs])
+
+
+_JAX_NAMES = {
+    "to_tangent_aval": "tangent_type",
+    "to_ct_aval": "cotangent_type",
+    "vspace_zero": "make_zero",
+    "vspace_add": "add_tangents",
+    "dec_rank": "mapped",
+    "inc_rank": "unmapped",
+}
+"""Types that are written with JAX's names of the methods work, too."""
+
+
+class HighAlgebra(Protocol):
+    """Operations on values of high types that follow from their arrays, bound as high ones."""
+
+    def make(self, aval: HiType, arrays: Sequence[Any]) -> Any:
+        """The value of type ``aval`` that is made of ``arrays``."""
+        ...
+
+    def add(self, x: Any, y: Any) -> Any:
+        """The sum, array by array, of two values of one type."""
+        ...
+
+    def remap(self, aval: HiType, x: Any, size: int, source: Any, destination: Any) -> Any:
+        """``x``, elements of type ``aval``, with its mapped axis moved (see ``HiType.remap``)."""
+        ...
+
+    def pick(self, index: Any, cases: Sequence[Any]) -> Any:
+        """For each element ``i`` of the leading axis, that of ``cases[index[i]]``."""
+        ...
+
+
+def high_algebra() -> HighAlgebra:
+    """The provider ``high_algebra``.
+
+    Raises:
+        PluginError: no active plugin provides it.
+    """
+    from ..registry.plugins import registry
+
+    return registry().provider("high_algebra")
+
+
+class MissingMethod(MissingRule, NotImplementedError):
+    """A high type or primitive lacks a method that an operation needs."""
+
+
+def missing(owner: Any, method: str, purpose: str) -> NoReturn:
+    """Raise the error for a method that ``owner`` does not define.
+
+    Raises:
+        MissingMethod: names the method, the type, what it is needed for and the user's line.
+    """
+    cls = owner.__class__
+    raise MissingMethod(
+        f"{cls.__name__} ({cls.__module__}) has no method {method.partition('(')[0]}, which is "
+        f"needed {purpose}{describe(current_source())}. Define {cls.__name__}.{method}."
+    )
+
+
+def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) -> None:
+    """Say that instances of ``val_cls`` are values, of the high type ``typeof_fn(x)``."""
+    register_type(val_cls, typeof_fn)
+
+
+def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
+    """The arrays of a value: what ``lower_val`` says for a high one, else itself.
+
+    Raises:
+        TypeError: ``lower_val`` does not return what ``lo_ty`` promises; names both.
+    """
+    if not isinstance(aval, HiType):
+        return (x,)
+    arrays, wanted = aval.lower_val(x), aval.lo_ty()
+    found = [typeof(a) for a in arrays]
+    if len(found) != len(wanted) or any(f.strong() != w.strong() for f, w in zip(found, wanted)):
+        raise TypeError(
+            f"{type(aval).__name__}.lower_val, {purpose}, returned arrays of types "
+            f"({_spell(found)}), but {type(aval).__name__}.lo_ty says ({_spell(wanted)}) of "
+            f"{aval.str_short()}. Make the two agree."
+        )
+    return arrays
+
+
+def _spell(avals: Sequence[AbstractValue]) -> str:
+    return ", ".join(a.str_short() for a in avals)
+
+
+def low_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
+    """The types of the arrays of values of types ``avals``, in order."""
+    return [t for a in avals for t in (a.lo_ty() if isinstance(a, HiType) else (a,))]
+
+
+def leading_size(aval: AbstractValue) -> int | None:
+    """The length of the leading axis; None where there is none."""
+    if isinstance(aval, HiType):
+        return aval.axis_size(aval.leading_spec())
+    return aval.shape[0] if aval.shape else None  # type: ignore[attr-defined]
+
+
+def without_leading(aval: AbstractValue) -> AbstractValue:
+    """The type of a slice of the leading axis."""
+    if isinstance(aval, ShapedArray):
+        return aval.update(shape=aval.shape[1:])
+    assert isinstance(aval, HiType)
+    spec = aval.leading_spec()
+    return aval.mapped(aval.axis_size(spec), spec)
+
+
+def with_leading(aval: AbstractValue, size: int) -> AbstractValue:
+    """The type of ``size`` values stacked along a new leading axis."""
+    if isinstance(aval, ShapedArray):
+        return aval.update(shape=(size, *aval.shape))
+    assert isinstance(aval, HiType)
+    return aval.unmapped(size, aval.leading_spec())

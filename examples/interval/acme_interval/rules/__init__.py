@@ -1,0 +1,12 @@
+"""Rules of ``interval.bounds`` for the rows of ``lax``; imported when the table is first asked."""
+
+from . import (
+    arithmetic as arithmetic,
+    conversion as conversion,
+    functions as functions,
+    indexing as indexing,
+    logic as logic,
+    monotone as monotone,
+    ordering as ordering,
+    products as products,
+)

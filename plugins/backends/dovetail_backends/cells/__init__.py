@@ -1,1 +1,0 @@
-"""Cells of this plugin's primitive, ``device_put``, in the columns of others."""

@@ -1,1 +1,0 @@
-"""Cells of the rows that call Python, by column."""

@@ -1,0 +1,83 @@
+"""Batching: one call per element, or one call on whole arrays where the user says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dovetail_lax as lax
+from dovetail_batching import batch_rules
+from dovetail_core.types.algebra import algebra
+
+from ..primitives import debug_callback_p, io_callback_p, pure_callback_p
+
+Dims = Sequence[int | None]
+
+
+def _in_front(args: Sequence[Any], dims: Dims) -> list[Any]:
+    return [x if d is None else algebra().move_axis(x, d, 0) for x, d in zip(args, dims)]
+
+
+def _sequential(bind: Callable[..., Any], args: Sequence[Any], dims: Dims) -> Any:
+    """One call per element, in order."""
+    moved = _in_front(args, dims)
+    mapped = [x for x, d in zip(moved, dims) if d is not None]
+
+    def one(elements: Sequence[Any]) -> Any:
+        rest = iter(elements)
+        return tuple(bind(*[x if d is None else next(rest) for x, d in zip(moved, dims)]))
+
+    outs = lax.map(one, mapped)
+    return list(outs), [0] * len(outs)
+
+
+def _unrolled(bind: Callable[..., Any], size: int, args: Sequence[Any], dims: Dims) -> Any:
+    moved = _in_front(args, dims)
+    rows = [
+        bind(*[x if d is None else lax.index_in_dim(x, i, 0, False) for x, d in zip(moved, dims)])
+        for i in range(size)
+    ]
+    outs = [lax.concatenate([lax.expand_dims(y, (0,)) for y in ys], 0) for ys in zip(*rows)]
+    return outs, [0] * len(outs)
+
+
+@batch_rules.register(pure_callback_p)
+def _pure_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> Any:
+    method, callback = params["vmap_method"], params["callback"]
+    if method is None:
+        raise NotImplementedError(
+            f"{callback} is mapped by vmap, and does not say how. Pass vmap_method='sequential' "
+            "(one call per element), or 'expand_dims' or 'broadcast_all' where the function takes "
+            "arrays with leading axes."
+        )
+
+    def bind(*xs: Any) -> list[Any]:
+        return pure_callback_p.bind(*xs, **params)
+
+    if method == "sequential":
+        return _sequential(bind, args, dims)
+    if method == "sequential_unrolled":
+        return _unrolled(bind, axis.size, args, dims)
+    widths = {"expand_dims": 1, "broadcast_all": axis.size}
+    moved = [
+        algebra().broadcast(x, widths[method], 0) if d is None and method in widths else x
+        for x, d in zip(_in_front(args, dims), dims)
+    ]
+    avals = tuple(a.update(shape=(axis.size, *a.shape)) for a in params["result_avals"])
+    outs = pure_callback_p.bind(*moved, **{**params, "result_avals": avals})
+    return outs, [0] * len(outs)
+
+
+@batch_rules.register(io_callback_p)
+def _io_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> Any:
+    if params["ordered"]:
+        raise ValueError(
+            f"{params['callback']} has an ordered effect, and is mapped by vmap: elements of a "
+            "mapped axis have no order. Pass ordered=False, or use lax.map or lax.scan."
+        )
+    return _sequential(lambda *xs: io_callback_p.bind(*xs, **params), args, dims)
+
+
+@batch_rules.register(debug_callback_p)
+def _debug_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> Any:
+    return _sequential(lambda *xs: debug_callback_p.bind(*xs, **params), args, dims)

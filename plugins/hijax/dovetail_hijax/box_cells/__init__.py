@@ -1,1 +1,0 @@
-"""Cells of the rows of boxes."""

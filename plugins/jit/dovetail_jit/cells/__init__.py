@@ -1,1 +1,0 @@
-"""Cells of the row ``jit`` for the columns that need more than its form."""

@@ -1,1 +1,0 @@
-"""Cells of the matrix for the primitives on arrays: one sub-package per column."""

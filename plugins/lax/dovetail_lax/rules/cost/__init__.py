@@ -1,0 +1,9 @@
+"""Rules of ``remat.cost``: the work of operations that is not one flop for each element."""
+
+from . import (
+    contractions as contractions,
+    control_flow as control_flow,
+    linalg as linalg,
+    moving as moving,
+    reductions as reductions,
+)

@@ -1,0 +1,28 @@
+"""Rules of ``ad.jvp``: values and tangents of the primitives on arrays."""
+
+from . import (
+    arithmetic as arithmetic,
+    collectives as collectives,
+    complex as complex,
+    conv as conv,
+    conversion as conversion,
+    cumulative as cumulative,
+    dot as dot,
+    exponential as exponential,
+    factorizations as factorizations,
+    fft as fft,
+    gather as gather,
+    identity as identity,
+    joining as joining,
+    piecewise as piecewise,
+    reductions as reductions,
+    scatter as scatter,
+    selection as selection,
+    shape as shape,
+    slicing as slicing,
+    sorting as sorting,
+    special as special,
+    spectral as spectral,
+    trigonometric as trigonometric,
+    windows as windows,
+)

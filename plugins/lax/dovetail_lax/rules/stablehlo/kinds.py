@@ -1,0 +1,58 @@
+"""Makers of lowering rules, by kind of operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import stablehlo_rules
+from dovetail_backends.pjrt import elementwise as elementwise_rule
+from dovetail_core import Primitive
+
+
+def elementwise(primitive: Primitive, op: str, attrs: str = "") -> None:
+    """Add the rule of an operation that is one StableHLO (or CHLO) operation."""
+    stablehlo_rules.set(primitive, elementwise_rule(op, attrs))
+
+
+def accurate(primitive: Primitive, op: str) -> None:
+    """Add the rule of a unary operation that may be given a wanted accuracy."""
+
+    def rule(b: Any, x: Any, *, accuracy: Any = None) -> Any:
+        return b.op(op, [x], b.out, "" if accuracy is None else result_accuracy(accuracy))
+
+    stablehlo_rules.set(primitive, rule)
+
+
+def result_accuracy(accuracy: Any) -> str:
+    """The attribute for an ``AccuracyMode`` or a ``Tolerance``."""
+    from ...functions.accuracy import AccuracyMode
+
+    if isinstance(accuracy, AccuracyMode):
+        bounds, mode = "", accuracy.name
+    else:
+        bounds = (
+            f"atol = {accuracy.atol:.17e}, rtol = {accuracy.rtol:.17e}, ulps = {accuracy.ulps}, "
+        )
+        mode = "TOLERANCE"
+    mode = f"mode = #stablehlo.result_accuracy_mode<{mode}>"
+    return f"result_accuracy = #stablehlo.result_accuracy<{bounds}{mode}>"
+
+
+def compare(b: Any, direction: str, x: Any, y: Any, order: str = "") -> Any:
+    """``x <direction> y`` of operands of one shape, as booleans."""
+    kind = x.aval.dtype.kind
+    order = order or {"b": "UNSIGNED", "u": "UNSIGNED", "i": "SIGNED"}.get(kind, "FLOAT")
+    if kind == "V":
+        from ...dtypes import kind_of
+
+        order = {"signed": "SIGNED", "unsigned": "UNSIGNED"}.get(kind_of(x.aval.dtype), order)
+    attrs = (
+        f"comparison_direction = #stablehlo<comparison_direction {direction}>, "
+        f"compare_type = #stablehlo<comparison_type {order}>"
+    )
+    return b.op("stablehlo.compare", [x, y], x.aval.update(dtype=bool, weak_type=False), attrs)
+
+
+def select(b: Any, pred: Any, on_true: Any, on_false: Any) -> Any:
+    """``on_true`` where ``pred``, else ``on_false``, of one shape (``pred`` may be a scalar)."""
+    return b.op("stablehlo.select", [pred, on_true, on_false], on_true.aval)

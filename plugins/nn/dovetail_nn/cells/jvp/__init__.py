@@ -1,3 +1,0 @@
-"""Cells in the column ``ad.jvp``."""
-
-from . import rows as rows

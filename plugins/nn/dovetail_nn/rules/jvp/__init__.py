@@ -1,0 +1,3 @@
+"""Rules in the column ``ad.jvp``."""
+
+from . import rows as rows

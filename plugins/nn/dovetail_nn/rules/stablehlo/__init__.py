@@ -1,0 +1,3 @@
+"""Rules in the column ``backends.stablehlo``."""
+
+from . import rows as rows

@@ -1,3 +1,0 @@
-"""Cells in the column ``batching.batch``."""
-
-from . import draws as draws

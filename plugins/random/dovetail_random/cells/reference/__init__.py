@@ -1,3 +1,0 @@
-"""Cells in the column ``backends.reference``."""
-
-from . import threefry as threefry

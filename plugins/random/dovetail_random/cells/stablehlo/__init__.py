@@ -1,3 +1,0 @@
-"""Cells in the column ``backends.stablehlo``."""
-
-from . import threefry as threefry

@@ -1,0 +1,1 @@
+"""Rules of the rows of this plugin in the columns of others, one package per column."""

@@ -1,0 +1,3 @@
+"""Rules in the column ``batching.batch``."""
+
+from . import draws as draws

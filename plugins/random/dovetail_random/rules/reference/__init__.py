@@ -1,0 +1,3 @@
+"""Rules in the column ``backends.reference``."""
+
+from . import threefry as threefry

@@ -1,0 +1,45 @@
+"""Rules of ``batching.batch``: references from outside are read at mapped places, not written to.
+
+A reference that is made under ``vmap`` or mapped by it belongs to it (see
+``dovetail_core.interpret.mutable``), and its operations never get here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from dovetail_batching import batch_rules, carrier_of
+from dovetail_core import Primitive, lift_call, typeof
+
+from ...indexing import read
+from ...places import here
+from ...primitives import VERBS, get_p
+
+
+def _refuse_mapped(primitive: Primitive) -> None:
+    @batch_rules.register(primitive)
+    def _rule(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, **params: Any) -> NoReturn:  # pyright: ignore[reportUnusedFunction]
+        ref, value = typeof(args[0]), carrier_of(axis).aval((args[1], dims[1]))
+        what = "value" if dims[1] is not None else "place"
+        raise TypeError(
+            f"a mapped {what} of type {value.str_short()} is {VERBS[primitive]} to "
+            f"{ref.str_short()}{here()} under vmap, which was made "
+            "outside of the mapped function, so that all of its calls would write to one place. "
+            "Map over the reference, too (in_axes), make it inside of the function, or return the "
+            "value and write it outside."
+        )
+
+
+for _primitive in VERBS:
+    _refuse_mapped(_primitive)
+
+
+@batch_rules.register(get_p)
+def _get_mapped(
+    axis: Any, args: Sequence[Any], dims: Sequence[Any], /, *, index: Any
+) -> tuple[Any, Any]:
+    """At mapped places: read all of the reference, and index that."""
+    whole = get_p.bind(args[0], index=())
+    values = [(whole, None), *zip(args[1:], dims[1:])]
+    return lift_call(carrier_of(axis), lambda x, *ops: read(x, index, ops), values)

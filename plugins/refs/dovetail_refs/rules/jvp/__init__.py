@@ -1,0 +1,33 @@
+"""Rules of ``ad.jvp``: a value with a tangent cannot be written to a reference from outside.
+
+A reference that is made while differentiating belongs to that (see ``dovetail_core.interpret.mutable``), and
+its operations never get here. One from outside holds plain arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from dovetail_ad import jvp_rules
+from dovetail_core import Primitive, typeof
+
+from ...places import here
+from ...primitives import VERBS
+
+
+def _refuse_tangent(primitive: Primitive) -> None:
+    @jvp_rules.register(primitive)
+    def _rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> NoReturn:  # pyright: ignore[reportUnusedFunction]
+        ref, value = typeof(primals[0]), typeof(primals[1])
+        raise TypeError(
+            f"a value of type {value.str_short()} that is being differentiated is "
+            f"{VERBS[primitive]} to {ref.str_short()}{here()}, which "
+            "was made outside of the differentiated function and has no place for a derivative. "
+            "Pass dovetail.lax.stop_gradient(value) if its derivative is not wanted, or make the "
+            "reference inside of the function."
+        )
+
+
+for _primitive in VERBS:
+    _refuse_tangent(_primitive)

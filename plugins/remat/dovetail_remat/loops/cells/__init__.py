@@ -1,1 +1,0 @@
-"""Cells of the rows behind checkpointed loops."""

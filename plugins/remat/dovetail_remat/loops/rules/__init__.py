@@ -1,0 +1,1 @@
+"""Rules of the rows behind checkpointed loops."""

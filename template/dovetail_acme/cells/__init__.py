@@ -1,1 +1,0 @@
-"""The cells of this plugin's row, a module for each column."""

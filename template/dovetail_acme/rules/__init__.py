@@ -1,0 +1,1 @@
+"""The rules of this plugin's row, a module for each column."""
