@@ -129,14 +129,12 @@ class _Checker:
                 )
 
     def fail(self, message: str, cause: BaseException | None = None) -> NoReturn:
-        from ..text.printer import print_eqn
-
         after = f" after {self.after}" if self.after else ""
         name = f" {self.jaxpr.name!r}" if self.jaxpr.name else ""
         where = f"the program{name}"
         if self.place is not None:
             i, eqn = self.place
-            text = print_eqn(self.jaxpr, eqn)
+            text = self.jaxpr.text_of(eqn)
             where = f"equation {i} of {where}{describe(eqn.source)}, {text!r}"
         raise IRError(f"{where} is not valid{after}: {message}") from cause
 
