@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -158,6 +158,9 @@ class Jaxpr:
         return self._hash
 
 
+_missing: Any = object()
+
+
 class ClosedJaxpr(HeldProgram):
     """A program and the values of its constants; ``cache`` keeps what is derived from it."""
 
@@ -171,6 +174,16 @@ class ClosedJaxpr(HeldProgram):
         self.jaxpr = jaxpr
         self.consts = list(consts)
         self.cache: dict[Any, Any] = {}
+
+    def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
+
+        For what is derived from the program alone: its derivative, its executable.
+        """
+        found = self.cache.get(key, _missing)
+        if found is _missing:
+            found = self.cache[key] = make()
+        return found
 
     @property
     def in_avals(self) -> list[AbstractValue]:
@@ -217,6 +230,18 @@ def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
     elif isinstance(value, (tuple, list)):
         for item in cast("Sequence[Any]", value):
             yield from programs_in(item)
+
+
+def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
+    """A program, and those that its equations hold at any depth; each object once."""
+    seen: set[int] = set()
+    todo = [program]
+    while todo:
+        found = todo.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            todo.extend(p for e in open_program(found).eqns for p in programs_in(e.params))
 
 
 def same_constant(a: Any, b: Any) -> bool:

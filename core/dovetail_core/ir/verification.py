@@ -9,7 +9,7 @@ from ..base.errors import IRError
 from ..base.source import describe
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
-from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, programs_in
+from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk
 from .regions import CONTROL, Form, Region
 
 
@@ -26,14 +26,8 @@ def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
     Raises:
         IRError: a rule is broken; names the program, the equation and the user's line behind it.
     """
-    seen: set[int] = set()
-    todo: list[Jaxpr | ClosedJaxpr] = [program]
-    while todo:
-        ir = todo.pop()
-        if id(ir) not in seen:
-            seen.add(id(ir))
-            _Checker(open_program(ir), after).run()
-            todo.extend(p for e in open_program(ir).eqns for p in programs_in(e.params))
+    for ir in walk(program):
+        _Checker(open_program(ir), after).run()
 
 
 class _Checker:
