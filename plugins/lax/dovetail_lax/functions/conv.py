@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
-from ..primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
+from ..primitives.contractions import ConvDimensionNumbers, conv_general_dilated_p
 from ..primitives.moves import reversed_along, transposed
 from ..primitives.window_shapes import check_lengths, dilated, pads_of
 from ._args import Array, ArrayLike, binary, check

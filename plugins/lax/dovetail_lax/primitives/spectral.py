@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray
 
-from .complex import complex_of, real_part
 from .factorizations import matrix_type
+from .values import complex_of, real_part
 
 
 class SvdAlgorithm(enum.Enum):

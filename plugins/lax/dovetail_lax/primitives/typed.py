@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from dovetail_core import Primitive, typeof
 
-from .conversion import convert_element_type_p
+from .values import convert_element_type_p
 
 F = TypeVar("F", bound=Callable[..., Any])
 

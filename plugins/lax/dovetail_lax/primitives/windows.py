@@ -11,14 +11,14 @@ from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 from ..monoids import IDENTITIES
 from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
-from .comparison import ge_p
+from .discrete import ge_p
 from .joining import pad_p
 from .moves import padded
 from .reductions import check_computation
-from .selection import select_n_p
-from .slicing import slice_p
+from .shape import slice_p
 from .trees import mapped, spread_scalar
 from .typed import def_typed_decomposition
+from .values import select_n_p
 from .window_shapes import check_lengths, check_positive, dilated, window_counts
 
 Pads = tuple[tuple[int, int], ...]

@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail_core.testing import Sample
 
-from ..primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p
+from ..primitives.shape import dynamic_slice_p, dynamic_update_slice_p, slice_p
 from .shape import DTYPES, EMPTY, numbers
 
 
