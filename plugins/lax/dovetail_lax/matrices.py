@@ -1,4 +1,4 @@
-"""Products, adjoints and triangles of batches of matrices, for rules: rows are bound directly."""
+"""Products, adjoints and triangles of batches of matrices, for rules."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _named(
     check_lengths("conv_general_dilated", n, window_strides=strides, rhs_dilation=rhs_dilation)
     spans = [dilated(rhs[i], d) for i, d in zip(dn.rhs_spec[2:], rhs_dilation)]
     if any(s < 1 for s in strides):
-        return [(0, 0)] * n  # the row's type rule reports it
+        return [(0, 0)] * n  # the primitive's type rule reports it
     return pads_of(padding, sizes, spans, strides)
 
 

@@ -1,4 +1,4 @@
-"""Rows that factor matrices and solve with the factors: Cholesky, LU, QR, triangular solves.
+"""Primitives that factor matrices and solve with the factors: Cholesky, LU, QR, triangular solves.
 
 Matrices are the last two axes; all axes before are batch axes.
 """

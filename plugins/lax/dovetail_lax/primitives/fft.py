@@ -1,4 +1,4 @@
-"""The row of discrete Fourier transforms."""
+"""The primitive of discrete Fourier transforms."""
 
 from __future__ import annotations
 

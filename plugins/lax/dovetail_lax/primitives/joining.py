@@ -1,4 +1,4 @@
-"""Rows that put arrays together and take them apart: concatenate, stack, tile, split, pad."""
+"""Primitives that put arrays together and take them apart: concatenate, stack, tile, split, pad."""
 
 from __future__ import annotations
 

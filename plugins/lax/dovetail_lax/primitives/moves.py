@@ -1,4 +1,4 @@
-"""Moving elements about, for rules and decompositions: thin calls that bind rows directly."""
+"""Moving elements about, for rules and decompositions: thin calls that bind primitives directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that order elements: sorting of several arrays by some of them, and the largest few."""
+"""Primitives that order elements: sorting several arrays by some of them, and the largest few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of eigenvalues and singular values of matrices: the last two axes, others are batch axes."""
+"""Primitives of eigenvalues and singular values of matrices, which are the last two axes."""
 
 from __future__ import annotations
 

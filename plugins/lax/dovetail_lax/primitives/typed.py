@@ -1,4 +1,4 @@
-"""Decompositions whose results would be more or less weakly typed than the row's type rule says."""
+"""Decompositions whose results would be more or less weakly typed than type rules say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that reduce windows sliding over an array (pooling), and those of their derivatives."""
+"""Primitives that reduce sliding windows of an array (pooling), and those of their derivatives."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _gather_type(
 @def_typed_decomposition(select_and_gather_add_p)
 def _gather_by_slices(tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     # Elements are compared in the order of the window, and the earlier one wins a tie: so do the
-    # rules of this row and of select_and_scatter_add.
+    # rules of this primitive and of select_and_scatter_add.
     worst = IDENTITIES["max" if select_prim is ge_p else "min"](operand.dtype)
     values = _slices(padded_base(operand, worst, **params), **params)
     moves = _slices(padded_base(tangents, 0, **params), **params)

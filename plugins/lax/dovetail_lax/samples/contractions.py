@@ -124,7 +124,7 @@ def _fft() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _dot()
     yield from _conv()
     yield from _fft()

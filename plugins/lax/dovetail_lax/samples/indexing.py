@@ -151,7 +151,7 @@ def _applications() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _gathers()
     for primitive in FAMILY:
         yield from _scatters(primitive)

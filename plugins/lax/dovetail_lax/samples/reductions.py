@@ -135,7 +135,7 @@ def _cumulative() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _named()
     yield from _programs()
     yield from _cumulative()

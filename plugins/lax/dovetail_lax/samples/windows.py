@@ -98,7 +98,7 @@ def _programs() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _reductions()
     yield from _selections()
     yield from _programs()

@@ -82,7 +82,7 @@ def scatter_batch(
     dimension_numbers: ScatterDimensionNumbers,
     **params: Any,
 ) -> tuple[Any, int]:
-    """The rule of any row of the family."""
+    """The rule of any primitive of the family."""
     operand, indices, updates = args
     window, inserted, mapped, batching, paired = dimension_numbers
     operand = first(operand, dims[0], axis.size)

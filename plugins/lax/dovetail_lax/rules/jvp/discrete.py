@@ -49,7 +49,7 @@ linear(reduce_precision_p)
 
 
 def by_decomposition(primitive: Primitive) -> None:
-    """Add the rule of a row whose tangents are those of its decomposition.
+    """Add the rule of a primitive whose tangents are those of its decomposition.
 
     Without a rule they would be, too, but then so would the values: rounded otherwise than where
     nothing is differentiated.
