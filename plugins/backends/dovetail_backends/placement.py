@@ -14,7 +14,7 @@ from dovetail_core.xla.shardings import Sharding
 
 from .array import check_usable, value_of
 from .host_values import asarray_on as asarray_on, put_host as put_host, put_value
-from .moving import move, sharding_for
+from .transfer import move, sharding_for
 
 device_put_p = Primitive("device_put")
 

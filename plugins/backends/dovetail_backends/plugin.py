@@ -23,17 +23,17 @@ MANIFEST = Manifest(
     },
     contributes={
         "eval": ("dovetail_backends.placement",),
-        "ad.jvp": ("dovetail_backends.rules.jvp",),
-        "ad.transpose": ("dovetail_backends.rules.transpose",),
+        "ad.jvp": ("dovetail_backends.rules.ad",),
+        "ad.transpose": ("dovetail_backends.rules.ad",),
         "batching.batch": ("dovetail_backends.rules.batch",),
         "backends.stablehlo": ("dovetail_backends.rules.stablehlo",),
     },
     types=("dovetail_backends.array",),
     backends={
         "cpu": "dovetail_backends.cpu:BACKEND",
-        "cuda": "dovetail_backends.cuda:BACKEND",
-        "rocm": "dovetail_backends.rocm:BACKEND",
-        "tpu": "dovetail_backends.tpu:BACKEND",
+        "cuda": "dovetail_backends.accelerators:CUDA_BACKEND",
+        "rocm": "dovetail_backends.accelerators:ROCM_BACKEND",
+        "tpu": "dovetail_backends.accelerators:TPU_BACKEND",
         "reference": "dovetail_backends.reference:REFERENCE",
     },
     options={

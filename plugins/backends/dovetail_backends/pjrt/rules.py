@@ -14,7 +14,8 @@ from dovetail_core import (
 from dovetail_core.rules.tables import within
 
 from ..tables import StablehloRule
-from .builder import Builder, Val
+from .builder import Builder
+from .emitter import Val
 
 
 def derive_lowering(primitive: Primitive) -> StablehloRule | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...moving import sharding_for
-from ...placement import device_put_p
-from ...tables import stablehlo_rules
+from ..placement import device_put_p
+from ..tables import stablehlo_rules
+from ..transfer import sharding_for
 
 
 @stablehlo_rules.register(device_put_p)

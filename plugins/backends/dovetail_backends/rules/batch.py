@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_batching import batch_rules
 
-from ...placement import device_put_p
+from ..placement import device_put_p
 
 
 @batch_rules.register(device_put_p)
