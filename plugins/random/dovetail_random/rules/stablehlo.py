@@ -15,7 +15,7 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ShapedArray
 
-from ...threefry import PARITY, ROTATIONS, U32, threefry2x32_p
+from ..threefry import PARITY, ROTATIONS, U32, threefry2x32_p
 
 SCALAR = ShapedArray((), U32)
 BOOL = ShapedArray((), np.bool_)

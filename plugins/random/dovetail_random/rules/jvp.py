@@ -10,7 +10,7 @@ import ml_dtypes
 import dovetail_lax as lax
 from dovetail_ad import jvp_rules
 
-from ...draws.gamma import random_gamma_p
+from ..draws.gamma import random_gamma_p
 
 
 @jvp_rules.register(random_gamma_p)

@@ -9,8 +9,8 @@ import dovetail_lax as lax
 from dovetail_batching import batch_rules
 from dovetail_core.types.algebra import algebra
 
-from ...draws.gamma import random_gamma_p
-from ...threefry import threefry2x32_p
+from ..draws.gamma import random_gamma_p
+from ..threefry import threefry2x32_p
 
 
 @batch_rules.register(threefry2x32_p)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_backends import reference_rules
 
-from ...threefry import PARITY, ROTATIONS, U32, threefry2x32_p
+from ..threefry import PARITY, ROTATIONS, U32, threefry2x32_p
 
 
 @reference_rules.register(threefry2x32_p)
