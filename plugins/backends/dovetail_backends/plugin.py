@@ -26,7 +26,8 @@ MANIFEST = Manifest(
         "ad.jvp": ("dovetail_backends.rules.ad",),
         "ad.transpose": ("dovetail_backends.rules.ad",),
         "batching.batch": ("dovetail_backends.rules.batch",),
-        "backends.stablehlo": ("dovetail_backends.rules.stablehlo",),
+        "backends.stablehlo": ("dovetail_backends.rules.stablehlo", "dovetail_backends.pjrt.rules"),
+        "backends.reference": ("dovetail_backends.reference",),
     },
     types=("dovetail_backends.array",),
     backends={
