@@ -17,6 +17,7 @@ from . import (
     fft as fft,
     gather as gather,
     identity as identity,
+    incomplete as incomplete,
     joining as joining,
     reductions as reductions,
     rng as rng,
