@@ -1,13 +1,8 @@
-"""``Budget``: a policy that is a number of bytes."""
+"""The number of bytes of a budget."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .report import BudgetReport
 
 _UNITS = {"": 1} | {
     f"{prefix}{infix}b": base**k
@@ -18,24 +13,8 @@ _UNITS = {"": 1} | {
 _NUMBER = re.compile(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
-class Budget:
-    """Keep what fits into a number of bytes, so that least is computed again.
-
-    ``checkpoint(f, policy=Budget("2GiB"))`` plans the backward pass of ``f``: values between
-    forward and backward pass, values that are computed again, and cotangents together are to take
-    no more memory than this at any time (arguments, results and gradients do not count; they are
-    there in any case). Which values are kept is the result of a minimum cut of the program at the
-    price of memory at which they fit. What is not kept is computed again piece by piece, when the
-    backward pass comes to it.
-
-    Args:
-        limit: bytes, as a number or as text with a unit (``"500MB"``, ``"1.5 GiB"``).
-        margin: the part of the limit that is left to the compiler, for what it holds beside (copies
-            in another layout, buffers that do not fit into each other).
-
-    Raises:
-        ValueError: the limit is not a positive number of bytes, or the margin not in [0, 1).
-    """
+class Limit:
+    """A number of bytes to plan a backward pass with (see :class:`Budget`, which users make)."""
 
     __slots__ = ("limit", "margin")
 
@@ -50,21 +29,11 @@ class Budget:
         """The bytes to plan with."""
         return self.limit * (1 - self.margin)
 
-    def report(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> BudgetReport:
-        """What this budget means for the backward pass of ``f`` at these arguments.
-
-        Nothing is computed; arguments may be ``ShapeDtypeStruct``.
-        """
-        from ..api import checkpoint
-        from .report import report_of
-
-        return report_of(checkpoint(f, policy=self), args, kwargs)
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Budget) and self._key() == other._key()
+        return isinstance(other, Limit) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((Budget, *self._key()))
+        return hash((Limit, *self._key()))
 
     def _key(self) -> tuple[float, ...]:
         return self.limit, self.margin
