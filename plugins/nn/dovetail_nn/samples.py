@@ -11,7 +11,7 @@ import numpy as np
 from dovetail_core import Primitive
 from dovetail_core.testing import Sample
 
-from .rows import (
+from .primitives import (
     log1mexp_p,
     log_softmax_p,
     logsumexp_p,

@@ -14,7 +14,7 @@ from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import array, axes_of, inexact
-from ..rows import log_softmax_p, logsumexp_p, softmax_p, spread
+from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
 
 Array = Any
 

@@ -8,7 +8,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_ad import jvp_rules
 
-from ...rows import (
+from ..primitives import (
     log1mexp_p,
     log_softmax_p,
     logsumexp_p,

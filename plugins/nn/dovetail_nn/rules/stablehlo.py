@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_backends import stablehlo_rules
 
-from ...rows import relu_p
+from ..primitives import relu_p
 
 
 @stablehlo_rules.register(relu_p)

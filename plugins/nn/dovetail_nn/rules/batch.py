@@ -8,7 +8,15 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 
-from ...rows import log1mexp_p, log_softmax_p, logsumexp_p, relu6_p, relu_p, softmax_p, softplus_p
+from ..primitives import (
+    log1mexp_p,
+    log_softmax_p,
+    logsumexp_p,
+    relu6_p,
+    relu_p,
+    softmax_p,
+    softplus_p,
+)
 
 
 def _elementwise(primitive: Primitive) -> None:
