@@ -1,4 +1,4 @@
-"""Moving values to devices and back: ``device_put``, ``device_get`` and their kin."""
+"""Transfer of values to devices and back: ``device_put``, ``device_get`` and their kin."""
 
 from __future__ import annotations
 

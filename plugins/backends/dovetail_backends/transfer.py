@@ -1,4 +1,4 @@
-"""Moving arrays between devices and shardings, within a platform and from one to another."""
+"""Transfer of arrays between devices and shardings, within a platform and from one to another."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def lower(
 
 
 def _raise_explained(program: ClosedJaxpr, platform: str, name: str, error: Exception) -> NoReturn:
-    """Raise the error that names the operation to blame for ``error``, else ``error`` itself."""
+    """Raise the error that names the operation behind ``error``, else ``error`` itself."""
     if not isinstance(error, RegistryError):  # which is about an operation already
         low = lower_to_lo(program) if program.is_high else program
         found = explain_failure(low, platform, name, error)

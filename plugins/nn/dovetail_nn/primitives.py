@@ -1,4 +1,4 @@
-"""Rows whose derivatives are not, or not best, those of their decompositions.
+"""Primitives whose derivatives are not, or not best, those of their decompositions.
 
 ``relu`` has the derivative 0 at 0, where that of ``max(x, 0)`` is 1/2. The softmax family subtracts
 the maximum for accuracy alone, and its derivatives are short in terms of results.

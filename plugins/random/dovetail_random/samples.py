@@ -1,4 +1,4 @@
-"""Sample inputs of the rows of this plugin, for tests by the matrix."""
+"""Sample inputs of the primitives of this plugin, for tests by the matrix."""
 
 from __future__ import annotations
 

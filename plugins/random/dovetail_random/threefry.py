@@ -1,4 +1,4 @@
-"""The generator threefry2x32: its row, and keys and bits made with it."""
+"""The generator threefry2x32: its primitive, and keys and bits made with it."""
 
 from __future__ import annotations
 

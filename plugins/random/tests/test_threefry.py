@@ -1,4 +1,4 @@
-"""The row ``threefry2x32`` and what is made of it directly."""
+"""The primitive ``threefry2x32`` and what is made of it directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of this plugin over a mapped axis."""
+"""The primitives of this plugin over a mapped axis."""
 
 from __future__ import annotations
 

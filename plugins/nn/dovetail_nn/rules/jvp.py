@@ -1,4 +1,4 @@
-"""Differentiation of the rows of this plugin."""
+"""Differentiation of the primitives of this plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gamma variates: the row ``random_gamma`` and the functions that apply it."""
+"""Gamma variates: the primitive ``random_gamma`` and the functions that apply it."""
 
 from __future__ import annotations
 
