@@ -33,10 +33,10 @@ from dovetail_core.xla.calls import clear_cache, make_call
 
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .eager import fallback
-from .executables import executable_for, placement
+from .executables import committed_to, common_device, executable_for
 from .guards import guarded, reject_deleted, reject_static
 from .primitive import jit_p
-from .stages import Traced
+from .stages import ShapeDtypeStruct, Traced, at_rest
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
 
 _UNSET: Any = object()
@@ -162,11 +162,20 @@ class Settings:
 
     def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
         """Device of a call, and whether its results are committed to it."""
+        return self.place_with(() if self.placed else committed_to(leaves))
+
+    @property
+    def placed(self) -> bool:
+        """Whether ``jit`` was told where calls run, whatever their arguments are committed to."""
+        return self.device is not None or self.backend is not None
+
+    def place_with(self, committed: Sequence[tuple[int, Any]]) -> tuple[Any, bool]:
+        """:meth:`place`, from what arguments are committed to."""
         if self.device is not None:
             return self.device, True
         if self.backend is not None:
             return backend_named(self.backend).local_devices()[0], True
-        return placement(leaves, self.name)
+        return common_device(committed, self.name)
 
     def runner(self) -> Callable[..., list[Any]] | None:
         """``run(program, args)`` of the backend asked for, if that is one that is not PJRT."""
@@ -390,4 +399,6 @@ def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
     avals = settings.avals(arguments, args, kwargs)
     program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))
-    return Traced(settings, program, arguments.in_tree, donated, arguments.leaves)
+    known = [x for x in arguments.leaves if not isinstance(x, (ShapeDtypeStruct, Tracer))]
+    committed = () if settings.placed else committed_to(at_rest(known))
+    return Traced(settings, program, arguments.in_tree, donated, committed)
