@@ -212,6 +212,21 @@ def test_compile_time_evaluation() -> None:
         wrong(X)
 
 
+def test_compile_time_evaluation_nests_in_itself_and_decorates() -> None:
+    now = ensure_compile_time_eval()
+    add = now(lambda: int(lax.add(np.int32(1), np.int32(2))))
+
+    @jit
+    def f(x: Any) -> Any:
+        with now, now:
+            n = int(lax.add(np.int32(1), np.int32(2)))
+        y = lax.add(x, float(n))
+        return lax.mul(y, float(add()))
+
+    np.testing.assert_allclose(f(X), 3 * (X + 3))
+    assert "mul" in str(f.trace(X).jaxpr)
+
+
 def test_tracers_that_leak_are_named() -> None:
     leaked: list[Any] = []
 
