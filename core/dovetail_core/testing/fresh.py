@@ -6,15 +6,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from ..interpret.passes import forget_passes
+from ..registry.discovery import registry, swap_registry
 from ..registry.hooks import manager
-from ..registry.plugins import Registry, registry, swap_registry
+from ..registry.plugins import Registry
 from ..types.algebra import forget_provider
 
 
 @contextmanager
 def fresh_registry() -> Generator[Registry, None, None]:
     """Context manager: entry points and environment are read anew inside, and the old registry
-    is back afterwards. Tables that the process has filled stay filled; rows stay defined.
+    is back afterwards. Tables that the process has filled stay filled; primitives stay defined.
     """
     outer = swap_registry(None)
     try:
