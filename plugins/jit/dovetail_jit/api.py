@@ -33,8 +33,8 @@ from dovetail_core.xla.calls import clear_cache, make_call
 
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .eager import fallback
-from .executables import committed_to, common_device, executable_for
-from .guards import guarded, reject_deleted, reject_static
+from .executables import committed_to, common_device, executable_for, options_key
+from .guards import given, guarded, reject_deleted, reject_static
 from .primitive import jit_p
 from .stages import ShapeDtypeStruct, Traced, at_rest
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
@@ -84,7 +84,7 @@ class Settings:
         return (
             self.static_nums, self.static_names, self.donate_nums, self.donate_names,
             self.keep_unused, self.inline, self.backend, self.device,
-            tuple(sorted(self.options.items())),
+            options_key(self.options),
         )  # fmt: skip
 
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
@@ -163,6 +163,11 @@ class Settings:
     def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
         """Device of a call, and whether its results are committed to it."""
         return self.place_with(() if self.placed else committed_to(leaves))
+
+    @property
+    def has_statics(self) -> bool:
+        """Whether any argument is static."""
+        return bool(self.static_nums or self.static_names)
 
     @property
     def placed(self) -> bool:
@@ -302,6 +307,8 @@ def _one_device(shardings: Any) -> Any:
 
 def _wrap(settings: Settings) -> Any:
     def miss(*args: Any, **kwargs: Any) -> Any:
+        if settings.has_statics:
+            args, kwargs = given(args, kwargs)
         return _call(settings, args, kwargs)
 
     direct = make_call(
