@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
+from operator import index
 from typing import Any
 
 from dovetail_core import callable_name, current_source, describe_source, is_value, typeof
@@ -53,8 +54,10 @@ def vmap(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
             f"argument, got {type(in_axes).__name__}{_here()}"
         )
-    if axis_size is not None and not hasattr(axis_size, "__index__"):
-        raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{_here()}")
+    if axis_size is not None:
+        if not hasattr(axis_size, "__index__"):
+            raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{_here()}")
+        axis_size = int(index(axis_size))
     name = callable_name(fun)
 
     @wraps(fun)
