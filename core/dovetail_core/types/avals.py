@@ -259,7 +259,7 @@ def _inherited(x: Any) -> TypeHandler:
         if base in _handlers:
             _handlers[type(x)] = _handlers[base]
             return _handlers[base]
-    if registry().import_types():
+    if registry().import_types() or any(c in _handlers for c in type(x).__mro__):
         return _handlers.get(x.__class__) or _inherited(x)
     shown = repr(x)
     raise TypeError(
