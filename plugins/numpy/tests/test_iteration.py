@@ -110,5 +110,5 @@ def test_many_rows_compile_nothing() -> None:
 
 
 def test_an_array_without_axes_is_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="iteration over an array without dimensions at .*test_iter"):
+    with pytest.raises(TypeError, match=r"iteration over an array without .* at .*test_iter"):
         rows(dnp.asarray(1.0))
