@@ -36,10 +36,10 @@ def anonymous(name: str = "f") -> Primitive:
 
 
 def test_tables_ask_a_row_for_its_own_rule_and_keep_none() -> None:
-    table: RuleTable[Any] = RuleTable("test.rule table", derive=lambda p: "derived")  # type: ignore[arg-type]
+    table: RuleTable[Any] = RuleTable("test.table", derive=lambda p: "derived")  # type: ignore[arg-type]
     primitive = anonymous()
     assert table[primitive] == "derived"
-    primitive.rules = {"test.rule table": "own", "test.other": "another"}  # type: ignore[dict-item]
+    primitive.rules = {"test.table": "own", "test.other": "another"}  # type: ignore[dict-item]
     assert table[primitive] == "own" and table.get(primitive) == "own" and not table.rules
     alive = weakref.ref(primitive)
     del primitive
