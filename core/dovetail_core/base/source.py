@@ -119,6 +119,11 @@ def describe(source: Source | None) -> str:
     return f" at {source}" if source is not None else ""
 
 
+def here() -> str:
+    """:func:`describe` of :func:`current_source`: the user's line that is running, for messages."""
+    return describe(current_source())
+
+
 describe_source = describe  # its name in dovetail_core
 
 
