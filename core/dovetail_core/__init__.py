@@ -31,6 +31,7 @@ from .base.source import (
     callable_name as callable_name,
     current_source as current_source,
     describe_source as describe_source,
+    here as here,
     hide_frames as hide_frames,
     named_scope as named_scope,
     reset_source_override as reset_source_override,

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
+from marshal import dumps
 from typing import Any, NamedTuple, NoReturn, TypeVar, final
 
 from ..base.errors import MissingRule, RegistryError
+from ..base.keys import ParameterKeys
 from ..base.source import current_source, describe
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
@@ -89,6 +92,8 @@ class Inferred(NamedTuple):
 
 
 _named: dict[str, Primitive] = {}
+KEPT = 4096
+"""How many applications of one primitive have their types remembered at a time."""
 
 
 @final
@@ -120,6 +125,7 @@ class Primitive:
         "lift",
         "stateful",
         "allocates",
+        "keys",
         "_effectful",
         "_memo",
         "__weakref__",
@@ -150,6 +156,7 @@ class Primitive:
         self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
         self._effectful = False
         self._memo: dict[Any, Inferred] = {}
+        self.keys = ParameterKeys()
         if not anonymous:
             _claim(self)
 
@@ -198,14 +205,22 @@ class Primitive:
         """
         if self.form is not None:
             return self._infer(avals, params)
-        key: Any = (avals, tuple(params.items())) if params else avals
+        memo = self._memo
         try:
-            return self._memo[key]
-        except KeyError:
+            if not params:
+                return memo[avals]
+            if self.keys.plain:
+                return memo[avals, dumps(params, 2)]
+            return memo[avals, self.keys.of(params)]
+        except (KeyError, ValueError):
             pass
         except TypeError:  # an unhashable parameter
             return self._infer(avals, params)
-        found = self._memo[key] = self._infer(avals, params)
+        found = self._infer(avals, params)
+        if len(memo) >= KEPT:
+            memo.clear()
+        with suppress(TypeError):
+            memo[(avals, self.keys.new(params)) if params else avals] = found
         return found
 
     def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:

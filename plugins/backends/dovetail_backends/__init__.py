@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         device_put_p as device_put_p,
         live_arrays as live_arrays,
         put_host as put_host,
+        rows_on_host as rows_on_host,
     )
     from .reference import (
         evaluate as evaluate,
@@ -86,6 +87,7 @@ _WHERE = {
     "lower_module": "pjrt.module",
     "put_host": "placement",
     "reference_rules": "tables",
+    "rows_on_host": "placement",
     "stablehlo_rules": "tables",
     "target_device": "selection",
     "value_of": "array",

@@ -13,7 +13,12 @@ from dovetail_core.xla.client import Device as Device
 from dovetail_core.xla.shardings import Sharding
 
 from .array import check_usable, value_of
-from .host_values import asarray_on as asarray_on, put_host as put_host, put_value
+from .host_values import (
+    asarray_on as asarray_on,
+    put_host as put_host,
+    put_value,
+    rows_on_host as rows_on_host,
+)
 from .transfer import move, sharding_for
 
 device_put_p = Primitive("device_put")

@@ -24,10 +24,11 @@ from dovetail_core.xla.calls import clear_cache, make_call
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
 from .eager import fallback
-from .guards import guarded, reject_deleted
+from .executables import committed_to
+from .guards import given, guarded, reject_deleted
 from .primitive import jit_p
 from .settings import Settings
-from .stages import Traced
+from .stages import ShapeDtypeStruct, Traced, at_rest
 from .tracing import Program, function_name
 
 _UNSET: Any = object()
@@ -95,6 +96,8 @@ def _one_device(shardings: Any) -> Any:
 
 def _wrap(settings: Settings) -> Any:
     def miss(*args: Any, **kwargs: Any) -> Any:
+        if settings.has_statics:
+            args, kwargs = given(args, kwargs)
         return _call(settings, args, kwargs)
 
     direct = make_call(
@@ -192,4 +195,6 @@ def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
     avals = settings.avals(arguments, args, kwargs)
     program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))
-    return Traced(settings, program, arguments.in_tree, donated, arguments.leaves)
+    known = [x for x in arguments.leaves if not isinstance(x, (ShapeDtypeStruct, Tracer))]
+    committed = () if settings.placed else committed_to(at_rest(known))
+    return Traced(settings, program, arguments.in_tree, donated, committed)

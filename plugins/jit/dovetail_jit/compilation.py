@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from dovetail_backends import InPlace, LoweredModule, backend_of, explain_failure, lower_module
 from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
+from dovetail_core.base.keys import exact_key
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
 from dovetail_core.registry.hooks import has_hooks, manager
@@ -50,8 +51,13 @@ def executable_key(
     ``lowered_at`` is the generation of the rules that lowered it, now by default.
     """
     at = generation.value if lowered_at is None else lowered_at
-    named = tuple(sorted((options or {}).items()))
+    named = options_key(options or {})
     return "executable", device, tuple(donated), keep_unused, named, profile, at
+
+
+def options_key(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Compiler options as part of a key: to XLA ``True`` is not ``1``."""
+    return tuple((k, exact_key(v)) for k, v in sorted(options.items()))
 
 
 def lower(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import update_wrapper
+from marshal import dumps
 from typing import Any, TypeVar
 
 from dovetail_backends import asarray_on, check_usable
@@ -121,6 +123,15 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
         return _call_program
     calls: dict[Any, Any] = {}
     bare: Any = None
+    keys = primitive.keys
+
+    def made(params: dict[str, Any]) -> Any:
+        call = _operation(primitive, params)
+        if len(calls) >= KEPT:
+            calls.clear()
+        with suppress(TypeError):  # an unhashable parameter: compile each time
+            calls[keys.new(params)] = call
+        return call
 
     def rule(*args: Any, **params: Any) -> Any:
         nonlocal bare
@@ -129,15 +140,10 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
                 bare = _operation(primitive, params)
             call = bare
         else:
-            key = tuple(params.items())
             try:
-                call = calls.get(key)
-            except TypeError:  # an unhashable parameter: compile each time
-                return _operation(primitive, params)(*args)
-            if call is None:
-                if len(calls) >= KEPT:
-                    calls.clear()
-                call = calls[key] = _operation(primitive, params)
+                call = calls[dumps(params, 2) if keys.plain else keys.of(params)]
+            except (KeyError, ValueError, TypeError):
+                call = made(params)
         try:
             return call(*args)
         except ValueError:

@@ -115,21 +115,35 @@ def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
     Raises:
         ValueError: two arguments are committed to different devices; names both.
     """
-    chosen: Any = None
+    return common_device(committed_to(leaves), name)
+
+
+def committed_to(leaves: Sequence[Any]) -> list[tuple[int, Any]]:
+    """The arguments of a call that are committed to a device: their positions and devices."""
+    found: list[tuple[int, Any]] = []
     for i, x in enumerate(leaves):
-        if x.__class__ is ArrayImpl and x._committed:  # type: ignore[union-attr]
-            (device,) = x.devices()  # type: ignore[union-attr]
-            if chosen is not None and device is not chosen[0]:
-                raise ValueError(
-                    f"{name} received arrays on different devices: leaf {chosen[1]} of its "
-                    f"arguments is on {chosen[0]}, leaf {i} on {device}. Move them to one device "
-                    "with device_put."
-                )
-            chosen = chosen or (device, i)
-        elif x.__class__ is not ArrayImpl and typeof(x).is_high:
-            device, committed = placement(lower_values((x,), "asked for to place it"), name)
-            chosen = chosen or ((device, i) if committed else None)
-    return (chosen[0], True) if chosen is not None else (target_device(), False)
+        if x.__class__ is ArrayImpl:
+            if x._committed:  # type: ignore[union-attr]
+                (device,) = x.devices()  # type: ignore[union-attr]
+                found.append((i, device))
+        elif typeof(x).is_high:
+            inside = committed_to(lower_values((x,), "asked for to place it"))
+            found += [(i, device) for _, device in inside]
+    return found
+
+
+def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any, bool]:
+    """The device of a call whose arguments are ``committed`` to these (see :func:`placement`)."""
+    if not committed:
+        return target_device(), False
+    first, chosen = committed[0]
+    for i, device in committed:
+        if device is not chosen:
+            raise ValueError(
+                f"{name} received arrays on different devices: leaf {first} of its arguments is "
+                f"on {chosen}, leaf {i} on {device}. Move them to one device with device_put."
+            )
+    return chosen, True
 
 
 _running: deque[Any] = deque()

@@ -7,10 +7,15 @@ call that stays in C++, is sent to Python, where the error names the array and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
 
 from dovetail_backends import deleted_error, give_away
+from dovetail_core.base.keys import exact_key
+from dovetail_core.base.options import disable_jit
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_leaves
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -19,17 +24,27 @@ from .settings import Settings
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     """``call``, with our error for unhashable static arguments, and donated arrays given away."""
+    if settings.has_statics:
+        call = _static(call, settings)
     if settings.donate_nums or settings.donate_names:
-        return _donating(call, settings)
-    if settings.static_nums or settings.static_names:
-        return _static(call, settings)
+        call = _donating(call, settings)
     return call
 
 
 def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
+    nums, names = settings.static_nums, settings.static_names
+
     def called(*args: Any, **kwargs: Any) -> Any:
+        passed, named = args, kwargs
+        for n in nums:
+            if -len(args) <= n < len(args) and _has_twin(args[n]):
+                passed = _told_apart(passed, n)
+        if kwargs:
+            for k in names:
+                if k in kwargs and _has_twin(kwargs[k]):
+                    named = {**named, k: _tell_apart(kwargs[k])}
         try:
-            return call(*args, **kwargs)
+            return call(*passed, **named)
         except ValueError:
             settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
             raise
@@ -37,15 +52,60 @@ def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     return called
 
 
+# C++ compares static arguments by their type and ``==``, and what is in them by ``==`` alone.
+_twinless: set[type] = {int, str, bytes, type(None), FunctionType}  # inside of tuples, too
+
+
+class _Exact:
+    """Stands for a static argument in C++, where it is compared by type and bits."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = exact_key(value)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is _Exact and self.key == other.key  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def _told_apart(args: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+    n %= len(args)
+    return (*args[:n], _tell_apart(args[n]), *args[n + 1 :])
+
+
+def _tell_apart(value: Any) -> Any:
+    return value if disable_jit.value else _Exact(value)  # then C++ calls the function itself
+
+
+def _has_twin(value: Any, inside: bool = False) -> bool:
+    """Whether C++ would take another value for this one, or not this one for itself (``nan``)."""
+    cls = value.__class__
+    if cls in _twinless:
+        return False
+    if issubclass(cls, (tuple, frozenset)):
+        if _twinless.issuperset(map(type, value)):
+            return False
+        return any(_has_twin(x, True) for x in cast("Iterable[Any]", value))
+    if isinstance(value, (float, complex, np.generic)):
+        return inside or bool(value == 0) or bool(value != value)
+    return inside and isinstance(value, bool)
+
+
+def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as its caller gave them, from what C++ was given."""
+    plain = tuple([x.value if x.__class__ is _Exact else x for x in args])
+    return plain, {k: x.value if x.__class__ is _Exact else x for k, x in kwargs.items()}
+
+
 def _donating(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     nums, names, name = settings.donate_nums, settings.donate_names, settings.name
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            out = call(*args, **kwargs)
-        except ValueError:
-            settings.reject_unhashable(args, kwargs)
-            raise
+        out = call(*args, **kwargs)
         for n in nums:
             if -len(args) <= n < len(args):
                 _give_away(args[n], name)

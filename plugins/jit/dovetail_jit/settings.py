@@ -11,7 +11,8 @@ from dovetail_core import Tracer, current_source, describe_source, typeof
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
-from .executables import placement
+from .compilation import options_key
+from .executables import committed_to, common_device
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
 
 
@@ -57,7 +58,7 @@ class Settings:
         return (
             self.static_nums, self.static_names, self.donate_nums, self.donate_names,
             self.keep_unused, self.inline, self.backend, self.device,
-            tuple(sorted(self.options.items())),
+            options_key(self.options),
         )  # fmt: skip
 
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
@@ -156,11 +157,25 @@ class Settings:
 
     def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
         """Device of a call, and whether its results are committed to it."""
+        return self.place_with(() if self.placed else committed_to(leaves))
+
+    @property
+    def has_statics(self) -> bool:
+        """Whether any argument is static."""
+        return bool(self.static_nums or self.static_names)
+
+    @property
+    def placed(self) -> bool:
+        """Whether ``jit`` was told where calls run, whatever their arguments are committed to."""
+        return self.device is not None or self.backend is not None
+
+    def place_with(self, committed: Sequence[tuple[int, Any]]) -> tuple[Any, bool]:
+        """:meth:`place`, from what arguments are committed to."""
         if self.device is not None:
             return self.device, True
         if self.backend is not None:
             return backend_named(self.backend).local_devices()[0], True
-        return placement(leaves, self.name)
+        return common_device(committed, self.name)
 
     def runner(self) -> Callable[..., list[Any]] | None:
         """``run(program, args)`` of the backend asked for, if that is one that is not PJRT."""

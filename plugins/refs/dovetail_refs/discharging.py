@@ -15,12 +15,12 @@ from dovetail_core import (
     eval_jaxpr,
     generation,
     get_trace,
+    here,
     run_under,
     stage_closed,
 )
 from dovetail_core.interpret.mutable import Discharged, LocalValue, concerns, final_type, is_own
 
-from .places import here
 from .tables import discharge_rules
 
 

@@ -14,8 +14,7 @@ from dovetail_core import (
     ShapedArray,
     Var,
     callable_name,
-    current_source,
-    describe_source,
+    here as place,
     stage,
     typeof,
 )
@@ -45,11 +44,6 @@ class Staged(NamedTuple):
 def name_of(f: Any) -> str:
     """A function's name, for messages and programs."""
     return callable_name(f)
-
-
-def place() -> str:
-    """`` at FILE:LINE (FUNCTION)``: the user's line that calls control flow, for messages."""
-    return describe_source(current_source())
 
 
 def check_function(f: Any, what: str) -> None:

@@ -1,12 +1,18 @@
-"""Pytest plugin: generates the tests of ``dovetail_core.testing.matrix``; ``--matrix=full``."""
+"""Pytest plugin: generates the tests of ``dovetail_core.testing.matrix``; ``--matrix=full``.
+
+It stands beside the kernel and imports nothing of it: pytest loads it in every process of an
+environment where ``dovetail-core`` is installed, and most of them have nothing to do with Dovetail.
+"""
 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 
-from .product import Matrix
+if TYPE_CHECKING:
+    from dovetail_core.testing import Matrix
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
