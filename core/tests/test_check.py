@@ -9,7 +9,7 @@ from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
     Eqn,
-    Form,
+    RegionInterface,
     IOEffect,
     IRError,
     Jaxpr,
@@ -155,7 +155,7 @@ def test_sub_programs_must_fit_what_the_form_connects():
 def formed(form):
     p = Primitive("test.formed", multiple_results=True)
     p.def_abstract_eval(lambda *types: [F32])
-    p.def_form(lambda params: form)
+    p.def_regions(lambda params: form)
     return p
 
 
@@ -170,16 +170,16 @@ def formed(form):
 )
 def test_forms_that_do_not_fit_their_sub_programs(operands, results, message):
     inner = stage_closed(lambda x: [x], [F32])
-    p = formed(Form((Region(inner, operands, results),), lambda *args: {}))
+    p = formed(RegionInterface((Region(inner, operands, results),), lambda *args: {}))
     assert message in broken(eqn(p, [a], [b]))
 
 
 def test_types_across_a_form():
     inner = stage_closed(lambda x: [x], [ShapedArray((), np.int32)])
-    p = formed(Form((Region(inner, (0,), (0,)),), lambda *args: {}))
+    p = formed(RegionInterface((Region(inner, (0,), (0,)),), lambda *args: {}))
     assert "operand 0 is of type f32[], sub-program 0 has i32[] for it" in broken(eqn(p, [a], [b]))
     weak = stage_closed(lambda x: [x], [ShapedArray((), np.float32, True)])
-    q = formed(Form((Region(weak, (0,), (0,)),), lambda *args: {}))
+    q = formed(RegionInterface((Region(weak, (0,), (0,)),), lambda *args: {}))
     check_jaxpr(Jaxpr([], [a], [], [eqn(q, [a], [b])]))  # weak types may differ
 
 

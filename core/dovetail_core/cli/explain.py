@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from ..dispatch.primitive import Primitive
-from ..registry.plugins import distribution_of, registry
+from ..registry.discovery import distribution_of, registry
 from ..rules.tables import Origin, RuleTable
 from . import rules
 from .find import find_column, find_row
@@ -62,7 +62,7 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
     if rule.source == "form":
-        return f"the row's form, {_code(primitive.form)}, and how the column carries values"
+        return f"the row's form, {_code(primitive.regions)}, and how the column carries values"
     if rule.source == "decomposition":
         return f"the row's decomposition, {_code(primitive.decomposition)}"
     return "what the table makes of rows without a rule"
@@ -94,7 +94,7 @@ def _row(primitive: Primitive) -> str:
         part
         for part, has in (
             ("a decomposition", primitive.decomposition),
-            ("sub-programs (a form)", primitive.form),
+            ("sub-programs (a form)", primitive.regions),
         )
         if has is not None
     ]
@@ -128,6 +128,6 @@ def _remedy(table: RuleTable[Any], primitive: Primitive) -> str:
         f"def {variable.removesuffix('_p')}_rule(...):  # see {owner}",
         f"in a module that your manifest names: contributes={{{table.name!r}: ('your.module',)}}",
     ]
-    if primitive.decomposition is None and primitive.form is None:
+    if primitive.decomposition is None and primitive.regions is None:
         lines.append(f"or say what it is made of, for every column: @{variable}.def_decomposition")
     return "\n".join(lines)

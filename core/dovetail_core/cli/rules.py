@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive, primitives
-from ..registry.plugins import KERNEL_TABLES, registry
+from ..registry.discovery import registry
+from ..registry.plugins import KERNEL_TABLES
 from ..rules.tables import Origin, RuleTable
 from ..text.value_parser import import_rows
 
@@ -45,6 +46,6 @@ def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
         return Rule(origin.kind, origin)
     if table.get(primitive) is None:
         return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
-    if primitive.form is not None:
+    if primitive.regions is not None:
         return Rule(DERIVED, origin, "form")
     return Rule(DERIVED, origin, "decomposition" if primitive.decomposition else "table")

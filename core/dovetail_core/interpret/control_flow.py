@@ -1,6 +1,6 @@
 """Control flow, written once: a forward-style transformation's rules for rows with sub-programs.
 
-From a primitive's ``Form`` and a transformation's ``Carrier`` this derives the rule: fixed points
+From a primitive's ``RegionInterface`` and a transformation's ``Carrier`` this derives the rule: fixed points
 of loops, joins of branches, predicates that are themselves lifted.
 """
 
@@ -13,7 +13,7 @@ from ..base.errors import MissingRule
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr
-from ..ir.regions import CONTROL, Carrier, Form, Region, SetCarrier
+from ..ir.regions import CONTROL, Carrier, RegionInterface, Region, SetCarrier
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.tables import within
 from ..types.avals import AbstractValue
@@ -32,8 +32,8 @@ def derive(primitive: Primitive) -> LiftedRule | None:
     """
     if primitive.lift is not None:
         return primitive.lift
-    if primitive.form is not None:
-        lift = lift_form
+    if primitive.regions is not None:
+        lift = lift_regions
     elif primitive.decomposition is not None:
         lift = _lift_decomposition
     else:
@@ -56,19 +56,19 @@ def _lift_decomposition(
     return lift_call(carrier, lambda *xs: decomposition(*xs, **params), args)
 
 
-def lift_form(
+def lift_regions(
     carrier: Carrier[V, Any], primitive: Primitive, args: Sequence[V], params: dict[str, Any]
 ) -> list[V]:
     """Apply a primitive that holds sub-programs to lifted operands."""
-    assert primitive.form is not None
-    form = primitive.form(params)
+    assert primitive.regions is not None
+    form: RegionInterface = primitive.regions(params)
     if form.control is not None and carrier.known(args[form.control]) is None:
         return _all_regions(carrier, form, args, args[form.control])
     ins = [carrier.structure(a, int(i in form.sliced)) for i, a in enumerate(args)]
     return _Lifting(carrier, form, ins).run(primitive, args)
 
 
-class LiftedForm(NamedTuple):
+class LiftedRegions(NamedTuple):
     """What a primitive with sub-programs becomes: parameters, and structures at the fixed point."""
 
     params: dict[str, Any]
@@ -77,8 +77,8 @@ class LiftedForm(NamedTuple):
 
 
 def lift_structures(
-    carrier: Carrier[Any, Any], form: Form, structures: Sequence[Any]
-) -> LiftedForm:
+    carrier: Carrier[Any, Any], form: RegionInterface, structures: Sequence[Any]
+) -> LiftedRegions:
     """The lifted parameters for operands of given structures, which loops may raise.
 
     For primitives that hold the sub-programs of another one (passes over a loop, say) and have
@@ -87,7 +87,7 @@ def lift_structures(
     return _Lifting(carrier, form, structures).described()
 
 
-def _all_regions(carrier: Carrier[V, Any], form: Form, args: Sequence[V], index: V) -> list[V]:
+def _all_regions(carrier: Carrier[V, Any], form: RegionInterface, args: Sequence[V], index: V) -> list[V]:
     """A lifted index selects no single region: run all of them and choose among their results."""
     for region in form.regions:
         _refuse_writes(region, "an index or predicate", "all of its branches run")
@@ -113,7 +113,7 @@ def _refuse_writes(region: Region, what: str, why: str) -> None:
 class _Lifting(Generic[V]):
     """One application: ``ins`` and ``outs`` are the structures of operands and results."""
 
-    def __init__(self, carrier: Carrier[V, Any], form: Form, ins: Sequence[Any]) -> None:
+    def __init__(self, carrier: Carrier[V, Any], form: RegionInterface, ins: Sequence[Any]) -> None:
         self.carrier = carrier
         self.form = form
         self.ins = list(ins)
@@ -130,7 +130,7 @@ class _Lifting(Generic[V]):
         results = primitive.bind(*flat, **self._params(widths, out_widths))
         return self._results(results, out_widths)
 
-    def described(self) -> LiftedForm:
+    def described(self) -> LiftedRegions:
         """Parameters and structures, for operands of given structures."""
         self._fixed_point()
         assert self.predicate is None or not isinstance(self.carrier, SetCarrier)
@@ -138,7 +138,7 @@ class _Lifting(Generic[V]):
         widths = [len(self.carrier.types(types[i], s)) for i, s in enumerate(self.ins)]
         results = sorted(self.outs)
         params = self._params(widths, [self._width(i) for i in results])
-        return LiftedForm(params, tuple(self.ins), tuple(self.outs[i] for i in results))
+        return LiftedRegions(params, tuple(self.ins), tuple(self.outs[i] for i in results))
 
     def _params(self, widths: Sequence[int], out_widths: Sequence[int]) -> dict[str, Any]:
         programs = [self._program(r) for r in self.form.regions]

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..base.source import current_source, describe
-from ..dispatch.primitive import Primitive
-from ..dispatch.trace import Trace
+from ..dispatch.primitive import Primitive, Trace
 from ..ir.programs import ClosedJaxpr
+from ..registry.discovery import registry
+from ..rules.evaluation import eval_rules
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, typeof
 from ..types.high import HiType, low_types, take_apart, with_leading, without_leading
-from .control_flow import lift_form
+from .control_flow import lift_regions
 from .lifting import LiftTrace, lift_program
 
 
@@ -32,9 +33,9 @@ class ToLoRule(Protocol):
 
 
 def _derive(primitive: Primitive) -> ToLoRule | None:
-    if primitive.form is None:
+    if primitive.regions is None:
         return primitive.decomposition
-    return lambda *args, **params: lift_form(LowCarrier(primitive.name), primitive, args, params)
+    return lambda *args, **params: lift_regions(LowCarrier(primitive.name), primitive, args, params)
 
 
 to_lo_rules: RuleTable[Callable[..., Any]] = RuleTable(
@@ -69,7 +70,7 @@ def is_high(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -
         return True
     if primitive.is_high is not None and primitive.is_high(**params):
         return True
-    return primitive.form is not None and primitive.holds_high(params)
+    return primitive.regions is not None and primitive.holds_high(params)
 
 
 def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -80,7 +81,7 @@ def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     """
     rule = to_lo_rules.rules.get(primitive) or to_lo_rules.miss(primitive)
     out = rule(*args, **params)
-    if primitive.form is None:
+    if primitive.regions is None:
         wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
         _check_results(primitive, out if primitive.multiple_results else [out], wanted)
     return out
@@ -135,8 +136,15 @@ def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[
     return found
 
 
-def eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
-    """The rule by which a high primitive is evaluated: by ``to_lo`` where it is high."""
+@eval_rules.deriver
+def _evaluate(primitive: Primitive) -> Callable[..., Any] | None:
+    """By the provider ``evaluator``, else by the decomposition; by ``to_lo`` where it is high."""
+    evaluator = registry().provider("evaluator", default=None)
+    rule = primitive.decomposition if evaluator is None else evaluator(primitive)
+    return rule if primitive.is_high is None else _eval_high(primitive, rule)
+
+
+def _eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
     high = primitive.is_high
 
     def rule(*args: Any, **params: Any) -> Any:

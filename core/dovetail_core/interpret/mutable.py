@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..base.source import current_source, describe
-from ..dispatch.primitive import Primitive
-from ..dispatch.trace import Trace, Tracer, reset_trace, set_trace
+from ..dispatch.primitive import Primitive, Trace, reset_trace, set_trace
+from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
+from ..registry.discovery import registry
 from ..types.avals import AbstractValue, typeof
 from ..types.effects import Effect, InputEffect, ReadEffect
 
@@ -118,8 +119,6 @@ def discharge_provider() -> Discharge:
     Raises:
         PluginError: no plugin provides it.
     """
-    from ..registry.plugins import registry
-
     return registry().provider("discharge")
 
 
@@ -167,9 +166,9 @@ def has_mutable(program: ClosedJaxpr) -> bool:
 def _eqn_has_mutable(eqn: Any) -> bool:
     if eqn.primitive.allocates:
         return True
-    if eqn.primitive.form is None:
+    if eqn.primitive.regions is None:
         return False
-    return any(has_mutable(r.program) for r in eqn.primitive.form(eqn.params).regions)
+    return any(has_mutable(r.program) for r in eqn.primitive.regions(eqn.params).regions)
 
 
 def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr
-from ..ir.regions import CONTROL, Form, Region, SetCarrier
+from ..ir.regions import CONTROL, RegionInterface, Region, SetCarrier
 from ..rules.evaluation import jaxpr_as_fun
 from ..types.algebra import algebra
 from ..types.avals import AbstractValue, ShapedArray
@@ -33,7 +33,7 @@ class UncertainLoop(Generic[V]):
     """
 
     def __init__(
-        self, carrier: SetCarrier[V, Any], form: Form, ins: Sequence[Any], predicate: Any
+        self, carrier: SetCarrier[V, Any], form: RegionInterface, ins: Sequence[Any], predicate: Any
     ) -> None:
         self.carrier = carrier
         self.form = form

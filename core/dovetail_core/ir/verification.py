@@ -9,8 +9,8 @@ from ..base.errors import IRError
 from ..base.source import describe
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
-from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, programs_in
-from .regions import CONTROL, Form, Region
+from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk
+from .regions import CONTROL, RegionInterface, Region
 
 
 def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
@@ -26,14 +26,8 @@ def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
     Raises:
         IRError: a rule is broken; names the program, the equation and the user's line behind it.
     """
-    seen: set[int] = set()
-    todo: list[Jaxpr | ClosedJaxpr] = [program]
-    while todo:
-        ir = todo.pop()
-        if id(ir) not in seen:
-            seen.add(id(ir))
-            _Checker(open_program(ir), after).run()
-            todo.extend(p for e in open_program(ir).eqns for p in programs_in(e.params))
+    for ir in walk(program):
+        _Checker(open_program(ir), after).run()
 
 
 class _Checker:
@@ -95,11 +89,11 @@ class _Checker:
         if eqn.effects != found.effects:
             self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(found.effects)}")
         self.define(eqn.outvars, "a result")
-        if eqn.primitive.form is not None:
-            self.form(eqn, eqn.primitive.form(eqn.params))
+        if eqn.primitive.regions is not None:
+            self.form(eqn, eqn.primitive.regions(eqn.params))
         return found.is_high
 
-    def form(self, eqn: Eqn, form: Form) -> None:
+    def form(self, eqn: Eqn, form: RegionInterface) -> None:
         for n, region in enumerate(form.regions):
             program = region.program
             for what, named, has in (
@@ -110,7 +104,7 @@ class _Checker:
                     self.fail(f"sub-program {n} {what.format(has)}, its form names {named}")
             self.connections(eqn, form, n, region)
 
-    def connections(self, eqn: Eqn, form: Form, n: int, region: Region) -> None:
+    def connections(self, eqn: Eqn, form: RegionInterface, n: int, region: Region) -> None:
         ins = zip(region.operands, region.program.in_avals)
         outs = zip(region.results, region.program.out_avals)
         operands = [("operand", i, eqn.invars, i in form.sliced, a) for i, a in ins]
@@ -129,14 +123,12 @@ class _Checker:
                 )
 
     def fail(self, message: str, cause: BaseException | None = None) -> NoReturn:
-        from ..text.printer import print_eqn
-
         after = f" after {self.after}" if self.after else ""
         name = f" {self.jaxpr.name!r}" if self.jaxpr.name else ""
         where = f"the program{name}"
         if self.place is not None:
             i, eqn = self.place
-            text = print_eqn(self.jaxpr, eqn)
+            text = self.jaxpr.text_of(eqn)
             where = f"equation {i} of {where}{describe(eqn.source)}, {text!r}"
         raise IRError(f"{where} is not valid{after}: {message}") from cause
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr
-from ..ir.regions import CONTROL, Form, Region
+from ..ir.regions import CONTROL, RegionInterface, Region
 from ..rules.evaluation import def_impl, jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..types.avals import AbstractValue, ShapedArray
@@ -30,11 +30,11 @@ def _call_type(*types: AbstractValue, program: ClosedJaxpr) -> list[AbstractValu
     return program.out_avals
 
 
-@call_p.def_form
-def _call_form(params: dict[str, Any]) -> Form:
+@call_p.def_regions
+def _call_form(params: dict[str, Any]) -> RegionInterface:
     program: ClosedJaxpr = params["program"]
     ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
-    return Form(
+    return RegionInterface(
         (Region(program, tuple(ins), tuple(outs)),),
         lambda programs, _ins, _outs: {"program": programs[0]},
     )
@@ -55,12 +55,12 @@ def _cond_type(
     return branches[0].out_avals
 
 
-@cond_p.def_form
-def _cond_form(params: dict[str, Any]) -> Form:
+@cond_p.def_regions
+def _cond_form(params: dict[str, Any]) -> RegionInterface:
     branches: tuple[ClosedJaxpr, ...] = params["branches"]
     ins = tuple(range(1, 1 + len(branches[0].in_avals)))
     outs = tuple(range(len(branches[0].out_avals)))
-    return Form(
+    return RegionInterface(
         tuple(Region(b, ins, outs) for b in branches),
         lambda programs, _ins, _outs: {"branches": tuple(programs)},
         control=0,
@@ -79,11 +79,11 @@ def _while_type(*types: AbstractValue, cond: ClosedJaxpr, body: ClosedJaxpr) -> 
     return body.out_avals
 
 
-@while_p.def_form
-def _while_form(params: dict[str, Any]) -> Form:
+@while_p.def_regions
+def _while_form(params: dict[str, Any]) -> RegionInterface:
     cond, body = params["cond"], params["body"]
     carry = tuple(range(len(body.in_avals)))
-    return Form(
+    return RegionInterface(
         (Region(cond, carry, (CONTROL,)), Region(body, carry, carry)),
         lambda programs, _ins, _outs: {"cond": programs[0], "body": programs[1]},
         loop=tuple((i, i) for i in carry),
@@ -109,8 +109,8 @@ def _scan_type(
     return [*outs, *(a.update(shape=(length, *a.shape)) for a in stacked)]
 
 
-@scan_p.def_form
-def _scan_form(params: dict[str, Any]) -> Form:
+@scan_p.def_regions
+def _scan_form(params: dict[str, Any]) -> RegionInterface:
     """Operands are constants, carry, sliced arrays; results are carry, stacked arrays."""
     program: ClosedJaxpr = params["program"]
     consts, carry, n = params["consts"], params["carry"], len(program.in_avals)
@@ -124,7 +124,7 @@ def _scan_form(params: dict[str, Any]) -> Form:
         }
 
     results = len(program.out_avals)
-    return Form(
+    return RegionInterface(
         (Region(program, tuple(range(n)), tuple(range(results))),),
         rebuild,
         loop=tuple((i, consts + i) for i in range(carry)),

@@ -28,7 +28,7 @@ def test_no_rule_is_declared_for_control_flow():
             load_object(module)
     for name in ("cond", "while", "scan", "jit", "remat"):
         row = primitives()[name]
-        assert row.form is not None and bounds_rules.get(row) is not None
+        assert row.regions is not None and bounds_rules.get(row) is not None
         assert bounds_rules.origins[row].kind == "derived"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Form, Primitive, Region
+from dovetail_core import ClosedJaxpr, RegionInterface, Primitive, Region
 
 jit_p = Primitive("jit", multiple_results=True)
 
@@ -15,8 +15,8 @@ def _type(*avals: Any, program: ClosedJaxpr, name: str, donated: tuple[bool, ...
     return program.out_avals, program.effects
 
 
-@jit_p.def_form
-def _form(params: dict[str, Any]) -> Form:
+@jit_p.def_regions
+def _form(params: dict[str, Any]) -> RegionInterface:
     program: ClosedJaxpr = params["program"]
     ins, outs = len(program.in_avals), len(program.out_avals)
 
@@ -27,7 +27,7 @@ def _form(params: dict[str, Any]) -> Form:
         donated = tuple(d for d, n in zip(params["donated"], widths) for _ in range(n))
         return {"program": programs[0], "name": params["name"], "donated": donated}
 
-    return Form((Region(program, tuple(range(ins)), tuple(range(outs))),), rebuild)
+    return RegionInterface((Region(program, tuple(range(ins)), tuple(range(outs))),), rebuild)
 
 
 def call_program(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:

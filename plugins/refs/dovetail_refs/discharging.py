@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
-    Form,
+    RegionInterface,
     LiftTrace,
     Primitive,
     RegistryError,
@@ -39,9 +39,9 @@ class DischargeTrace(Trace):
     def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
         if concerns(self, primitive, args):
             return True
-        if primitive.form is None:
+        if primitive.regions is None:
             return False
-        return any(_has_internal(r.program) for r in primitive.form(params).regions)
+        return any(_has_internal(r.program) for r in primitive.regions(params).regions)
 
 
 def _has_internal(program: ClosedJaxpr) -> bool:
@@ -51,8 +51,8 @@ def _has_internal(program: ClosedJaxpr) -> bool:
         found = program.cache["makes_mutable"] = any(
             e.primitive.allocates
             or (
-                e.primitive.form is not None
-                and any(_has_internal(r.program) for r in e.primitive.form(e.params).regions)
+                e.primitive.regions is not None
+                and any(_has_internal(r.program) for r in e.primitive.regions(e.params).regions)
             )
             for e in program.eqns
         )
@@ -185,7 +185,7 @@ class Operands:
 
 def derive_discharge(primitive: Primitive) -> Callable[..., Any] | None:
     """The rule that follows from a form with one plain region (a call), or a decomposition."""
-    if primitive.form is not None:
+    if primitive.regions is not None:
         return lambda trace, args, params: _call(primitive, trace, args, params)
     decomposition = primitive.decomposition
     if decomposition is not None:
@@ -196,8 +196,8 @@ def derive_discharge(primitive: Primitive) -> Callable[..., Any] | None:
 def _call(
     primitive: Primitive, trace: Trace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
-    assert primitive.form is not None
-    form = primitive.form(params)
+    assert primitive.regions is not None
+    form = primitive.regions(params)
     _check_plain(primitive, form)
     region = form.regions[0]
     operands = Operands(trace, args)
@@ -212,7 +212,7 @@ def _call(
     return outs[:n]
 
 
-def _check_plain(primitive: Primitive, form: Form) -> None:
+def _check_plain(primitive: Primitive, form: RegionInterface) -> None:
     plain = len(form.regions) == 1 and form.control is None
     if not plain or form.loop or form.sliced or form.stacked:
         raise RegistryError(

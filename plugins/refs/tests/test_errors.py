@@ -323,12 +323,12 @@ def test_functions_of_state_return_nothing() -> None:
 
 
 def test_rows_without_a_rule(s: Any) -> None:
-    from dovetail_core import Form, Primitive, Region, stage_closed, typeof
+    from dovetail_core import RegionInterface, Primitive, Region, stage_closed, typeof
 
     loop_p = Primitive("tests.loop", multiple_results=True, anonymous=True)
     loop_p.def_abstract_eval(lambda ref, x, *, program: [x])
-    loop_p.def_form(
-        lambda params: Form(
+    loop_p.def_regions(
+        lambda params: RegionInterface(
             (Region(params["program"], (0, 1), (0,)),), lambda p, *_: {"program": p[0]}, ((0, 1),)
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Form, Primitive, Region
+from dovetail_core import ClosedJaxpr, RegionInterface, Primitive, Region
 
 remat_p = Primitive("remat", multiple_results=True)
 """``remat(*operands, program, policy, prevent_cse, differentiated, effects)``.
@@ -21,8 +21,8 @@ def _type(*avals: Any, program: ClosedJaxpr, **params: Any) -> Any:
     return program.out_avals, program.effects
 
 
-@remat_p.def_form
-def _form(params: dict[str, Any]) -> Form:
+@remat_p.def_regions
+def _form(params: dict[str, Any]) -> RegionInterface:
     program: ClosedJaxpr = params["program"]
     ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
 
@@ -34,7 +34,7 @@ def _form(params: dict[str, Any]) -> Form:
             barrier = tuple(b for b, n in zip(barrier, widths) for _ in range(n))
         return {**params, "program": programs[0], "prevent_cse": barrier}
 
-    return Form((Region(program, tuple(ins), tuple(outs)),), rebuild)
+    return RegionInterface((Region(program, tuple(ins), tuple(outs)),), rebuild)
 
 
 name_p = Primitive("name")

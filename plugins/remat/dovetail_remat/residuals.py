@@ -162,9 +162,9 @@ def _inside(
     memory: str,
 ) -> SavedResidual | None:
     """The operation that defines a result of a row with one sub-program, if it is inside."""
-    if eqn.primitive.form is None:
+    if eqn.primitive.regions is None:
         return None
-    form = eqn.primitive.form(eqn.params)
+    form = eqn.primitive.regions(eqn.params)
     carried = any(r == result for r, _ in form.loop)
     if len(form.regions) != 1 or carried or form.control is not None:
         return None

@@ -9,7 +9,7 @@ from dovetail_core import (
     CONTROL,
     ClosedJaxpr,
     Effect,
-    Form,
+    RegionInterface,
     InputEffect,
     Primitive,
     Region,
@@ -19,7 +19,7 @@ from dovetail_core import (
 Programs = Sequence[ClosedJaxpr]
 
 
-def _effects(form: Form) -> set[Effect]:
+def _effects(form: RegionInterface) -> set[Effect]:
     """Effects of the sub-programs; those on an input name the operand that feeds it."""
     found: set[Effect] = set()
     for region in form.regions:
@@ -39,12 +39,12 @@ def _cond_type(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) ->
     return branches[0].out_avals, _effects(_cond_form({"branches": branches}))
 
 
-@cond_p.def_form
-def _cond_form(params: dict[str, Any]) -> Form:
+@cond_p.def_regions
+def _cond_form(params: dict[str, Any]) -> RegionInterface:
     branches: tuple[ClosedJaxpr, ...] = params["branches"]
     operands = tuple(range(1, 1 + len(branches[0].in_avals)))
     results = tuple(range(len(branches[0].out_avals)))
-    return Form(
+    return RegionInterface(
         tuple(Region(b, operands, results) for b in branches),
         lambda programs, widths, out_widths: {"branches": tuple(programs)},
         control=0,
@@ -62,8 +62,8 @@ def _while_type(*operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_c
     return body.out_avals, _effects(form)
 
 
-@while_p.def_form
-def _while_form(params: dict[str, Any]) -> Form:
+@while_p.def_regions
+def _while_form(params: dict[str, Any]) -> RegionInterface:
     body: ClosedJaxpr = params["body"]
     n: int = params["num_consts"]
     operands = tuple(range(len(body.in_avals)))
@@ -72,7 +72,7 @@ def _while_form(params: dict[str, Any]) -> Form:
     def rebuild(programs: Programs, widths: Sequence[int], outs: Sequence[int]) -> dict[str, Any]:
         return {"condition": programs[0], "body": programs[1], "num_consts": sum(widths[:n])}
 
-    return Form(
+    return RegionInterface(
         (Region(params["condition"], operands, (CONTROL,)), Region(body, operands, tuple(carry))),
         rebuild,
         loop=tuple((i, n + i) for i in carry),
@@ -93,8 +93,8 @@ def _scan_type(*operands: Any, **params: Any) -> Any:
     return outs[:n] + ys, _effects(_scan_form(params))
 
 
-@scan_p.def_form
-def _scan_form(params: dict[str, Any]) -> Form:
+@scan_p.def_regions
+def _scan_form(params: dict[str, Any]) -> RegionInterface:
     program: ClosedJaxpr = params["program"]
     nc: int = params["num_consts"]
     nk: int = params["num_carry"]
@@ -104,7 +104,7 @@ def _scan_form(params: dict[str, Any]) -> Form:
         counts = {"num_consts": sum(widths[:nc]), "num_carry": sum(widths[nc : nc + nk])}
         return {**params, "program": programs[0], **counts}
 
-    return Form(
+    return RegionInterface(
         (Region(program, tuple(ins), tuple(outs)),),
         rebuild,
         loop=tuple((i, nc + i) for i in range(nk)),

@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
 
 def _derive(primitive: Primitive) -> Callable[..., float] | None:
-    if primitive.form is not None:
+    if primitive.regions is not None:
         return _of_programs(primitive)
     return lambda in_avals, out_avals, /, **params: float(sum(map(size, out_avals)))
 
@@ -54,8 +54,8 @@ def _of_programs(primitive: Primitive) -> Callable[..., float]:
     """All sub-programs, as often as a loop slices its operands; one of several branches."""
 
     def rule(in_avals: Any, out_avals: Any, /, **params: Any) -> float:
-        assert primitive.form is not None
-        form = primitive.form(params)
+        assert primitive.regions is not None
+        form = primitive.regions(params)
         lengths = [in_avals[i].shape[0] for i in form.sliced]
         lengths += [out_avals[i].shape[0] for i in form.stacked]
         each = [program_flops(r.program) for r in form.regions]

@@ -9,7 +9,7 @@ from typing import Any
 from dovetail_core import (
     CONTROL,
     ClosedJaxpr,
-    Form,
+    RegionInterface,
     Region,
     ShapedArray,
     with_leading,
@@ -92,7 +92,7 @@ class Loop:
         return replace(self, body=body, num_consts=consts, num_carry=carry, **changes)
 
 
-def form_of(params: dict[str, Any]) -> Form:
+def form_of(params: dict[str, Any]) -> RegionInterface:
     """The structural interface of the loop that ``params`` describe."""
     loop = Loop.of(params)
     nc, nk = loop.num_consts, loop.num_carry
@@ -107,7 +107,7 @@ def form_of(params: dict[str, Any]) -> Form:
 
     step = Region(loop.body, tuple(ins), tuple(outs))
     test = () if loop.condition is None else (Region(loop.condition, tuple(ins), (CONTROL,)),)
-    return Form(
+    return RegionInterface(
         (*test, step),
         rebuild,
         loop=tuple((i, nc + i) for i in range(nk)),

@@ -22,7 +22,7 @@ def _is_high(*, body: Any, **params: Any) -> bool:
 # checkpointed_loop(*consts, *carry, *xs) -> (*carry, *ys)
 
 loop_p = Primitive("checkpointed_loop", multiple_results=True)
-loop_p.def_form(form_of)
+loop_p.def_regions(form_of)
 
 
 @loop_p.def_abstract_eval

@@ -71,7 +71,7 @@ def kept_of(program: ClosedJaxpr, policy: Policy) -> Kept:
 
 def _loop(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | None]] | None:
     """A loop that returns what is kept of its steps, the loop that takes it, and the stacks."""
-    form = eqn.primitive.form(eqn.params) if eqn.primitive.form is not None else None
+    form = eqn.primitive.regions(eqn.params) if eqn.primitive.regions is not None else None
     if form is None or form.extend is None or eqn.effects:
         return None
     inner = kept_of(opened(form.regions[0].program, policy), policy)

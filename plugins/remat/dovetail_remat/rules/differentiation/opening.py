@@ -46,12 +46,12 @@ def opened_at(program: ClosedJaxpr, wanted: Wanted) -> ClosedJaxpr:
 
 def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     """The program of an equation that does nothing but call it."""
-    if eqn.primitive.form is None or eqn.primitive.anonymous:
+    if eqn.primitive.regions is None or eqn.primitive.anonymous:
         return None  # an anonymous row carries rules of its own
     origin = jvp_rules.origins.get(eqn.primitive)
     if origin is not None and origin.kind != "derived":
         return None  # opening it would lose a derivative of its own
-    form = eqn.primitive.form(eqn.params)
+    form = eqn.primitive.regions(eqn.params)
     if len(form.regions) != 1 or form.loop or form.sliced or form.stacked:
         return None
     region = form.regions[0]
