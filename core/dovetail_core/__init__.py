@@ -53,6 +53,7 @@ from .dispatch.primitive import (
     set_trace as set_trace,
 )
 from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
+from .interpret.carrier import Carrier as Carrier
 from .interpret.control_flow import (
     LiftedRegions as LiftedRegions,
     derive as derive,
@@ -76,11 +77,18 @@ from .ir.programs import (
 )
 from .ir.regions import (
     CONTROL as CONTROL,
-    Carrier as Carrier,
-    RegionInterface as RegionInterface,
-    InstanceCarrier as InstanceCarrier,
+    Kind as Kind,
+    Operand as Operand,
     Region as Region,
-    SetCarrier as SetCarrier,
+    RegionInterface as RegionInterface,
+    call_interface as call_interface,
+)
+from .ir.rewriting import (
+    Application as Application,
+    Part as Part,
+    Slot as Slot,
+    assemble as assemble,
+    slots_of as slots_of,
 )
 from .registry.configuration import config as config
 from .registry.discovery import registry as registry

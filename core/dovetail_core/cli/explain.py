@@ -61,8 +61,8 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
-    if rule.source == "form":
-        return f"the row's form, {_code(primitive.regions)}, and how the column carries values"
+    if rule.source == "regions":
+        return f"the primitive's regions, {_code(primitive.regions)}"
     if rule.source == "decomposition":
         return f"the row's decomposition, {_code(primitive.decomposition)}"
     return "what the table makes of rows without a rule"
@@ -94,7 +94,7 @@ def _row(primitive: Primitive) -> str:
         part
         for part, has in (
             ("a decomposition", primitive.decomposition),
-            ("sub-programs (a form)", primitive.regions),
+            ("sub-programs (regions)", primitive.regions),
         )
         if has is not None
     ]

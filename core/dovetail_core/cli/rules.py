@@ -47,5 +47,5 @@ def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
     if table.get(primitive) is None:
         return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
     if primitive.regions is not None:
-        return Rule(DERIVED, origin, "form")
+        return Rule(DERIVED, origin, "regions")
     return Rule(DERIVED, origin, "decomposition" if primitive.decomposition else "table")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from ..dispatch.trace import Trace
+from ..dispatch.primitive import Trace
 from ..types.avals import AbstractValue
 
 V = TypeVar("V")
@@ -27,9 +27,9 @@ class Carrier(Generic[V, S]):
     that a primitive carries can be lifted, too. Such a carrier has :meth:`collect`."""
 
     lift_loop: ClassVar[Callable[..., Any] | None] = None
-    """Runs a loop whose predicate is lifted: ``lift_loop(carrier, primitive, interface, args, ins,
-    predicate)`` returns lifted results, given lifted operands, the structures to which these rise
-    in the loop, and that of its predicate. Where it is None the predicate chooses, element by
+    """A method that runs a loop whose predicate is lifted: ``lift_loop(primitive, interface, args,
+    ins, predicate)`` returns lifted results, given lifted operands, the structures to which these
+    rise in the loop, and that of its predicate. Where it is None the predicate selects, element by
     element, between the old and the new value of each loop variable."""
 
     key: Hashable = None

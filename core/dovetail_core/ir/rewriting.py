@@ -9,13 +9,11 @@ makes its parameters of that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ..dispatch.primitive import Primitive
 from .programs import ClosedJaxpr, Var
-from .regions import CONTROL, Kind, Operand, Rebuild
-
-if TYPE_CHECKING:
-    from ..dispatch.primitive import Primitive
+from .regions import CONTROL, Kind, Operand, Rebuild, RegionInterface
 
 
 class Slot:
@@ -39,6 +37,16 @@ class Slot:
         self.value = value
         self.origin = origin
         self.otherwise = self if kind.carried else otherwise
+
+
+def slots_of(interface: RegionInterface, args: Sequence[Any]) -> tuple[list[Slot], list[Slot]]:
+    """Slots for the operands of an application, with their values, and for its results."""
+    kinds = zip(interface.operands, args)
+    operands = [Slot(kind, x, i) for i, (kind, x) in enumerate(kinds)]
+    results = [Slot(kind) for kind in interface.results]
+    for r, i in interface.loop:
+        results[r] = operands[i]
+    return operands, results
 
 
 class Part(NamedTuple):
@@ -138,7 +146,7 @@ def _at(places: Sequence[int | None], n: int) -> int | None:
 
 
 def _permuted(
-    program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[Any, ...]
+    program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[int, ...]
 ) -> ClosedJaxpr:
     """The program with these inputs and outputs; remembered with it.
 
@@ -149,15 +157,18 @@ def _permuted(
     jaxpr = program.jaxpr
     if inputs == tuple(range(len(jaxpr.invars))) and outputs == tuple(range(len(jaxpr.outvars))):
         return program
-    key = ("arranged", inputs, outputs)
-    found = program.cache.get(key)
-    if found is None:
-        invars = [jaxpr.invars[i] if isinstance(i, int) else Var(i) for i in inputs]
-        outvars = [jaxpr.outvars[k] if k >= 0 else invars[~k] for k in outputs]
-        n = len(jaxpr.constvars)
-        final = {n + k: jaxpr.mut_types.get(n + i) for k, i in enumerate(inputs) if i.__class__ is int}
-        types = {k: t for k, t in final.items() if t is not None}
-        types.update({k: t for k, t in jaxpr.mut_types.items() if k < n})
-        made = jaxpr.replace(invars=invars, outvars=outvars, mut_types=types)
-        found = program.cache[key] = ClosedJaxpr(made, program.consts)
-    return found
+    return program.memo(("arranged", inputs, outputs), lambda: _permute(program, inputs, outputs))
+
+
+def _permute(
+    program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[int, ...]
+) -> ClosedJaxpr:
+    jaxpr = program.jaxpr
+    invars = [jaxpr.invars[i] if isinstance(i, int) else Var(i) for i in inputs]
+    outvars = [jaxpr.outvars[k] if k >= 0 else invars[~k] for k in outputs]
+    n = len(jaxpr.constvars)
+    at = {n + i: n + k for k, i in enumerate(inputs) if isinstance(i, int)}
+    at.update((i, i) for i in range(n))
+    types = {at[i]: t for i, t in jaxpr.mut_types.items() if i in at}
+    changed = jaxpr.replace(invars=invars, outvars=outvars, mut_types=types)
+    return ClosedJaxpr(changed, program.consts)

@@ -7,10 +7,10 @@ from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
-    RegionInterface,
     Primitive,
-    Region,
+    RegionInterface,
     UnexpectedTracerError,
+    call_interface,
     eval_jaxpr,
     registry,
     run_under,
@@ -29,7 +29,7 @@ def program_row(rules: FlatRules) -> Primitive:
     """The row for calls whose body is traced; its parameter is ``program``."""
     row = Primitive(rules.name, multiple_results=True, anonymous=True)
     row.def_effectful_abstract_eval(_type)
-    row.def_regions(_form)
+    row.def_regions(_regions)
     row.def_decomposition(_inline)
     row.lift = lambda carrier, args, params: lift_row(row, rules, carrier, args, params)
     row.rules = _rules(row, rules)
@@ -53,13 +53,8 @@ def _type(*avals: Any, program: ClosedJaxpr) -> Any:
     return program.out_avals, program.effects
 
 
-def _form(params: dict[str, Any]) -> RegionInterface:
-    program: ClosedJaxpr = params["program"]
-    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
-    return RegionInterface(
-        (Region(program, tuple(ins), tuple(outs)),),
-        lambda programs, widths, out_widths: {"program": programs[0]},
-    )
+def _regions(params: dict[str, Any]) -> RegionInterface:
+    return call_interface(params["program"], lambda program, _: {"program": program})
 
 
 def _inline(*args: Any, program: ClosedJaxpr) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail_core import Primitive
 
-from .description import Loop, form_of
+from .description import Loop, regions_of
 
 
 def _is_high(*, body: Any, **params: Any) -> bool:
@@ -22,7 +22,7 @@ def _is_high(*, body: Any, **params: Any) -> bool:
 # checkpointed_loop(*consts, *carry, *xs) -> (*carry, *ys)
 
 loop_p = Primitive("checkpointed_loop", multiple_results=True)
-loop_p.def_regions(form_of)
+loop_p.def_regions(regions_of)
 
 
 @loop_p.def_abstract_eval

@@ -4,7 +4,6 @@ from . import (
     arithmetic as arithmetic,
     collectives as collectives,
     complex as complex,
-    control_flow as control_flow,
     conv as conv,
     conversion as conversion,
     cumulative as cumulative,
