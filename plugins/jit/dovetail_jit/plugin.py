@@ -11,7 +11,7 @@ MANIFEST = Manifest(
     "jit",
     requires=("backends",),
     names={n: f"dovetail_jit:{n}" for n in _NAMES},
-    rows=("dovetail_jit.primitive",),
+    primitives=("dovetail_jit.primitive",),
     contributes={
         "backends.stablehlo": ("dovetail_jit.rules.backends.stablehlo",),
         "backends.reference": ("dovetail_jit.rules.backends.reference",),
