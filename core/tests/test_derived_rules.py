@@ -1,4 +1,4 @@
-"""Control flow from a form and a carrier: fixed points, joins, lifted predicates, loop axes."""
+"""Control flow from regions and a carrier: fixed points, joins, lifted predicates, loop axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primitives: names, type rules and what is remembered of them, forms, errors."""
+"""Primitives: names, type rules and what is remembered of them, regions, errors."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def test_an_error_without_a_type_rule():
     )
 
 
-def test_a_form_needs_a_list_of_results():
-    with pytest.raises(RegistryError, match=r"'test.single' has a form and so a list of results"):
+def test_regions_need_a_list_of_results():
+    with pytest.raises(RegistryError, match=r"'test.single' has regions and so a list of results"):
         Primitive("test.single").def_regions(lambda params: None)
 
 
