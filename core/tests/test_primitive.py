@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dovetail_core import (
-    RegionInterface,
     IOEffect,
     MissingRule,
     Primitive,
+    RegionInterface,
     RegistryError,
     ShapedArray,
     primitives,

@@ -62,7 +62,9 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
     if rule.source == "regions":
-        return f"the primitive's regions, {_code(primitive.regions)}, and how the table carries values"
+        return (
+            f"the primitive's regions, {_code(primitive.regions)}, and how the table carries values"
+        )
     if rule.source == "decomposition":
         return f"the primitive's decomposition, {_code(primitive.decomposition)}"
     return "what the table makes of primitives without a rule"

@@ -1,7 +1,7 @@
-"""Control flow, written once: a forward-style transformation's rules for rows with sub-programs.
+"""Control flow, written once: a forward-style transformation's rules for what holds sub-programs.
 
-From a primitive's ``RegionInterface`` and a transformation's ``Carrier`` this derives the rule: fixed points
-of loops, joins of branches, predicates that are themselves lifted.
+From a primitive's regions and a transformation's ``Carrier`` this derives the rule: fixed points of
+loops, joins of branches, predicates that are themselves lifted.
 """
 
 from __future__ import annotations

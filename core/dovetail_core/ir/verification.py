@@ -10,7 +10,7 @@ from ..base.source import describe
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
 from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk
-from .regions import CONTROL, RegionInterface, Region
+from .regions import CONTROL, Region, RegionInterface
 
 
 def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
@@ -99,7 +99,7 @@ class _Checker:
             ("results", interface.results, eqn.outvars),
         ):
             if len(kinds) != len(atoms):
-                self.fail(f"it has {len(atoms)} {what}, its interface says the kinds of {len(kinds)}")
+                self.fail(f"it has {len(atoms)} {what}, its interface names {len(kinds)}")
         for n, region in enumerate(interface.regions):
             program = region.program
             for what, named, has in (

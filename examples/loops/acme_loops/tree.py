@@ -2,8 +2,8 @@
 
     acme.tree(*consts, *elements, *slices) -> (*total, *stacked)
 
-Each call of ``program(*consts, *left, *right, *slices) -> (*both, *stacked)`` makes one value of two
-neighbours. The other way round (``down``) ``program(*consts, *both, *slices) -> (*left, *right,
+Each call of ``program(*consts, *left, *right, *slices) -> (*both, *stacked)`` makes one value of
+two neighbours. The other way round (``down``) ``program(*consts, *both, *slices) -> (*left, *right,
 *stacked)`` makes two of one, and the total becomes the elements. There is a slice for each call.
 """
 
@@ -77,7 +77,12 @@ def _type(*avals: Any, **params: Any) -> Any:
 
 @tree_p.def_decomposition
 def _run(
-    *operands: Any, program: ClosedJaxpr, num_consts: int, num_elements: int, length: int, down: bool
+    *operands: Any,
+    program: ClosedJaxpr,
+    num_consts: int,
+    num_elements: int,
+    length: int,
+    down: bool,
 ) -> list[Any]:
     import dovetail_lax as lax
     from dovetail_batching import vmap

@@ -3,8 +3,8 @@
     acme.turns(*consts, *carry, *slices of first, *slices of second)
         -> (*carry, *stacked of first, *stacked of second)
 
-Both programs take ``(*consts, *carry, *own slices)`` and return ``(*carry, *own stacked)``. Backwards
-the steps come in reverse order, and in each of them ``second`` before ``first``.
+Both programs take ``(*consts, *carry, *own slices)`` and return ``(*carry, *own stacked)``.
+Backwards the steps come in reverse order, and in each of them ``second`` before ``first``.
 """
 
 from __future__ import annotations

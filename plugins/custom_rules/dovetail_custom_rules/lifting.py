@@ -80,7 +80,8 @@ def lift_row(
         # A derivative rule may make more of a result depend on the operands than the body does.
         top = fold(carrier.join_structures, ins)
         outs = tuple(
-            carrier.join_structures(s, top) if has_tangent(a) else s for s, a in zip(outs, program.out_avals)
+            carrier.join_structures(s, top) if has_tangent(a) else s
+            for s, a in zip(outs, program.out_avals)
         )
     body = lift_program(carrier, program, ins, outs)[0]
     lifting = Lifting(carrier, program.in_avals, ins, program.out_avals, outs)

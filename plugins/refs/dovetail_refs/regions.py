@@ -15,6 +15,7 @@ from dovetail_core import (
     Kind,
     Part,
     Primitive,
+    Region,
     RegionInterface,
     Slot,
     Trace,
@@ -110,10 +111,7 @@ class _Discharge:
         results = [Slot(kind) for kind in self.interface.results]
         for r, i in self.interface.loop:
             results[r] = self.groups[i][0]
-        parts = [
-            self._part(region.operands, [r if r == CONTROL else results[r] for r in region.results], f)
-            for region, f in zip(self.interface.regions, self.found)
-        ]
+        parts = [self._part(r, f, results) for r, f in zip(self.interface.regions, self.found)]
         further = [s for final in self.finals.values() for s in final]
         made = assemble(self.interface.rebuild, parts, operands, [*results, *further])
         values = made.bind(self.primitive)
@@ -122,9 +120,8 @@ class _Discharge:
             self.args[i].contents[:] = [values[s] for s in final]
         return [values[s] for s in results]
 
-    def _part(
-        self, operands: Sequence[int], outs: Sequence[Slot | int], found: Discharged
-    ) -> Part:
-        ins = [s for i in operands for s in self.groups[i]]
-        finals = [s for k in found.written for s in self.finals[operands[k]]]
+    def _part(self, region: Region, found: Discharged, results: Sequence[Slot]) -> Part:
+        ins = [s for i in region.operands for s in self.groups[i]]
+        outs = [r if r == CONTROL else results[r] for r in region.results]
+        finals = [s for k in found.written for s in self.finals[region.operands[k]]]
         return Part(found.program, ins, [*outs, *finals])
