@@ -86,8 +86,9 @@ def assemble(
     types = {s: a for p in parts for s, a in zip(p.ins, p.program.in_avals)}
     programs: list[ClosedJaxpr] = []
     for part in parts:
-        own = [s for s in ins if s.kind is Kind.SLICED and s in part.ins]
-        outs = [s for s in rest if s.kind is not Kind.STACKED or s in part.outs]
+        taken_here, given_here = set(part.ins), set(part.outs)
+        own = [s for s in ins if s.kind is Kind.SLICED and s in taken_here]
+        outs = [s for s in rest if s.kind is not Kind.STACKED or s in given_here]
         programs.append(_arranged(part, [*shared, *own], [*carried, *outs], types))
     params = rebuild(programs, [Operand(s.kind, s.origin) for s in ins])
     return Application(params, ins, [*carried, *rest])
@@ -118,31 +119,32 @@ def _arranged(
         inputs.append(types[slot] if k is None else k)
     if CONTROL in part.outs:
         return _permuted(part.program, tuple(inputs), (0,))
-    outputs = [
-        ~where[slot.otherwise] if k is None and slot.otherwise is not None else k
-        for slot, k in _in_rounds(outs, part.outs)
-    ]
+    outputs: list[int] = []
+    for slot, k in _in_rounds(outs, part.outs):
+        if k is None:
+            assert slot.otherwise is not None, "each region defines each plain result"
+            k = ~where[slot.otherwise]
+        outputs.append(k)
     return _permuted(part.program, tuple(inputs), tuple(outputs))
 
 
 def _in_rounds(order: Sequence[Slot], found: Sequence[Any]) -> list[tuple[Slot, int | None]]:
     """Slots in order, each with its place in ``found`` or None; loop variables round by round."""
-    places: dict[Slot, list[int | None]] = {s: [] for s in order}
+    places: dict[Any, list[int]] = {}
     for k, slot in enumerate(found):
-        if slot in places:
-            places[slot].append(k)
+        places.setdefault(slot, []).append(k)
     carried = [s for s in order if s.kind.carried]
-    rounds = max((len(places[s]) for s in carried), default=1)
-    before = [s for s in order if s.kind is Kind.CONSTANT]
-    after = [s for s in order if s not in before and not s.kind.carried]
-    pairs = [(s, _at(places[s], 0)) for s in before]
+    start = order.index(carried[0]) if carried else 0
+    rounds = max((len(places.get(s, ())) for s in carried), default=0)
+    before, after = order[:start], order[start + len(carried) :]
+    pairs: list[tuple[Slot, int | None]] = [(s, _place(places, s, 0)) for s in before]
     for n in range(max(rounds, 1)):
-        pairs += [(s, _at(places[s], n)) for s in carried if n == 0 or n < len(places[s])]
-    return pairs + [(s, _at(places[s], 0)) for s in after]
+        pairs += [(s, _place(places, s, n)) for s in carried if n < max(len(places.get(s, ())), 1)]
+    return pairs + [(s, _place(places, s, 0)) for s in after]
 
 
-def _at(places: Sequence[int | None], n: int) -> int | None:
-    return places[n] if n < len(places) else None
+def _place(places: dict[Any, list[int]], slot: Slot, n: int) -> int | None:
+    return places[slot][n] if slot in places else None
 
 
 def _permuted(

@@ -47,10 +47,10 @@ def derive(primitive: Primitive) -> TransposeRule | None:
 
 def _of_regions(primitive: Primitive) -> TransposeRule:
 
-    def rule(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
+    def rule(cotangent: Any, *args: Any, **params: Any) -> list[Any]:
         interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         _check_transposable(primitive, interface)
-        return _Transposition(primitive, interface, args, params, cotangents).run()
+        return _Transposition(primitive, interface, args, params, cotangent).run()
 
     return rule
 

@@ -152,7 +152,8 @@ class _Linearization:
             outs = [self.results[r] for r in region.results if not self.out_unknown[r]]
             parts.append(Part(program, ins, [*outs, *made]))
         slots = dict.fromkeys(s for made in residuals for s in made)
-        further = [s for s in slots if s not in results]
+        known = set(results)
+        further = [s for s in slots if s not in known]
         operands = self._some(self.operands, self.unknown, False)
         if not results and not further and not any(p.program.effects for p in parts):
             return {}

@@ -106,7 +106,7 @@ class _Discharge:
     def run(self) -> list[Any]:
         """Apply the primitive to contents, and update what is written."""
         slots = [s for group in self.groups for s in group]
-        carried = [s for i in self.written for s in self.groups[i]]
+        carried = {s: None for i in self.written for s in self.groups[i]}  # in order
         operands = [*(s for s in slots if s not in carried), *carried]
         results = [Slot(kind) for kind in self.interface.results]
         for r, i in self.interface.loop:
