@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from ..types.effects import Effect, InputEffect
@@ -44,6 +43,7 @@ class Kind(Enum):
     """A result with a leading axis, to which each iteration contributes one slice."""
 
     def __init__(self, number: int) -> None:
+        self.rank = 2 if number == 3 else number  # loop variables are of one rank
         self.carried = number in (2, 3)
         self.leading = number in (3, 4, 6)
 
@@ -107,19 +107,19 @@ class RegionInterface:
         """Whether the regions run again and again."""
         return self.runs != "once"
 
-    @cached_property
+    @property
     def loop(self) -> tuple[tuple[int, int], ...]:
         """Pairs (result, operand) that are one loop variable."""
-        results = (r for r, kind in enumerate(self.results) if kind.carried)
-        operands = (i for i, kind in enumerate(self.operands) if kind.carried)
+        results = [r for r, kind in enumerate(self.results) if kind.carried]
+        operands = [i for i, kind in enumerate(self.operands) if kind.carried]
         return tuple(zip(results, operands, strict=True))
 
-    @cached_property
+    @property
     def control(self) -> int | None:
         """The operand that selects among the regions, if any."""
         return self.operands.index(Kind.CONTROL) if Kind.CONTROL in self.operands else None
 
-    @cached_property
+    @property
     def is_open_ended(self) -> bool:
         """Whether a region says how often the others run."""
         return any(CONTROL in r.results for r in self.regions)

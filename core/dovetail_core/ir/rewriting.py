@@ -74,6 +74,9 @@ def assemble(
     rebuild: Rebuild, parts: Sequence[Part], operands: Sequence[Slot], results: Sequence[Slot]
 ) -> Application:
     """The application of the given parts; slots of one kind stay in the given order."""
+    if len(parts) == 1 and _is_arranged(parts[0], operands, results):
+        kinds = [Operand(s.kind, s.origin) for s in operands]
+        return Application(rebuild([parts[0].program], kinds), list(operands), list(results))
     taken = _first(parts, [p.ins for p in parts])
     given = _first(parts, [p.outs for p in parts])
     ins = sorted(operands, key=lambda s: _operand_rank(s, taken))
@@ -94,14 +97,21 @@ def assemble(
     return Application(params, ins, [*carried, *rest])
 
 
+def _is_arranged(part: Part, operands: Sequence[Slot], results: Sequence[Slot]) -> bool:
+    """Whether the only part takes and gives all slots, once, in the order of kinds."""
+    if list(part.ins) != operands or list(part.outs) != results:
+        return False
+    ins, outs = [s.kind.rank for s in operands], [s.kind.rank for s in results]
+    return ins == sorted(ins) and outs == sorted(outs)
+
+
 def _first(parts: Sequence[Part], slots: Sequence[Sequence[Any]]) -> dict[Any, int]:
     """The first part in which each slot stands."""
     return {s: n for n in reversed(range(len(parts))) for s in slots[n]}
 
 
 def _operand_rank(slot: Slot, taken: dict[Any, int]) -> tuple[int, int]:
-    kind = Kind.CARRIED if slot.kind.carried else slot.kind
-    return kind.value, taken.get(slot, 0) if kind is Kind.SLICED else 0
+    return slot.kind.rank, taken.get(slot, 0) if slot.kind is Kind.SLICED else 0
 
 
 def _arranged(

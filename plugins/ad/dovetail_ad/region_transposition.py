@@ -93,13 +93,13 @@ class _Transposition:
         self.given = [
             ct is not None or kind.carried for ct, kind in zip(cotangents, interface.results)
         ]
-        types = primitive.infer(tuple([typeof(x) for x in args]), params).avals
+        self.types = lambda: primitive.infer(tuple([typeof(x) for x in args]), params).avals
         self.known = [
             None if live else Slot(kind, x) for x, kind, live in zip(args, kinds, self.linear)
         ]
         self.out_cts = [
-            Slot(_coming_in(kind), zeros(a.cotangent_type()) if ct is None else ct) if g else None
-            for kind, a, ct, g in zip(interface.results, types, cotangents, self.given)
+            Slot(_coming_in(kind), self._zero(r) if ct is None else ct) if g else None
+            for r, (kind, ct, g) in enumerate(zip(interface.results, cotangents, self.given))
         ]
         result = {i: r for r, i in interface.loop}
         self.in_cts = [
@@ -110,6 +110,9 @@ class _Transposition:
             else Slot(*self._going_out(kind, args[i]))
             for i, (kind, live) in enumerate(zip(kinds, self.linear))
         ]
+
+    def _zero(self, result: int) -> Any:
+        return zeros(self.types()[result].cotangent_type())
 
     def _going_out(self, kind: Kind, x: Any) -> tuple[Kind, Any]:
         """The kind of an operand's cotangent, and where it starts if it is summed up."""

@@ -20,7 +20,7 @@ Programs = Sequence[ClosedJaxpr]
 
 
 def _count(operands: Sequence[Operand], kind: Kind) -> int:
-    return sum(x.kind is kind for x in operands)
+    return [x.kind for x in operands].count(kind)
 
 
 # cond(index, *operands): the branch number ``index`` on the operands.
