@@ -6,9 +6,7 @@ from math import pi, sqrt
 from typing import Any
 
 from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sign_p, square_p, sub_p
-from ...primitives.comparison import eq_p
-from ...primitives.exponential import exp_p, log1p_p, log_p
-from ...primitives.selection import select_n_p
+from ...primitives.discrete import eq_p
 from ...primitives.special import (
     bessel_i0e_p,
     bessel_i1e_p,
@@ -24,6 +22,8 @@ from ...primitives.special import (
     regularized_incomplete_beta_p,
     zeta_p,
 )
+from ...primitives.transcendental import exp_p, log1p_p, log_p
+from ...primitives.values import select_n_p
 from ...scalars import scalar
 from .kinds import nary, unary
 
