@@ -1,4 +1,4 @@
-"""Primitives: names, type rules and what is remembered of them, forms, errors."""
+"""Primitives: names, type rules and what is remembered of them, regions, errors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dovetail_core import (
-    Form,
     IOEffect,
     MissingRule,
     Primitive,
+    RegionInterface,
     RegistryError,
     ShapedArray,
     primitives,
@@ -80,7 +80,7 @@ def test_unhashable_parameters_are_inferred_anew_each_time():
 def test_types_of_rows_with_sub_programs_are_not_remembered():
     p = Primitive("test.nested", multiple_results=True)
     p.def_abstract_eval(lambda x, program: [x])
-    p.def_form(lambda params: Form((), lambda *a: {}))
+    p.def_regions(lambda params: RegionInterface((), lambda *a: {}))
     p.infer((F32,), {"program": "anything"})
     assert not p._memo
 
@@ -119,9 +119,9 @@ def test_an_error_without_a_type_rule():
     )
 
 
-def test_a_form_needs_a_list_of_results():
-    with pytest.raises(RegistryError, match=r"'test.single' has a form and so a list of results"):
-        Primitive("test.single").def_form(lambda params: None)
+def test_regions_need_a_list_of_results():
+    with pytest.raises(RegistryError, match=r"'test.single' has regions and so a list of results"):
+        Primitive("test.single").def_regions(lambda params: None)
 
 
 def test_bind_evaluates_at_rest():

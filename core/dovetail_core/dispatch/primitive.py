@@ -118,7 +118,7 @@ class Primitive:
         "module",
         "abstract_eval",
         "decomposition",
-        "form",
+        "regions",
         "is_high",
         "anonymous",
         "rules",
@@ -150,7 +150,7 @@ class Primitive:
         self.module: str = module or frame.f_globals.get("__name__", "?")
         self.abstract_eval: Callable[..., Any] | None = None
         self.decomposition: Callable[..., Any] | None = None
-        self.form: Callable[[dict[str, Any]], Any] | None = None
+        self.regions: Callable[[dict[str, Any]], Any] | None = None
         self.is_high: Callable[..., bool] | None = None
         self.rules: dict[str, Callable[..., Any]] | None = None
         self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
@@ -182,18 +182,18 @@ class Primitive:
         self.decomposition = function
         return function
 
-    def def_form(self, function: Callable[[dict[str, Any]], Any]) -> Any:
+    def def_regions(self, function: Callable[[dict[str, Any]], Any]) -> Any:
         """Set the structural interface of a primitive that holds sub-programs.
 
         Raises:
-            RegistryError: the primitive has a single result; a form speaks of a list of them.
+            RegistryError: the primitive has a single result; regions define a list of them.
         """
         if not self.multiple_results:
             raise RegistryError(
-                f"primitive {self.name!r} has a form and so a list of results: define it with "
+                f"primitive {self.name!r} has regions and so a list of results: define it with "
                 "Primitive(..., multiple_results=True)."
             )
-        self.form = function
+        self.regions = function
         self.stateful = True
         return function
 
@@ -203,7 +203,7 @@ class Primitive:
         Where there are sub-programs nothing is remembered: that would keep them and their
         constants alive, and to hash and compare them costs more than the rule.
         """
-        if self.form is not None:
+        if self.regions is not None:
             return self._infer(avals, params)
         memo = self._memo
         try:
@@ -239,7 +239,7 @@ class Primitive:
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
         high = any(a.is_high for a in (*avals, *results))
         high = high or (self.is_high is not None and self.is_high(**params))
-        high = high or (self.form is not None and self.holds_high(params))
+        high = high or (self.regions is not None and self.holds_high(params))
         if effects and not high:
             high = any(e.__class__ is RetypeEffect for e in effects)
         return Inferred(tuple(results), frozenset(effects), high)

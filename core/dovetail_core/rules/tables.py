@@ -40,7 +40,7 @@ class Origin(NamedTuple):
 
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
     """``error`` of deriving or running a derived rule, with the name of the rule's primitive."""
-    inside = "In a sub-program" if primitive.form is not None else "Used by the decomposition"
+    inside = "In a sub-program" if primitive.regions is not None else "Used by the decomposition"
     return MissingRule(f"{error} {inside} of {primitive.name!r}.")
 
 

@@ -28,7 +28,7 @@ def test_no_rule_is_declared_for_control_flow():
             load_object(module)
     for name in ("cond", "while", "scan", "jit", "remat"):
         primitive = primitives()[name]
-        assert primitive.form is not None and bounds_rules.get(primitive) is not None
+        assert primitive.regions is not None and bounds_rules.get(primitive) is not None
         assert bounds_rules.origins[primitive].kind == "derived"
 
 

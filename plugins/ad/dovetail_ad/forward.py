@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
+from dovetail_core import (
+    AbstractValue,
+    Carrier,
+    LiftTrace,
+    LiftTracer,
+    Primitive,
+    Trace,
+    derive,
+    typeof,
+)
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.types.algebra import zeros
@@ -17,7 +26,7 @@ Dual = tuple[Any, Any]
 """A primal and its tangent; the tangent is None where it is symbolically zero."""
 
 
-class DualCarrier:
+class DualCarrier(Carrier[Dual, bool]):
     """Lifted values are pairs; their structure is whether the tangent is nonzero."""
 
     key = "jvp"
@@ -34,7 +43,7 @@ class DualCarrier:
     def structure(self, value: Dual, depth: int) -> bool:
         return value[1] is not None
 
-    def join(self, a: bool, b: bool) -> bool:
+    def join_structures(self, a: bool, b: bool) -> bool:
         return a or b
 
     def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
@@ -57,7 +66,7 @@ class DualCarrier:
     def may(self, predicate: Dual) -> Any:
         raise AssertionError("a predicate has no tangent")
 
-    def choose(self, index: Dual, cases: Sequence[Dual]) -> Dual:
+    def select(self, index: Dual, cases: Sequence[Dual]) -> Dual:
         raise AssertionError("an index has no tangent")
 
 
@@ -113,7 +122,7 @@ class JvpTrace(LiftTrace[Dual]):
 
 
 def derive_jvp(primitive: Primitive) -> JvpRule | None:
-    """The rule that follows from a primitive's form or decomposition."""
+    """The rule that follows from a primitive's regions or decomposition."""
     lifted = derive(primitive)
     if lifted is None:
         return None

@@ -87,8 +87,11 @@ class LinearTrace(Trace):
         else:
             return self.parent.process(primitive, args, params)
         rule = partial_eval_rules.rules.get(primitive)
-        if rule is None and primitive.rules is not None:
-            rule = primitive.rules.get("ad.partial_eval")
+        if rule is None and primitive.stateful:
+            if primitive.rules is not None:
+                rule = primitive.rules.get("ad.partial_eval")
+            elif primitive.regions is not None:
+                rule = partial_eval_rules.miss(primitive)
         if rule is None:
             return self.record(primitive, args, params)
         token = set_trace(self.parent)

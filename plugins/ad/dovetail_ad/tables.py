@@ -53,27 +53,15 @@ def _derive_jvp(primitive: Primitive) -> JvpRule | None:
     return derive_jvp(primitive)
 
 
-def _derive_transpose(primitive: Primitive) -> TransposeRule | None:
-    from .transposition import derive_transpose
-
-    return derive_transpose(primitive)
-
-
-def _no_rule(primitive: Primitive) -> Callable[..., Any] | None:
-    return None
-
-
 jvp_rules: RuleTable[Rule] = RuleTable("ad.jvp", signature=JvpRule, derive=_derive_jvp, law="jvp")
 transpose_rules: RuleTable[Rule] = RuleTable(
     "ad.transpose",
     signature=TransposeRule,
-    derive=_derive_transpose,
     law="transpose",
     empty="well where no rule of ad.jvp applies the row to a tangent; else an error says so",
 )
 partial_eval_rules: RuleTable[Rule] = RuleTable(
     "ad.partial_eval",
     signature=PartialEvalRule,
-    derive=_no_rule,
-    empty="the operation is recorded whole; only rows with sub-programs need a rule",
+    empty="the operation is recorded whole",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import InstanceCarrier, Primitive
+from dovetail_core import Primitive
 from dovetail_core.interpret.lowering import LowCarrier
 
 from .flat import Backward, Flags, FlatRules, Transposed, pick
@@ -26,7 +26,7 @@ def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Flat
     rules of ``table_rules`` are not, because their tables alone know what they mean; they stay where
     values are only taken apart.
     """
-    instances = isinstance(lifting.carrier, InstanceCarrier)
+    instances = lifting.carrier.has_instances
     return FlatRules(
         rules.name,
         rules.origin,

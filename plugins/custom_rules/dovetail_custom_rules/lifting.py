@@ -8,7 +8,6 @@ from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
-    InstanceCarrier,
     Primitive,
     lift_call,
     lift_program,
@@ -77,11 +76,12 @@ def lift_row(
     program: ClosedJaxpr = params["program"]
     ins = tuple(carrier.structure(a, 0) for a in args)
     outs = lift_program(carrier, program, ins)[1]
-    if rules.differentiates and isinstance(carrier, InstanceCarrier):
+    if rules.differentiates and carrier.has_instances:
         # A derivative rule may make more of a result depend on the operands than the body does.
-        top = fold(carrier.join, ins)
+        top = fold(carrier.join_structures, ins)
         outs = tuple(
-            carrier.join(s, top) if has_tangent(a) else s for s, a in zip(outs, program.out_avals)
+            carrier.join_structures(s, top) if has_tangent(a) else s
+            for s, a in zip(outs, program.out_avals)
         )
     body = lift_program(carrier, program, ins, outs)[0]
     lifting = Lifting(carrier, program.in_avals, ins, program.out_avals, outs)

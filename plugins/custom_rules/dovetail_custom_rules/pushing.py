@@ -13,7 +13,6 @@ from typing import Any
 
 from dovetail_ad import LinearTrace, jvp_values
 from dovetail_core import (
-    InstanceCarrier,
     LiftTrace,
     Primitive,
     StagingTrace,
@@ -156,7 +155,7 @@ def _in_turns(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
 def _is_mapped(trace: Trace | None) -> bool:
     """Whether operations under ``trace`` meet a mapped axis, where rules of batching apply."""
     while trace is not None:
-        if isinstance(trace, LiftTrace) and isinstance(trace.carrier, InstanceCarrier):
+        if isinstance(trace, LiftTrace) and trace.carrier.has_instances:
             return True
         trace = trace.parent
     return False

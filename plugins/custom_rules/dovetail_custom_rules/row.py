@@ -7,10 +7,10 @@ from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
-    Form,
     Primitive,
-    Region,
+    RegionInterface,
     UnexpectedTracerError,
+    call_interface,
     eval_jaxpr,
     registry,
     run_under,
@@ -29,7 +29,7 @@ def program_row(rules: FlatRules) -> Primitive:
     """The row for calls whose body is traced; its parameter is ``program``."""
     row = Primitive(rules.name, multiple_results=True, anonymous=True)
     row.def_effectful_abstract_eval(_type)
-    row.def_form(_form)
+    row.def_regions(_regions)
     row.def_decomposition(_inline)
     row.lift = lambda carrier, args, params: lift_row(row, rules, carrier, args, params)
     row.rules = _rules(row, rules)
@@ -53,13 +53,8 @@ def _type(*avals: Any, program: ClosedJaxpr) -> Any:
     return program.out_avals, program.effects
 
 
-def _form(params: dict[str, Any]) -> Form:
-    program: ClosedJaxpr = params["program"]
-    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
-    return Form(
-        (Region(program, tuple(ins), tuple(outs)),),
-        lambda programs, widths, out_widths: {"program": programs[0]},
-    )
+def _regions(params: dict[str, Any]) -> RegionInterface:
+    return call_interface(params["program"], lambda program, _: {"program": program})
 
 
 def _inline(*args: Any, program: ClosedJaxpr) -> list[Any]:
@@ -76,16 +71,16 @@ def _rules(row: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
         "dce": dce_rule(rules),
         "eval": row.decomposition,  # type: ignore[dict-item]
     }
-    if row.form is not None:
+    if row.regions is not None:
         table_rules["backends.stablehlo"] = _lower
     if rules.transpose is not None:
         del table_rules["ad.partial_eval"]
         table_rules["ad.transpose"] = transpose_rule(rules.transpose, rules.name)
         table_rules["ad.jvp"] = linear_jvp_rule(row, rules.transpose)
     own = rules.reduce is not None or rules.batch is not None
-    if rules.differentiates or (own and row.form is not None and rules.transpose is None):
+    if rules.differentiates or (own and row.regions is not None and rules.transpose is None):
         table_rules["ad.jvp"] = _jvp_rule(row, rules)
-    if rules.reduce is not None and row.form is not None:
+    if rules.reduce is not None and row.regions is not None:
         # The rule speaks of high values also where the program has their arrays.
         table_rules["to_lo"] = lambda *args, **params: lift_row(
             row, rules, LowCarrier(rules.name), args, params

@@ -13,11 +13,8 @@ MANIFEST = Manifest(
     names={n: f"dovetail_jit:{n}" for n in _NAMES},
     primitives=("dovetail_jit.primitive",),
     contributes={
-        "ad.partial_eval": ("dovetail_jit.rules.ad",),
-        "ad.transpose": ("dovetail_jit.rules.ad",),
         "backends.stablehlo": ("dovetail_jit.rules.backends",),
         "backends.reference": ("dovetail_jit.rules.backends",),
-        "dce": ("dovetail_jit.rules.dce",),
     },
     providers={"evaluator": "dovetail_jit.eager:evaluator"},
     commands={"ir": "dovetail_jit.ir_command"},

@@ -46,7 +46,7 @@ MANIFEST = Manifest(
             "dovetail_remat.loops.rules.batching",
         ),
         "eval": ("dovetail_remat.rules.running.placement",),
-        "dce": ("dovetail_remat.rules.dce", "dovetail_remat.loops.rules.dce"),
+        "dce": ("dovetail_remat.loops.rules.dce",),
         "to_lo": ("dovetail_remat.loops.rules.lowering",),
         "remat.cost": ("dovetail_remat.rules.cost",),
     },

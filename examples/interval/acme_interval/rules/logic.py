@@ -73,7 +73,7 @@ def _select_n(carrier: Any, args: Args, params: Params) -> Bounds:
         return low, high
     shape = max((shape_of(x[0]) for x in args), key=len)
     spreaded = [(spread(low, shape), spread(high, shape)) for low, high in cases]
-    return carrier.choose(which, spreaded)
+    return carrier.select(which, spreaded)
 
 
 def _bits(primitive: Primitive, boolean: str = "") -> None:

@@ -1,1 +1,1 @@
-"""Rules of the primitive ``jit`` for the tables that need more than its form."""
+"""Rules of the primitive ``jit``."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from dovetail_core import Primitive
 
-from .description import Loop, form_of
+from .description import Loop, regions_of
 
 
 def is_high(*, body: Any, **params: Any) -> bool:
@@ -24,7 +24,7 @@ def is_high(*, body: Any, **params: Any) -> bool:
 # checkpointed_loop(*consts, *carry, *xs) -> (*carry, *ys)
 
 loop_p = Primitive("checkpointed_loop", multiple_results=True)
-loop_p.def_form(form_of)
+loop_p.def_regions(regions_of)
 
 
 @loop_p.def_abstract_eval

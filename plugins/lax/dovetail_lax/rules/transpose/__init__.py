@@ -4,7 +4,6 @@ from . import (
     arithmetic as arithmetic,
     collectives as collectives,
     contractions as contractions,
-    control_flow as control_flow,
     gather as gather,
     joining as joining,
     reductions as reductions,
