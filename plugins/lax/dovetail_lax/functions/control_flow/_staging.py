@@ -11,7 +11,7 @@ from dovetail_core import (
     ShapedArray,
     Var,
     callable_name,
-    here as place,
+    here,
     stage,
     typeof,
 )
@@ -22,6 +22,8 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+
+place = here
 
 
 class Staged(NamedTuple):
