@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         PjrtBackend as PjrtBackend,
         backend_of as backend_of,
     )
-    from .pjrt.blame import (
+    from .pjrt.diagnostics import (
         explain_failure as explain_failure,
     )
     from .pjrt.module import (
@@ -80,7 +80,7 @@ _WHERE = {
     "device_put": "placement",
     "device_put_p": "placement",
     "evaluate": "reference",
-    "explain_failure": "pjrt.blame",
+    "explain_failure": "pjrt.diagnostics",
     "from_dlpack": "dlpack",
     "give_away": "array",
     "live_arrays": "placement",

@@ -14,8 +14,8 @@ from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding
 
 from .array import value_of
-from .moving import move_to_device, put_on
 from .selection import target_device
+from .transfer import move_to_device, put_on
 
 _PYTHON = (bool, int, float, complex)
 

@@ -1,4 +1,4 @@
-"""Moving values to devices and back: ``device_put``, ``device_get`` and their kin."""
+"""Transfer of values to devices and back: ``device_put``, ``device_get`` and their kin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .host_values import (
     put_value,
     rows_on_host as rows_on_host,
 )
-from .moving import move, sharding_for
+from .transfer import move, sharding_for
 
 device_put_p = Primitive("device_put")
 

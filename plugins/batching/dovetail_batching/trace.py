@@ -202,7 +202,8 @@ def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
     return found
 
 
-def derive_batch(primitive: Primitive) -> BatchRule | None:
+@batch_rules.deriver
+def _derive(primitive: Primitive) -> BatchRule | None:
     """The rule that follows from a primitive's form or decomposition."""
     lifted = derive(primitive)
     if lifted is None:

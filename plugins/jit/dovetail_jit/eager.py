@@ -29,7 +29,8 @@ from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
 
 from .boundary import Boundary, boundary_of, call_boundary
-from .executables import executable_for, placement
+from .compilation import executable_for
+from .executables import placement
 from .primitive import jit_p
 from .tracing import Arguments, take_apart, trace_program
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from dovetail_backends import deleted_error, give_away
-from dovetail_core import Tracer, current_source, describe_source
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.options import disable_jit
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_leaves
 from dovetail_core.xla.arrays import ArrayImpl
 
-if TYPE_CHECKING:
-    from .api import Settings
+from .settings import Settings
 
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
@@ -48,7 +46,7 @@ def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
         try:
             return call(*passed, **named)
         except ValueError:
-            reject_static(settings, args, kwargs)  # C++'s own error names no argument
+            settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
             raise
 
     return called
@@ -88,6 +86,8 @@ def _has_twin(value: Any, inside: bool = False) -> bool:
     cls = value.__class__
     if cls in _twinless:
         return False
+    if cls is float:
+        return inside or value == 0.0 or value != value
     if issubclass(cls, (tuple, frozenset)):
         if _twinless.issuperset(map(type, value)):
             return False
@@ -124,28 +124,6 @@ def _give_away(tree: Any, name: str) -> None:
     for x in (tree,) if tree.__class__ is ArrayImpl else tree_leaves(tree):
         if x.__class__ is ArrayImpl and x.is_deleted():  # those that the call did take
             give_away(x, name)
-
-
-def reject_static(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise for a static argument that has no hash; return if there is none.
-
-    Raises:
-        ValueError: names the function, the argument, the place of the call and what to do.
-    """
-    named = [(f"argument {n}", args[n]) for n in settings.static_nums if n < len(args)]
-    named += [(f"argument {k!r}", v) for k, v in kwargs.items() if k in settings.static_names]
-    for label, value in named:
-        try:
-            hash(value)
-        except TypeError as e:
-            if isinstance(value, Tracer):
-                raise ValueError(f"jit of {settings.name}: static {label}: {e}") from None
-            raise ValueError(
-                f"jit of {settings.name}: static {label} of type {type(value).__name__} is not "
-                f"hashable{describe_source(current_source())} ({e}). Static arguments select a "
-                "compiled program, so they must be hashable: pass a tuple instead of a list or "
-                "dict, a Python number instead of an array, or do not make it static."
-            ) from None
 
 
 def reject_deleted(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

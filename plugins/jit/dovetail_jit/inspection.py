@@ -14,7 +14,7 @@ from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 from dovetail_core.xla.config import tracing_state
 
-from .api import Settings
+from .settings import Settings
 from .stages import shape_struct
 from .tracing import forget_programs, function_name
 

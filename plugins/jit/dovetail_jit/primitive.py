@@ -1,4 +1,4 @@
-"""The row ``jit``: a call of a program as one operation."""
+"""The primitive ``jit``: a call of a program as one operation."""
 
 from __future__ import annotations
 

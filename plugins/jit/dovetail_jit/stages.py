@@ -21,7 +21,8 @@ from dovetail_core.xla import execution
 
 from .argument_names import array_names, leaf_names, with_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
-from .executables import Executable, compile_module, executable_key, lower
+from .compilation import compile_module, executable_key, lower
+from .executables import Executable
 from .tracing import Program
 
 

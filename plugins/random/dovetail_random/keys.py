@@ -12,8 +12,9 @@ from dovetail_core import Tracer
 from dovetail_core.tree.util import GetAttrKey, register_pytree_with_keys
 from dovetail_jit import fused
 
-from .implementations import Implementation, Lanes, implementation
-from .lanes import join_lanes, take_apart
+from .generators import implementation
+from .implementations import Implementation
+from .lanes import Lanes, join_lanes, take_apart
 
 
 @final

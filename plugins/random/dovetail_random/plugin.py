@@ -6,8 +6,8 @@ MANIFEST = Manifest(
     "random",
     requires=("backends", "batching", "jit", "lax", "numpy"),
     names={
-        "default_prng_impl": "dovetail_random.options:default_prng_impl",
-        "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
+        "default_prng_impl": "dovetail_random.generators:default_prng_impl",
+        "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     surfaces={"random": "dovetail_random"},
     primitives=("dovetail_random.threefry", "dovetail_random.draws.gamma"),
@@ -18,8 +18,8 @@ MANIFEST = Manifest(
         "backends.reference": ("dovetail_random.rules.reference",),
     },
     options={
-        "default_prng_impl": "dovetail_random.options:default_prng_impl",
-        "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
+        "default_prng_impl": "dovetail_random.generators:default_prng_impl",
+        "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     samples=("dovetail_random.samples",),
 )

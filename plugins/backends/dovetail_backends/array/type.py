@@ -16,7 +16,7 @@ from dovetail_core.dispatch.operators import install_first_use, load_methods
 from dovetail_core.xla.arrays import Array as _Array, ArrayImpl, install, install_tracer_class
 
 # Each of these modules installs methods when it is imported.
-from . import copying as copying, exporting as exporting, printing as printing
+from . import copying as copying, printing as printing
 from .shards import addressable_shards, global_shards, is_fully_replicated
 from .state import check_usable, spelled
 from .values import value_of

@@ -1,1 +1,1 @@
-"""Rules of the primitives that call Python, by rule table."""
+"""Rules of the primitives that call Python: a module per table, or for the tables of one owner."""

@@ -9,6 +9,7 @@ from . import (
     factorizations as factorizations,
     fft as fft,
     gather as gather,
+    incomplete as incomplete,
     joining as joining,
     reductions as reductions,
     rng as rng,

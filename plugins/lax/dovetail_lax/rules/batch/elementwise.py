@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, typeof
 
-from ...primitives import arithmetic, discrete, special, transcendental, values
+from ...primitives import arithmetic, discrete, incomplete, special, transcendental, values
 from ...primitives.shape import broadcast_in_dim_p, transpose_p
 from ...primitives.values import bitcast_convert_type_p, optimization_barrier_p
 
@@ -85,7 +85,7 @@ def first(x: Any, dim: int | None, size: int) -> Any:
     return transpose_p.bind(x, permutation=(dim, *order))
 
 
-for _family in (arithmetic, discrete, special, transcendental):
+for _family in (arithmetic, discrete, incomplete, special, transcendental):
     for _name, _primitive in vars(_family).items():
         if _name.endswith("_p"):
             elementwise(_primitive)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from ...primitives import special as s, transcendental as t
+from ...primitives import incomplete, special as s, transcendental as t
 from .kinds import Array, wide
 
 
@@ -74,8 +74,8 @@ wide(s.polygamma_p, _polygamma)
 wide(s.zeta_p, special.zeta)
 wide(s.bessel_i0e_p, special.i0e)
 wide(s.bessel_i1e_p, special.i1e)
-wide(s.igamma_p, special.gammainc)
-wide(s.igammac_p, special.gammaincc)
-wide(s.igamma_grad_a_p, _igamma_grad_a)
-wide(s.random_gamma_grad_p, _random_gamma_grad)
-wide(s.regularized_incomplete_beta_p, special.betainc)
+wide(incomplete.igamma_p, special.gammainc)
+wide(incomplete.igammac_p, special.gammaincc)
+wide(incomplete.igamma_grad_a_p, _igamma_grad_a)
+wide(incomplete.random_gamma_grad_p, _random_gamma_grad)
+wide(incomplete.regularized_incomplete_beta_p, special.betainc)

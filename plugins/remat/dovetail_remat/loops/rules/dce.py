@@ -8,8 +8,8 @@ from dovetail_core import Eqn, dce_rules
 
 from ..description import Loop
 from ..machine import pick
-from ..rows import forward_p, loop_p, reverse_p, second_p
-from ..second import operands_of
+from ..rows import forward_p, loop_p, reverse_p
+from ..second import operands_of, second_p
 from ..steps import reduced_loop
 
 Reduced = tuple[list[bool], Eqn | None]
