@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 
-class Copies:
-    """The copies that a program holds of arrays that somebody may write to, one of each."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, Any]] = {}  # by id, which is its own while it is alive
-
-    def of(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """``x`` as it is now: itself where nobody can write to it, else a read-only copy."""
-        if not x.flags.writeable and not isinstance(x.base, np.ndarray):
-            return x
-        _, copy = self._known.get(id(x), (x, None))
-        if copy is None or not _same_bits(x, copy):
-            copy = np.array(x)
-            copy.flags.writeable = False
-            self._known[id(x)] = x, copy
-        return copy
+# By the array's id: it, and the copy that programs hold of it. Both may die.
+_copies: dict[int, tuple[ref[Array], ref[Array]]] = {}
 
 
-def _same_bits(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> bool:
+def frozen(x: Array) -> Array:
+    """``x`` as it is now: itself where nobody can write to it, else a read-only copy.
+
+    Programs share the copy of an array for as long as nobody does write to it.
+    """
+    if not x.flags.writeable and not isinstance(x.base, np.ndarray):
+        return x
+    of, copy = _copies.get(id(x), (None, None))
+    found = copy() if copy is not None and of is not None and of() is x else None
+    if found is None or not _same_bits(x, found):
+        found = np.array(x)
+        found.flags.writeable = False
+        _copies[id(x)] = ref(x, _forget(id(x))), ref(found)
+    return found
+
+
+def _forget(key: int) -> Any:
+    def forget(dead: ref[Array]) -> None:
+        if _copies.get(key, (None,))[0] is dead:
+            del _copies[key]
+
+    return forget
+
+
+def _same_bits(x: Array, y: Array) -> bool:
     return x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes()

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.errors import UnexpectedTracerError, refuse_mutable_result
-from ..base.frozen import Copies
+from ..base.frozen import frozen
 from ..base.options import check_ir
 from ..base.source import Source, current_source, describe
 from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, set_trace
@@ -45,17 +45,13 @@ _literal_types = {bool, int, float, complex}
 class StagingTrace(Trace):
     """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
 
-    __slots__ = ("eqns", "constants", "_const_of", "_copies", "is_high", "name", "retyped")
+    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped")
 
     def __init__(self, parent: Trace, name: str = "") -> None:
         super().__init__(parent)
         self.eqns: list[Eqn] = []
         self.constants: list[tuple[Var, Any]] = []
         self._const_of: dict[int, Var] = {}
-        outer: Trace | None = parent
-        while outer is not None and not isinstance(outer, StagingTrace):
-            outer = outer.parent
-        self._copies: Copies = Copies() if outer is None else outer._copies
         self.is_high = False
         self.name = name
         self.retyped: dict[Var, AbstractValue] = {}  # types of mutable values that have changed
@@ -114,7 +110,7 @@ class StagingTrace(Trace):
         if x.__class__ in _literal_types or issubclass(x.__class__, np.generic):
             return Literal(x, typeof(x))
         if issubclass(x.__class__, np.ndarray):
-            x = self._copies.of(x)
+            x = frozen(x)
         known = self._const_of.get(id(x))
         if known is None:
             if issubclass(x.__class__, Tracer):

@@ -25,7 +25,7 @@ from dovetail_core import (
     current_source,
     typeof,
 )
-from dovetail_core.base.frozen import Copies
+from dovetail_core.base.frozen import frozen
 from dovetail_core.base.options import check_ir
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
@@ -62,7 +62,7 @@ class LinearEqn(NamedTuple):
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count", "_copies")
+    __slots__ = ("eqns", "count")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
 
@@ -70,7 +70,6 @@ class LinearTrace(Trace):
         super().__init__(parent)
         self.eqns: list[LinearEqn] = []
         self.count = 0
-        self._copies = Copies()
         partial_eval_rules.fill()
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
@@ -102,7 +101,7 @@ class LinearTrace(Trace):
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
-        args = [self._copies.of(a) if isinstance(a, np.ndarray) else a for a in args]
+        args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
         n = self.count
         outs = [LinearInput(self, a, n + i) for i, a in enumerate(avals)]

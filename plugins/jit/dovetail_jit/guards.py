@@ -86,6 +86,8 @@ def _has_twin(value: Any, inside: bool = False) -> bool:
     cls = value.__class__
     if cls in _twinless:
         return False
+    if cls is float:
+        return inside or value == 0.0 or value != value
     if issubclass(cls, (tuple, frozenset)):
         if _twinless.issuperset(map(type, value)):
             return False

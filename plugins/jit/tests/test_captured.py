@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -121,3 +123,16 @@ def test_programs_share_copies_and_keep_what_cannot_change() -> None:
     consts = stage_closed(f, [typeof(X)]).consts
     assert len(consts) == 3 and any(c is fixed for c in consts)
     assert not any(np.shares_memory(c, w) for c in consts)
+
+
+def test_copies_are_shared_while_nobody_writes_and_die_with_programs() -> None:
+    w = np.full(3, 2, np.float32)
+    first, second = (make_jaxpr(lambda x: product(x, w))(X) for _ in range(2))
+    assert first.consts[0] is second.consts[0]
+    w[:] = 9
+    assert make_jaxpr(lambda x: product(x, w))(X).consts[0] is not first.consts[0]
+    np.testing.assert_array_equal(first.consts[0], 2 * X)
+    copy = weakref.ref(first.consts[0])
+    del first, second
+    gc.collect()
+    assert copy() is None

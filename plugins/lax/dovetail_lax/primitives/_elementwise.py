@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from dovetail_core import Primitive, ShapedArray, here as place
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
+
+place = here
 
 Kinds = tuple[str, ...]
 """Kinds of element types (see ``dovetail_lax.dtypes.kind_of``) that an operand may have."""

@@ -14,7 +14,7 @@ from dovetail_core import (
     ShapedArray,
     Var,
     callable_name,
-    here as place,
+    here,
     stage,
     typeof,
 )
@@ -27,6 +27,8 @@ from dovetail_core.tree.util import (
 )
 
 from ...promotion import TypePromotionError, common_type
+
+place = here
 
 
 class Staged(NamedTuple):
