@@ -8,8 +8,8 @@ from typing import Any
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..primitives._elementwise import place
-from ..primitives.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from ..primitives.moves import reversed_along
+from ..primitives.reductions import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from ..primitives.trees import scan
 from ._args import Array, ArrayLike, check, unary_with
 

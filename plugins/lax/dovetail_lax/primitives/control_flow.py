@@ -1,4 +1,4 @@
-"""Rows that hold programs: ``cond`` (any number of branches), ``while`` and ``scan``."""
+"""Primitives that hold programs: ``cond`` (any number of branches), ``while`` and ``scan``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """``threefry2x32`` lowered to StableHLO, and with NumPy.
 
-Lowered, the rounds are unrolled: they compile in half the time of a loop over them and run twice as fast, as
-one kernel together with what makes the counters and what uses the bits. On a CPU though, bits with
-several uses would be computed anew for each of them. So large arrays get most of their rounds in a
-loop, across which nothing is fused: nearly as fast, and once.
+Lowered, the rounds are unrolled: they compile in half the time of a loop over them and run twice
+as fast, as one kernel together with what makes the counters and what uses the bits. On a CPU
+though, bits with several uses would be computed anew for each of them. So large arrays get most of
+their rounds in a loop, across which nothing is fused: nearly as fast, and once.
 """
 
 from __future__ import annotations

@@ -165,7 +165,7 @@ def _hint(x: Any, y: Any) -> str:
 
 def strengthen(x: Any, aval: Any) -> Any:
     """``x`` with the strong type ``aval``, where it is weakly typed."""
-    from ...primitives.conversion import convert_element_type_p
+    from ...primitives.values import convert_element_type_p
 
     own: Any = typeof(x)
     if own == aval:

@@ -13,8 +13,8 @@ from dovetail_core.interpret.mutable import writes
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.arithmetic import add_p
-from ...primitives.comparison import lt_p
 from ...primitives.control_flow import while_p
+from ...primitives.discrete import lt_p
 from ._checkpointing import checkpointing
 from ._staging import (
     Staged,

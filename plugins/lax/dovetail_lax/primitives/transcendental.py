@@ -1,10 +1,18 @@
-"""Primitives of trigonometric and hyperbolic functions and their inverses."""
+"""Primitives of exponentials, logarithms, trigonometric and hyperbolic functions."""
 
 from __future__ import annotations
 
 from dovetail_core import Primitive
 
 from ._elementwise import INEXACT, elementwise
+
+exp_p = elementwise(Primitive("exp"), INEXACT)
+exp2_p = elementwise(Primitive("exp2"), INEXACT)
+expm1_p = elementwise(Primitive("expm1"), INEXACT)
+log_p = elementwise(Primitive("log"), INEXACT)
+log1p_p = elementwise(Primitive("log1p"), INEXACT)
+logistic_p = elementwise(Primitive("logistic"), INEXACT)
+
 
 sin_p = elementwise(Primitive("sin"), INEXACT)
 cos_p = elementwise(Primitive("cos"), INEXACT)

@@ -1,4 +1,4 @@
-"""The row ``acme.shift``: what it is, without saying how any column treats it."""
+"""The primitive ``acme.shift``: what it is, without saying how any rule table treats it."""
 
 from __future__ import annotations
 

@@ -1,20 +1,71 @@
-"""Convolutions over a mapped axis: always one convolution, with the axis merged into another.
-
-If only the operand is mapped, its mapped axis joins the batch; if only the kernel, the output
-features; if both, elements become groups. Groups that there are already stay the outer part of
-the axis where the mapped axis would come between their members.
-"""
+"""Batching of contractions, convolutions and Fourier transforms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from dovetail_batching import batch_rules
 from dovetail_core import typeof
 
-from ...primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
+from ...primitives.contractions import (
+    ConvDimensionNumbers,
+    conv_general_dilated_p,
+    dot_general_p,
+    left_axes,
+)
+from ...primitives.fft import fft_p
 from ...primitives.moves import full, moved, reshaped
+from .axes import shifted
+
+
+@batch_rules.register(dot_general_p)
+def _dot_general(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+    *,
+    dimension_numbers: Any,
+    precision: Any,
+    preferred_element_type: Any,
+) -> tuple[Any, int]:
+    lhs, rhs = args
+    # An operand that is not mapped may be a Python scalar, without a shape.
+    sides = (len(getattr(lhs, "shape", ())), len(getattr(rhs, "shape", ())))
+    numbers, out_dim = _plan(dimension_numbers, sides[0], sides[1], dims[0], dims[1])
+    out = dot_general_p.bind(
+        lhs,
+        rhs,
+        dimension_numbers=numbers,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+    return out, out_dim
+
+
+@cache
+def _plan(
+    numbers: Any, ndim_l: int, ndim_r: int, dim_l: int | None, dim_r: int | None
+) -> tuple[Any, int]:
+    """Dimension numbers of the mapped operands, and where the mapped axis is in the result."""
+    (contract_l, contract_r), (batch_l, batch_r) = numbers
+    if dim_l is not None:
+        contract_l, batch_l = shifted(contract_l, dim_l), shifted(batch_l, dim_l)
+    if dim_r is not None:
+        contract_r, batch_r = shifted(contract_r, dim_r), shifted(batch_r, dim_r)
+    if dim_l is not None and dim_r is not None:
+        batch_l, batch_r = (dim_l, *batch_l), (dim_r, *batch_r)
+        out_dim = 0
+    else:
+        left = left_axes(ndim_l, contract_l, batch_l)
+        if dim_l is not None:
+            out_dim = len(batch_l) + left.index(dim_l)
+        else:
+            right = left_axes(ndim_r, contract_r, batch_r)
+            assert dim_r is not None
+            out_dim = len(batch_l) + len(left) + right.index(dim_r)
+    return ((contract_l, contract_r), (batch_l, batch_r)), out_dim
 
 
 @batch_rules.register(conv_general_dilated_p)
@@ -95,3 +146,18 @@ def _nothing(
     ]
     out: Any = conv_general_dilated_p.infer(tuple(single), params).avals[0]
     return full((0, *out.shape), 0, out.dtype), 0
+
+
+@batch_rules.register(fft_p)
+def _fft(
+    axis: Any,
+    args: Sequence[Any],
+    dims: Sequence[Any],
+    *,
+    fft_lengths: tuple[int, ...],
+    **params: Any,
+) -> tuple[Any, int]:
+    x, dim = args[0], dims[0]
+    if dim >= len(x.shape) - len(fft_lengths):
+        x, dim = moved(x, dim, 0), 0
+    return fft_p.bind(x, fft_lengths=fft_lengths, **params), dim
