@@ -14,8 +14,8 @@ MANIFEST = Manifest(
     contributes={
         "ad.jvp": ("dovetail_random.rules.jvp",),
         "batching.batch": ("dovetail_random.rules.batch",),
-        "backends.stablehlo": ("dovetail_random.rules.stablehlo",),
-        "backends.reference": ("dovetail_random.rules.reference",),
+        "backends.stablehlo": ("dovetail_random.rules.backends",),
+        "backends.reference": ("dovetail_random.rules.backends",),
     },
     options={
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",

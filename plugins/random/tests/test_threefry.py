@@ -12,8 +12,7 @@ import dovetail_random as random
 from dovetail_batching import vmap
 from dovetail_core import stage_closed, typeof
 from dovetail_jit import jit
-from dovetail_random.rules.reference import _threefry2x32 as with_numpy
-from dovetail_random.rules.stablehlo import LARGE
+from dovetail_random.rules.backends import LARGE, _threefry2x32_reference as with_numpy
 from dovetail_random.threefry import counters, threefry_partitionable
 
 p = random.threefry2x32_p

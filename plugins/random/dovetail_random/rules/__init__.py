@@ -1,1 +1,1 @@
-"""Rules of the primitives of this plugin for the tables of others, one module per table."""
+"""Rules of the primitives of this plugin: a module per table, or for the tables of one owner."""

@@ -1,9 +1,9 @@
-"""Lowering of ``threefry2x32`` to StableHLO.
+"""``threefry2x32`` lowered to StableHLO, and with NumPy.
 
-The rounds are unrolled: they compile in half the time of a loop over them and run twice as fast, as
-one kernel together with what makes the counters and what uses the bits. On a CPU though, bits with
-several uses would be computed anew for each of them. So large arrays get most of their rounds in a
-loop, across which nothing is fused: nearly as fast, and once.
+Lowered, the rounds are unrolled: they compile in half the time of a loop over them and run twice
+as fast, as one kernel together with what makes the counters and what uses the bits. On a CPU
+though, bits with several uses would be computed anew for each of them. So large arrays get most of
+their rounds in a loop, across which nothing is fused: nearly as fast, and once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import stablehlo_rules
+from dovetail_backends import reference_rules, stablehlo_rules
 from dovetail_core import ShapedArray
 
 from ..threefry import PARITY, ROTATIONS, U32, threefry2x32_p
@@ -24,7 +24,7 @@ LARGE = 1 << 14
 
 
 @stablehlo_rules.register(threefry2x32_p)
-def _threefry2x32(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> list[Any]:
+def _threefry2x32_stablehlo(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> list[Any]:
     full = b.outs[0]
     ks = (k0, k1, _op(b, "xor", _op(b, "xor", k0, k1), _constant(b, PARITY)))
     x = (_op(b, "add", x0, k0), _op(b, "add", x1, k1))
@@ -75,3 +75,18 @@ def _op(b: Any, name: str, x: Any, y: Any) -> Any:
 
 def _constant(b: Any, value: int) -> Any:
     return b.constant(value, SCALAR)
+
+
+@reference_rules.register(threefry2x32_p)
+def _threefry2x32_reference(*operands: Any) -> list[Any]:
+    k0, k1, x0, x1 = np.broadcast_arrays(*operands)
+    ks = (k0, k1, k0 ^ k1 ^ U32.type(PARITY))
+    with np.errstate(over="ignore"):  # uint32 wraps around, and NumPy warns of it for scalars
+        x0, x1 = x0 + k0, x1 + k1
+        for group in range(5):
+            for distance in ROTATIONS[group % 2]:
+                x0 = x0 + x1
+                x1 = (x1 << U32.type(distance) | x1 >> U32.type(32 - distance)) ^ x0
+            x0 = x0 + ks[(group + 1) % 3]
+            x1 = x1 + ks[(group + 2) % 3] + U32.type(group + 1)
+    return [np.asarray(x0), np.asarray(x1)]
