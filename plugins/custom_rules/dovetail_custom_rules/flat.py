@@ -57,7 +57,7 @@ class FlatRules:
         vjp: see :class:`Backward`. transpose: see :class:`Transposed`.
         reduce: from which results are used to a function of the operands that returns those.
         batch: ``(axis, operands, dims)`` to results and their dims.
-        rules: rules of any tables, as their tables want them.
+        table_rules: rules of any tables, as their tables want them.
         made: rows derived from the row with these rules, by what they are for.
     """
 
@@ -69,7 +69,9 @@ class FlatRules:
     transpose: Transposed | None = None
     reduce: Callable[[Flags], Callable[..., list[Any]]] | None = None
     batch: Callable[[Any, Values, Sequence[int | None]], tuple[list[Any], list[Any]]] | None = None
-    rules: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    table_rules: dict[str, Callable[..., Any]] = field(
+        default_factory=dict[str, Callable[..., Any]]
+    )
     made: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def derived(self, program: Any, key: Any, make: Callable[[], T]) -> T:

@@ -23,7 +23,7 @@ def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Flat
     """The rules of the function from arrays to arrays that a lifted function is.
 
     Rules of differentiation are lifted where a lifted tangent is the tangent of a lifted value;
-    rules of ``rules`` are not, because their tables alone know what they mean; they stay where
+    rules of ``table_rules`` are not, because their tables alone know what they mean; they stay where
     values are only taken apart.
     """
     instances = isinstance(lifting.carrier, InstanceCarrier)
@@ -36,7 +36,7 @@ def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Flat
         transpose=_transpose(rules.transpose, lifting) if instances and rules.transpose else None,
         reduce=_reduce(rules.reduce, lifting) if rules.reduce else None,
         batch=_batch(rules.batch, lifting) if batch and rules.batch else None,
-        rules=rules.rules if isinstance(lifting.carrier, LowCarrier) else {},
+        table_rules=rules.table_rules if isinstance(lifting.carrier, LowCarrier) else {},
     )
 
 

@@ -191,7 +191,7 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
         table_rules["backends.stablehlo"] = _lowering(frame, by_kind["lower"])
     return FlatRules(
         rules.name,
-        table_rules,
+        rules,
         frame.fixed(rules.ignores_closure),
         jvp=jvp,
         vjp=vjp,
@@ -202,7 +202,7 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
         ),
         reduce=flat_dce(frame, by_kind["dce"]) if traced and "dce" in by_kind else None,
         batch=flat_vmap(frame, by_kind["vmap"]) if "vmap" in by_kind else None,
-        rules=rules,
+        table_rules=table_rules,
     )
 
 
