@@ -69,6 +69,7 @@ lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/check_circles.py
 	$(BIN)/python tools/check_manifests.py
 	$(BIN)/python tools/check_facade.py
 	$(BIN)/python tools/make_lazy.py --check

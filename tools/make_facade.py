@@ -24,7 +24,7 @@ SURFACES = {
 for _plugin in PLUGINS:
     SURFACES |= import_module(f"dovetail_{_plugin}.plugin").MANIFEST.surfaces
 KERNEL = {
-    "config": "dovetail_core.base.options:config",
+    "config": "dovetail_core.registry.configuration:config",
     "enable_x64": "dovetail_core.base.options:enable_x64",
     "float0": "dovetail_core.types.avals:float0",
     "named_scope": "dovetail_core.base.source:named_scope",

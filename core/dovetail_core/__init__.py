@@ -26,7 +26,7 @@ from .base.errors import (
     UnexpectedTracerError as UnexpectedTracerError,
 )
 from .base.lazy import lazy_exports as _lazy_exports
-from .base.options import Option as Option, config as config, enable_x64 as enable_x64
+from .base.options import Option as Option, enable_x64 as enable_x64
 from .base.source import (
     callable_name as callable_name,
     current_source as current_source,
@@ -42,17 +42,17 @@ from .dispatch.axes import (
     bound_axis as bound_axis,
 )
 from .dispatch.operators import install_methods as install_methods
-from .dispatch.primitive import Primitive as Primitive, primitives as primitives
-from .dispatch.trace import (
+from .dispatch.primitive import (
     EVAL as EVAL,
+    Primitive as Primitive,
     Trace as Trace,
-    Tracer as Tracer,
-    check_alive as check_alive,
     get_trace as get_trace,
+    primitives as primitives,
     reset_trace as reset_trace,
     run_under as run_under,
     set_trace as set_trace,
 )
+from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
 from .interpret.control_flow import (
     LiftedForm as LiftedForm,
     derive as derive,
@@ -82,9 +82,10 @@ from .ir.regions import (
     Region as Region,
     SetCarrier as SetCarrier,
 )
+from .registry.configuration import config as config
+from .registry.discovery import registry as registry
 from .registry.facade_names import facade_getattr as facade_getattr
 from .registry.manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
-from .registry.plugins import registry as registry
 from .rules.dce import (
     DceRule as DceRule,
     dce_closed as dce_closed,
@@ -138,6 +139,23 @@ from .types.high import (
     with_leading as with_leading,
     without_leading as without_leading,
 )
+
+
+def _shown(self: Jaxpr | ClosedJaxpr) -> str:
+    from .text import printer  # loaded when something is printed
+
+    return printer.print_ir(self)
+
+
+def _text_of(self: Jaxpr, eqn: Eqn) -> str:
+    from .text import printer
+
+    return printer.print_eqn(self, eqn)
+
+
+for _program in (Jaxpr, ClosedJaxpr):
+    _program.__str__ = _program.__repr__ = _shown
+Jaxpr.text_of = _text_of
 
 if _TYPE_CHECKING:  # what short programs do not need is loaded when it is asked for
     from .interpret.lowering import (

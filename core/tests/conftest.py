@@ -14,7 +14,7 @@ import pytest
 import dovetail_core.testing.toy
 import dovetail_core.testing.toy_control  # noqa: F401 - its rows stay defined
 from dovetail_core.dispatch import primitive
-from dovetail_core.registry import discovery, plugins
+from dovetail_core.registry import discovery
 from dovetail_core.rules.dce import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.testing import fresh_registry
@@ -111,7 +111,7 @@ def site(tmp_path, monkeypatch, kernel_alone):
     made = Site(path)
     monkeypatch.syspath_prepend(str(path))
     monkeypatch.setattr(importlib.metadata, "entry_points", made.entry_points)
-    plugins.swap_registry(None)
+    discovery.swap_registry(None)
     yield made
     for name in [m for m in sys.modules if m.partition(".")[0] in made.modules]:
         del sys.modules[name]

@@ -20,7 +20,13 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.ir.programs import programs_in, same_constant, same_literal, same_param
+from dovetail_core.ir.programs import (
+    programs_in,
+    same_constant,
+    same_literal,
+    same_param,
+    walk,
+)
 from dovetail_core.testing.toy import add_p, emit_p, mul_p, sin_p, sum_p
 from dovetail_core.testing.toy_control import call_p
 
@@ -170,3 +176,20 @@ def test_closed_programs_pass_on_what_their_program_says():
     assert isinstance(ir, ClosedJaxpr) and isinstance(ir.jaxpr, Jaxpr)
     assert ir.eqns is ir.jaxpr.eqns and ir.effects is ir.jaxpr.effects and not ir.is_high
     assert isinstance(ir.eqns[0], Eqn) and isinstance(ir.jaxpr.invars[0], Var)
+
+
+def test_a_walk_meets_every_program_once():
+    p = Primitive("test.held", multiple_results=True, anonymous=True)
+    inner = ClosedJaxpr(Jaxpr([], [], [], []))
+    middle = ClosedJaxpr(
+        Jaxpr([], [], [], [Eqn(p, [], [], {"a": inner, "b": (inner,)}, frozenset(), None)])
+    )
+    outer = Jaxpr([], [], [], [Eqn(p, [], [], {"body": middle}, frozenset(), None)])
+    assert [id(x) for x in walk(outer)] == [id(outer), id(middle), id(inner)]
+
+
+def test_what_is_derived_from_a_program_is_made_once_also_where_it_is_none():
+    program, made = ClosedJaxpr(Jaxpr([], [], [], [])), []
+    for _ in range(2):
+        assert program.memo("key", lambda: made.append(1)) is None
+    assert made == [1] and program.memo("other", lambda: 7) == 7

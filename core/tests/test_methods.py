@@ -9,7 +9,7 @@ import pytest
 
 from dovetail_core import AbstractValue, PluginError, ShapedArray, install_methods, stage_closed
 from dovetail_core.dispatch import operators as methods
-from dovetail_core.dispatch.trace import Tracer
+from dovetail_core.dispatch.tracer import Tracer
 
 F32 = ShapedArray((3,), np.float32)
 

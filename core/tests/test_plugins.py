@@ -9,7 +9,8 @@ from types import ModuleType
 import pytest
 
 from dovetail_core import Manifest, PluginError, RegistryError, facade_getattr, registry, typeof
-from dovetail_core.registry.plugins import distribution_of, load_object, swap_registry
+from dovetail_core.registry.discovery import distribution_of, swap_registry
+from dovetail_core.registry.plugins import load_object
 
 
 def set_aside(match: str):
@@ -96,7 +97,7 @@ def test_a_plugin_that_does_not_fit_is_set_aside(site, monkeypatch, source, prob
     with set_aside(problem):
         assert registry().active == {} and registry().plugins["bad"].problem
     monkeypatch.setenv("DOVETAIL_STRICT", "1")
-    load_object("dovetail_core.registry.plugins:swap_registry")(None)
+    load_object("dovetail_core.registry.discovery:swap_registry")(None)
     with pytest.raises(PluginError, match=problem):
         registry()
 
@@ -293,8 +294,8 @@ def test_the_kernel_imports_no_plugin_and_starts_without_reading_entry_points():
         "assert not bad, bad\n"
         "for late in ('pytest', 'hypothesis', 'argparse', 'dovetail_core.text.parser'):\n"
         "    assert late not in sys.modules, late\n"
-        "from dovetail_core import plugins\n"
-        "assert plugins._registry is None\n"
+        "from dovetail_core.registry import discovery\n"
+        "assert discovery._registry is None\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -14,6 +14,7 @@ from dovetail_core import (
     Origin,
     PluginError,
     Primitive,
+    RegistryError,
     RuleConflict,
     RuleTable,
     eval_rules,
@@ -279,3 +280,23 @@ def test_unknown_tables_and_backends_are_errors_that_list_what_there_is(acme):
     with pytest.raises(PluginError, match="no active plugin has backends entry 'gpu'; known: none"):
         registry().backend("gpu")
     assert registry().table("dce").name == "dce" and registry().table("eval") is eval_rules
+
+
+def test_the_module_that_can_derive_rules_says_so():
+    table, p = RuleTable("test.above"), Primitive("test.above", anonymous=True)
+
+    @table.deriver
+    def derive(primitive):
+        return lambda: primitive.name
+
+    assert table[p]() == "test.above"
+    assert table.deriver(derive) is derive  # once more is no other
+
+
+def test_two_derivers_are_an_error_that_names_both():
+    table = RuleTable("test.twice", derive=abs)
+    with pytest.raises(
+        RegistryError,
+        match=r"table 'test.twice' has a deriver already, builtins.abs; builtins.len is another",
+    ):
+        table.deriver(len)

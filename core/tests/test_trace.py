@@ -22,7 +22,8 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.dispatch.trace import Trace, Tracer
+from dovetail_core.dispatch.primitive import Trace
+from dovetail_core.dispatch.tracer import Tracer
 from dovetail_core.testing.toy import add_p, less_p, sin_p
 
 F32 = ShapedArray((), np.float32)

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from dovetail_backends.selection import default_device as default_device
     from dovetail_batching import vmap as vmap
     from dovetail_callbacks import pure_callback as pure_callback
-    from dovetail_core.base.options import config as config, enable_x64 as enable_x64
+    from dovetail_core.base.options import enable_x64 as enable_x64
     from dovetail_core.base.source import named_scope as named_scope
+    from dovetail_core.registry.configuration import config as config
     from dovetail_core.types.avals import float0 as float0, typeof as typeof
     from dovetail_custom_rules import (
         closure_convert as closure_convert,
@@ -123,7 +124,7 @@ _WHERE = {
     "checkpoint_policies": ("remat", "dovetail_remat:checkpoint_policies"),
     "clear_caches": ("jit", "dovetail_jit:clear_caches"),
     "closure_convert": ("custom_rules", "dovetail_custom_rules:closure_convert"),
-    "config": ("kernel", "dovetail_core.base.options:config"),
+    "config": ("kernel", "dovetail_core.registry.configuration:config"),
     "copy_to_host_async": ("backends", "dovetail_backends.placement:copy_to_host_async"),
     "custom": ("custom_rules", "dovetail_custom_rules:custom"),
     "custom_batching": ("custom_rules", "dovetail.custom_batching"),

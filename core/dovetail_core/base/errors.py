@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from .source import current_source, describe
+
 
 class DovetailError(Exception):
     """Base of the errors that belong to Dovetail alone."""
@@ -23,8 +25,6 @@ class RuleConflict(RegistryError):
 
 def integer_too_large(value: int, dtype: Any) -> OverflowError:
     """The error for a Python integer that arrays of an element type cannot hold."""
-    from .source import current_source, describe
-
     text = str(value) if value.bit_length() < 200 else f"of {value.bit_length()} bits"
     return OverflowError(
         f"the Python integer {text} does not fit into {dtype}{describe(current_source())}. Enable "

@@ -1,4 +1,4 @@
-"""Configuration: named options with thread-local values, context managers and cache keys."""
+"""Options: named settings with thread-local values, context managers and cache keys."""
 
 from __future__ import annotations
 
@@ -95,85 +95,26 @@ def as_bool(value: Any) -> bool:
     raise ValueError(f"expected a boolean (or 1, true, on, 0, false, off), got {value!r}")
 
 
-class Configuration:
-    """All options, as attributes; ``config.update(name, value)`` sets one."""
-
-    def __init__(self) -> None:
-        self._options: dict[str, Option] = {}
-
-    def add(self, option: Option) -> Option:
-        """Register an option (plugins name theirs in their manifests)."""
-        self._options[option.name] = option
-        return option
-
-    def option(self, name: str) -> Option:
-        """The option ``name``.
-
-        Raises:
-            AttributeError: there is none; lists those that there are.
-        """
-        name = name.removeprefix("jax_").removeprefix("dovetail_")
-        if name not in self._options:
-            from ..registry.plugins import load_object, registry
-
-            target = registry().entries("options").get(name)
-            if target is None:
-                known = ", ".join(self.names())
-                raise AttributeError(f"no option {name!r}; options are {known}")
-            self._options[name] = load_object(target)
-        return self._options[name]
-
-    def names(self) -> list[str]:
-        """The names of all options, those of plugins that nobody has used yet included."""
-        from ..registry.plugins import registry
-
-        return sorted({*self._options, *registry().entries("options")})
-
-    def update(self, name: str, value: Any) -> None:
-        """Set an option for the whole process."""
-        self.option(name).set(value)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self.option(name).value
-
-    def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *self.names()]
-
-    def __repr__(self) -> str:
-        return "\n".join(f"{name} = {self.option(name).value!r}" for name in self.names())
-
-
-config = Configuration()
-enable_x64 = config.add(
-    Option(
-        "enable_x64",
-        False,
-        "Arrays may have 64-bit types.",
-        check=as_bool,
-        state=enable_x64_state,
-        traced=True,
-    )
+enable_x64 = Option(
+    "enable_x64",
+    False,
+    "Arrays may have 64-bit types.",
+    check=as_bool,
+    state=enable_x64_state,
+    traced=True,
 )
-disable_jit = config.add(
-    Option(
-        "disable_jit",
-        False,
-        "jit-compiled functions run operation by operation.",
-        check=as_bool,
-        state=disable_jit_state,
-    )
+disable_jit = Option(
+    "disable_jit",
+    False,
+    "jit-compiled functions run operation by operation.",
+    check=as_bool,
+    state=disable_jit_state,
 )
-check_ir = config.add(
-    Option("check_ir", False, "Check every program after it is made.", check=as_bool)
-)
+check_ir = Option("check_ir", False, "Check every program after it is made.", check=as_bool)
 __all__ = [
-    "Configuration",
     "Option",
     "as_bool",
     "check_ir",
-    "config",
     "disable_jit",
     "enable_x64",
     "unset",

@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from ..base.errors import DovetailError
+from ..registry.discovery import registry
 from ..registry.hooks import manager
 from ..registry.manifest import KERNEL_API
-from ..registry.plugins import registry
 from ..xla import version as jaxlib_range
 from . import rules
 from .render import count, fields, style

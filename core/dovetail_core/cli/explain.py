@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from ..dispatch.primitive import Primitive
-from ..registry.plugins import distribution_of, registry
+from ..registry.discovery import distribution_of, registry
 from ..rules.tables import Origin, RuleTable
 from . import rules
 from .find import find_column, find_row

@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from ..base.errors import RegistryError
+from ..registry.discovery import registry
 from ..registry.manifest import Manifest
-from ..registry.plugins import Plugin, registry
+from ..registry.plugins import Plugin
 from .render import count, fields, style, table
 
 help = "list installed plugins, their state and what they contribute"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive, primitives
-from ..registry.plugins import KERNEL_TABLES, registry
+from ..registry.discovery import registry
+from ..registry.plugins import KERNEL_TABLES
 from ..rules.tables import Origin, RuleTable
 from ..text.value_parser import import_rows
 

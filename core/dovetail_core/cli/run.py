@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from ..base.errors import DovetailError, PluginError
 from ..registry.command import Command
-from ..registry.plugins import load_object, registry
+from ..registry.discovery import registry
+from ..registry.plugins import load_object
 from . import doctor, explain, matrix, plugins
 
 _OWN: dict[str, Any] = {

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..base.source import current_source, describe
+from ..registry.discovery import registry
 from ..types.avals import ShapedArray
-from .trace import Tracer
+from .tracer import Tracer
 
 OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
 COMPARISONS = "eq ne lt le gt ge".split()
@@ -66,20 +67,20 @@ def load_methods() -> None:
         PluginError: no plugin provides array methods.
     """
     if not _installed:
-        from ..registry.plugins import registry
-
         registry().provider("array_methods")()
 
 
-def tracer_attribute(tracer: Tracer[Any], name: str) -> Any:
+def tracer_attribute(self: Tracer[Any], name: str) -> Any:
     """An attribute of a tracer that its class lacks: the provider's, or one of its type's own."""
-    if not isinstance(tracer.aval, ShapedArray):
-        return _own_attribute(tracer, name)
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if not isinstance(self.aval, ShapedArray):
+        return _own_attribute(self, name)
     if not _installed:
         load_methods()
-        if hasattr(type(tracer), name):
-            return getattr(tracer, name)
-    raise AttributeError(f"{tracer!r} has no attribute {name!r}")
+        if hasattr(type(self), name):
+            return getattr(self, name)
+    raise AttributeError(f"{self!r} has no attribute {name!r}")
 
 
 def _own_attribute(tracer: Tracer[Any], name: str) -> Any:
@@ -169,3 +170,4 @@ def install_first_use(cls: type) -> None:
 
 
 install_first_use(Tracer)
+Tracer.__getattr__ = tracer_attribute

@@ -1,22 +1,83 @@
-"""Rows of the matrix: primitives, their type rules and decompositions."""
+"""Primitives, and the traces that handle them.
+
+There is one current trace (a context variable: one per thread and task), no stack and no levels.
+``Primitive.bind`` hands the operation to it; a transformation's trace holds its ``parent`` and
+passes on what does not concern it. At rest the current trace is the evaluating one, ``EVAL``.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, final
+from contextvars import ContextVar
+from typing import Any, NamedTuple, NoReturn, TypeVar, final
 
 from ..base.errors import MissingRule, RegistryError
 from ..base.source import current_source, describe
-from ..ir.programs import ClosedJaxpr
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
-from .trace import get_trace
-
-if TYPE_CHECKING:
-    from ..ir.regions import Form
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Trace:
+    """Handles operations while it is current. ``ended`` is set when its transformation is over."""
+
+    __slots__ = ("parent", "ended", "__weakref__")
+    what = "a transformation"
+
+    def __init__(self, parent: Trace | None) -> None:
+        self.parent = parent
+        self.ended = False
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Apply ``primitive``: one value, or a list where it has multiple results."""
+        raise NotImplementedError
+
+
+class EvalTrace(Trace):
+    """At rest: computes results now, by rules that ``rules.evaluation`` connects."""
+
+    __slots__ = ("rules", "miss")
+    what = "evaluation"
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.rules: dict[Primitive, Callable[..., Any]] = {}
+        self.miss: Callable[[Primitive], Callable[..., Any]]
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        rule = self.rules.get(primitive)
+        if rule is None:
+            rule = self.miss(primitive)
+        return rule(*args, **params)
+
+
+EVAL = EvalTrace()
+_current: ContextVar[Trace] = ContextVar("dovetail_trace", default=EVAL)
+get_trace: Callable[[], Trace] = _current.get
+set_trace = _current.set
+reset_trace = _current.reset
+
+
+def run_under(trace: Trace, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``f(*args, **kwargs)`` with ``trace`` as the current trace."""
+    token = set_trace(trace)
+    try:
+        return f(*args, **kwargs)
+    finally:
+        reset_trace(token)
+
+
+class HeldProgram:
+    """Base of the programs that primitives hold in their parameters (see ``ir.programs``)."""
+
+    __slots__ = ()
+
+    @property
+    def is_high(self) -> bool:
+        """Whether a high type or primitive occurs in it."""
+        raise NotImplementedError
 
 
 class Inferred(NamedTuple):
@@ -83,7 +144,7 @@ class Primitive:
         self.module: str = module or frame.f_globals.get("__name__", "?")
         self.abstract_eval: Callable[..., Any] | None = None
         self.decomposition: Callable[..., Any] | None = None
-        self.form: Callable[[dict[str, Any]], Form] | None = None
+        self.form: Callable[[dict[str, Any]], Any] | None = None
         self.is_high: Callable[..., bool] | None = None
         self.rules: dict[str, Callable[..., Any]] | None = None
         self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
@@ -110,11 +171,11 @@ class Primitive:
         return self.def_abstract_eval(rule)
 
     def def_decomposition(self, function: F) -> F:
-        """Say the same in other primitives: ``function(*args, **params)``, used for missing rules."""
+        """Say the same in other primitives: ``function(*args, **params)``; used without a rule."""
         self.decomposition = function
         return function
 
-    def def_form(self, function: Callable[[dict[str, Any]], Form]) -> Any:
+    def def_form(self, function: Callable[[dict[str, Any]], Any]) -> Any:
         """Set the structural interface of a primitive that holds sub-programs.
 
         Raises:
@@ -172,9 +233,9 @@ class Primitive:
         """Whether one of the sub-programs in the parameters is high."""
         for value in params.values():
             for program in value if value.__class__ is tuple else (value,):
-                if program.__class__ is not ClosedJaxpr:
+                if not isinstance(program, HeldProgram):
                     break  # a tuple of something else
-                if program.jaxpr.is_high:
+                if program.is_high:
                     return True
         return False
 

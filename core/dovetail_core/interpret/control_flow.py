@@ -61,7 +61,7 @@ def lift_form(
 ) -> list[V]:
     """Apply a primitive that holds sub-programs to lifted operands."""
     assert primitive.form is not None
-    form = primitive.form(params)
+    form: Form = primitive.form(params)
     if form.control is not None and carrier.known(args[form.control]) is None:
         return _all_regions(carrier, form, args, args[form.control])
     ins = [carrier.structure(a, int(i in form.sliced)) for i, a in enumerate(args)]

@@ -12,16 +12,8 @@ from typing import Any, Generic, TypeVar, cast
 
 from ..base.errors import ConcretizationTypeError
 from ..base.source import current_source, describe
-from ..dispatch.primitive import Primitive
-from ..dispatch.trace import (
-    Trace,
-    Tracer,
-    check_alive,
-    get_trace,
-    reset_trace,
-    run_under,
-    set_trace,
-)
+from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, run_under, set_trace
+from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
 from ..ir.regions import Carrier
 from ..rules.evaluation import jaxpr_as_fun

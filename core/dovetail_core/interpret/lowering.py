@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..base.source import current_source, describe
-from ..dispatch.primitive import Primitive
-from ..dispatch.trace import Trace
+from ..dispatch.primitive import Primitive, Trace
 from ..ir.programs import ClosedJaxpr
+from ..registry.discovery import registry
+from ..rules.evaluation import eval_rules
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, typeof
 from ..types.high import HiType, low_types, take_apart, with_leading, without_leading
@@ -135,8 +136,15 @@ def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[
     return found
 
 
-def eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
-    """The rule by which a high primitive is evaluated: by ``to_lo`` where it is high."""
+@eval_rules.deriver
+def _evaluate(primitive: Primitive) -> Callable[..., Any] | None:
+    """By the provider ``evaluator``, else by the decomposition; by ``to_lo`` where it is high."""
+    evaluator = registry().provider("evaluator", default=None)
+    rule = primitive.decomposition if evaluator is None else evaluator(primitive)
+    return rule if primitive.is_high is None else _eval_high(primitive, rule)
+
+
+def _eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
     high = primitive.is_high
 
     def rule(*args: Any, **params: Any) -> Any:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..base.source import current_source, describe
-from ..dispatch.primitive import Primitive
-from ..dispatch.trace import Trace, Tracer, reset_trace, set_trace
+from ..dispatch.primitive import Primitive, Trace, reset_trace, set_trace
+from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
+from ..registry.discovery import registry
 from ..types.avals import AbstractValue, typeof
 from ..types.effects import Effect, InputEffect, ReadEffect
 
@@ -118,8 +119,6 @@ def discharge_provider() -> Discharge:
     Raises:
         PluginError: no plugin provides it.
     """
-    from ..registry.plugins import registry
-
     return registry().provider("discharge")
 
 

@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from ..base.errors import RegistryError
 from ..base.options import check_ir
-from ..registry.plugins import load_object, registry
+from ..ir.verification import check_jaxpr
+from ..registry.discovery import registry
+from ..registry.plugins import load_object
 
 Stage = Literal["hi", "ir", "module"]
 
@@ -78,7 +80,5 @@ def run_passes(stage: Stage, program: Any) -> Any:
     for p in _by_stage[stage]:
         program = p.run(program)
         if check_ir.value and stage != "module":
-            from ..ir.verification import check_jaxpr
-
             check_jaxpr(program, f"the pass {p.name!r}")
     return program

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
+from ..base.source import Source
+from ..dispatch.primitive import HeldProgram, Primitive
+from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype, typeof
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
-
-if TYPE_CHECKING:
-    from ..base.source import Source
-    from ..dispatch.primitive import Primitive
 
 
 class Var:
@@ -148,21 +147,21 @@ class Jaxpr:
             isinstance(other, Jaxpr) and hash(self) == hash(other) and _same_program(self, other)
         )
 
+    def text_of(self, eqn: Eqn) -> str:
+        """One of its equations as text; ``text.printer`` names variables as the program does."""
+        return repr(eqn)
+
     def __hash__(self) -> int:
         if self._hash is None:
             types = tuple(v.aval for v in self.constvars + self.invars + self.outvars)
             self._hash = hash((types, tuple(e.primitive for e in self.eqns)))
         return self._hash
 
-    def __str__(self) -> str:
-        from ..text.printer import print_ir
 
-        return print_ir(self)
-
-    __repr__ = __str__
+_missing: Any = object()
 
 
-class ClosedJaxpr:
+class ClosedJaxpr(HeldProgram):
     """A program and the values of its constants; ``cache`` keeps what is derived from it."""
 
     __slots__ = ("jaxpr", "consts", "cache", "__weakref__")
@@ -175,6 +174,16 @@ class ClosedJaxpr:
         self.jaxpr = jaxpr
         self.consts = list(consts)
         self.cache: dict[Any, Any] = {}
+
+    def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
+
+        For what is derived from the program alone: its derivative, its executable.
+        """
+        found = self.cache.get(key, _missing)
+        if found is _missing:
+            found = self.cache[key] = make()
+        return found
 
     @property
     def in_avals(self) -> list[AbstractValue]:
@@ -206,13 +215,6 @@ class ClosedJaxpr:
     def __hash__(self) -> int:
         return hash(self.jaxpr)
 
-    def __str__(self) -> str:
-        from ..text.printer import print_ir
-
-        return print_ir(self)
-
-    __repr__ = __str__
-
 
 def open_program(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
     """The program without the values of its constants."""
@@ -230,12 +232,22 @@ def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
             yield from programs_in(item)
 
 
+def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
+    """A program, and those that its equations hold at any depth; each object once."""
+    seen: set[int] = set()
+    todo = [program]
+    while todo:
+        found = todo.pop()
+        if id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            todo.extend(p for e in open_program(found).eqns for p in programs_in(e.params))
+
+
 def same_constant(a: Any, b: Any) -> bool:
     """Whether two constants are one object, or arrays that are equal in type and bits."""
     if a is b:
         return True
-    from ..dispatch.trace import Tracer
-
     if isinstance(a, Tracer) or isinstance(b, Tracer):
         return False
     aval = typeof(a)

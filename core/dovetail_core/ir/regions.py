@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from ..dispatch.trace import Trace
+from ..dispatch.primitive import Trace
 from ..types.avals import AbstractValue
 from .programs import ClosedJaxpr
 

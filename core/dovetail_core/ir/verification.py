@@ -9,7 +9,7 @@ from ..base.errors import IRError
 from ..base.source import describe
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
-from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, programs_in
+from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk
 from .regions import CONTROL, Form, Region
 
 
@@ -26,14 +26,8 @@ def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
     Raises:
         IRError: a rule is broken; names the program, the equation and the user's line behind it.
     """
-    seen: set[int] = set()
-    todo: list[Jaxpr | ClosedJaxpr] = [program]
-    while todo:
-        ir = todo.pop()
-        if id(ir) not in seen:
-            seen.add(id(ir))
-            _Checker(open_program(ir), after).run()
-            todo.extend(p for e in open_program(ir).eqns for p in programs_in(e.params))
+    for ir in walk(program):
+        _Checker(open_program(ir), after).run()
 
 
 class _Checker:
@@ -129,14 +123,12 @@ class _Checker:
                 )
 
     def fail(self, message: str, cause: BaseException | None = None) -> NoReturn:
-        from ..text.printer import print_eqn
-
         after = f" after {self.after}" if self.after else ""
         name = f" {self.jaxpr.name!r}" if self.jaxpr.name else ""
         where = f"the program{name}"
         if self.place is not None:
             i, eqn = self.place
-            text = print_eqn(self.jaxpr, eqn)
+            text = self.jaxpr.text_of(eqn)
             where = f"equation {i} of {where}{describe(eqn.source)}, {text!r}"
         raise IRError(f"{where} is not valid{after}: {message}") from cause
 

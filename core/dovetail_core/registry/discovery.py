@@ -1,4 +1,7 @@
-"""Discovery of plugins: entry points give manifests; what does not work is set aside."""
+"""Discovery of plugins: entry points give manifests; what does not work is set aside.
+
+``registry()`` is what was found in this process.
+"""
 
 from __future__ import annotations
 
@@ -134,3 +137,38 @@ def _report(found: Registry) -> None:
             if os.environ.get("DOVETAIL_STRICT") == "1":
                 raise PluginError(text)
             warnings.warn(f"{text}. The rest works without it.", RuntimeWarning, stacklevel=4)
+
+
+_registry: Registry | None = None
+
+
+def registry() -> Registry:
+    """The plugins of this process; entry points are read at the first call."""
+    global _registry
+    if _registry is None:
+        _registry = discover()
+    return _registry
+
+
+def swap_registry(new: Registry | None) -> Registry | None:
+    """Set the registry (None: read entry points again at the next use); returns the old one."""
+    global _registry
+    old, _registry = _registry, new
+    return old
+
+
+def distribution_of(module: str) -> str:
+    """The distribution and version that a module belongs to, for messages."""
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+    top = module.partition(".")[0]
+    for p in registry().plugins.values():
+        if p.target.partition(":")[0].partition(".")[0] == top:
+            return f"{p.distribution} {p.version} (plugin {p.name!r})"
+    names = ["dovetail-core"] if top == "dovetail_core" else packages_distributions().get(top, [])
+    for name in names:
+        try:
+            return f"{name} {version(name)}"
+        except PackageNotFoundError:
+            return name
+    return f"module {module}"

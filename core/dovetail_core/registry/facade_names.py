@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from .discovery import blocked
-from .plugins import load_object, registry
+from .discovery import blocked, registry
+from .plugins import load_object
 
 
 def facade_getattr(module: str, where: dict[str, tuple[str, str]]) -> Callable[[str], Any]:

@@ -7,15 +7,12 @@ import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pluggy
 
 from ..base.errors import PluginError
-from .plugins import registry
-
-if TYPE_CHECKING:
-    from ..ir.programs import ClosedJaxpr
+from .discovery import registry
 
 hookspec = pluggy.HookspecMarker("dovetail")
 hookimpl = pluggy.HookimplMarker("dovetail")
@@ -34,8 +31,8 @@ class Hooks:
         return {}
 
     @hookspec
-    def dovetail_traced(self, name: str, program: ClosedJaxpr, seconds: float) -> None:
-        """A function was traced."""
+    def dovetail_traced(self, name: str, program: Any, seconds: float) -> None:
+        """A function was traced; ``program`` is the ``ClosedJaxpr``."""
 
     @hookspec
     def dovetail_lowered(self, name: str, module: str, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""The registry: plugins that were found, and access to what their manifests name."""
+"""What plugins were found, and access to what their manifests name."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.errors import PluginError
 from .manifest import Manifest
-
-if TYPE_CHECKING:
-    from ..rules.tables import RuleTable
 
 KERNEL_TABLES = {
     "eval": "dovetail_core.rules.evaluation:eval_rules",
     "dce": "dovetail_core.rules.dce:dce_rules",
     "to_lo": "dovetail_core.interpret.lowering:to_lo_rules",
 }
+KERNEL_RULES = {"eval": ("dovetail_core.interpret.lowering",)}
+"""Modules of the kernel that are imported when a table is filled, before those of plugins."""
+
 _REQUIRED: Any = object()
 
 
@@ -78,8 +78,8 @@ class Registry:
         self._objects[key] = load_object(next(iter(found.values())))
         return self._objects[key]
 
-    def table(self, name: str) -> RuleTable[Any]:
-        """The rule table ``name``, its module imported.
+    def table(self, name: str) -> Any:
+        """The ``RuleTable`` named ``name``, its module imported.
 
         Raises:
             PluginError: no active plugin owns such a table.
@@ -151,40 +151,3 @@ def load_object(target: str) -> Any:
     for part in attribute.split(".") if attribute else ():
         found = getattr(found, part)
     return found
-
-
-_registry: Registry | None = None
-
-
-def registry() -> Registry:
-    """The plugins of this process; entry points are read at the first call."""
-    global _registry
-    if _registry is None:
-        from .discovery import discover
-
-        _registry = discover()
-    return _registry
-
-
-def swap_registry(new: Registry | None) -> Registry | None:
-    """Set the registry (None: read entry points again at the next use); returns the old one."""
-    global _registry
-    old, _registry = _registry, new
-    return old
-
-
-def distribution_of(module: str) -> str:
-    """The distribution and version that a module belongs to, for messages."""
-    from importlib.metadata import PackageNotFoundError, packages_distributions, version
-
-    top = module.partition(".")[0]
-    for p in registry().plugins.values():
-        if p.target.partition(":")[0].partition(".")[0] == top:
-            return f"{p.distribution} {p.version} (plugin {p.name!r})"
-    names = ["dovetail-core"] if top == "dovetail_core" else packages_distributions().get(top, [])
-    for name in names:
-        try:
-            return f"{name} {version(name)}"
-        except PackageNotFoundError:
-            return name
-    return f"module {module}"

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ..base.options import check_ir
 from ..ir.programs import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue
 from ..types.effects import lasting
 from .tables import RuleTable
@@ -76,8 +77,6 @@ def dce_jaxpr(
     mut_types = _moved(jaxpr, [True] * len(jaxpr.constvars) + left)
     reduced = jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1], mut_types=mut_types)
     if check_ir.value:
-        from ..ir.verification import check_jaxpr
-
         check_jaxpr(reduced, "dead-code elimination")
     return reduced, left
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ..base.source import get_override, reset_override, set_override
-from ..dispatch.primitive import Primitive
+from ..dispatch.primitive import EVAL, Primitive
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from .tables import RuleTable
 
@@ -17,20 +17,10 @@ class EvalRule(Protocol):
     def __call__(self, *args: Any, **params: Any) -> Any: ...
 
 
-def _derive(primitive: Primitive) -> EvalRule | None:
-    from ..registry.plugins import registry
+eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule)
+"""Computing now; ``EVAL``, the trace at rest, applies these rules."""
 
-    evaluator = registry().provider("evaluator", default=None)
-    rule = primitive.decomposition if evaluator is None else evaluator(primitive)
-    if primitive.is_high is not None:
-        from ..interpret.lowering import eval_high
-
-        return eval_high(primitive, rule)
-    return rule
-
-
-eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule, derive=_derive)
-"""Computing now. Missing rules ask the provider ``evaluator``, else use the decomposition."""
+EVAL.rules, EVAL.miss = eval_rules.rules, eval_rules.miss
 
 
 def def_impl(primitive: Primitive) -> Callable[[EvalRule], EvalRule]:

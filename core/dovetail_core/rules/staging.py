@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..base.errors import refuse_mutable_result
+from ..base.errors import UnexpectedTracerError, refuse_mutable_result
 from ..base.options import check_ir
 from ..base.source import Source, current_source, describe
-from ..dispatch.trace import Trace, Tracer, check_alive, get_trace, reset_trace, set_trace
+from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, set_trace
+from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue, typeof
 from ..types.effects import Effects, RetypeEffect
 from ..xla.config import tracing_state
 from .gc import end_tracing, start_tracing
-
-if TYPE_CHECKING:
-    from ..dispatch.primitive import Primitive
 
 
 class StagedTracer(Tracer["StagingTrace"]):
@@ -139,8 +138,6 @@ class StagingTrace(Trace):
             name=self.name,
         )
         if check_ir.value:
-            from ..ir.verification import check_jaxpr
-
             check_jaxpr(jaxpr, "tracing")
         return jaxpr, [c for _, c in self.constants]
 
@@ -203,8 +200,6 @@ def stage_closed(
     jaxpr, consts = stage(f, in_avals, name)
     for c in consts:
         if isinstance(c, Tracer):
-            from ..base.errors import UnexpectedTracerError
-
             raise UnexpectedTracerError(
                 f"{name or 'a rule'} closes over a traced value of type {c.aval.str_short()}"
                 f"{describe(c.origin())}. Pass it as an argument instead."

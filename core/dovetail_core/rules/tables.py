@@ -7,17 +7,17 @@ import threading
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from ..base.errors import MissingRule, PluginError, RuleConflict
-from ..base.source import registering_place
+from ..base.errors import MissingRule, PluginError, RegistryError, RuleConflict
+from ..base.source import callable_name, current_source, describe, registering_place
 from ..dispatch.primitive import Primitive
+from ..registry.discovery import distribution_of, registry
+from ..registry.plugins import KERNEL_RULES, Plugin
 from ..xla.config import Config
 
-if TYPE_CHECKING:
-    from ..registry.plugins import Plugin
-
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
+Derive = Callable[[Primitive], RuleT | None]
 
 generation = Config(
     "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
@@ -45,13 +45,17 @@ def within(error: MissingRule, primitive: Primitive) -> MissingRule:
     return MissingRule(f"{error} {inside} of {primitive.name!r}.")
 
 
+def _spell(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}.{callable_name(function)}"
+
+
 class RuleTable(Generic[RuleT]):
     """The column ``name``: how each primitive behaves under one interpretation.
 
     Args:
         name: ``"<plugin>.<column>"``.
         signature: what a rule looks like (a ``Protocol`` whose docstring explains it).
-        derive: makes a rule for a primitive that has none, or returns None.
+        derive: makes a rule for a primitive that has none, or returns None (see :meth:`deriver`).
         law: name of the law that every rule obeys (the function is named in the manifest).
         empty: what happens where there is no rule and none can be derived, if that is not an error.
 
@@ -64,7 +68,7 @@ class RuleTable(Generic[RuleT]):
         name: str,
         *,
         signature: type | None = None,
-        derive: Callable[[Primitive], RuleT | None] | None = None,
+        derive: Derive[RuleT] | None = None,
         law: str = "",
         empty: str = "",
     ) -> None:
@@ -94,6 +98,23 @@ class RuleTable(Generic[RuleT]):
 
         return fill
 
+    def deriver(self, derive: Derive[RuleT]) -> Derive[RuleT]:
+        """Decorator: the function that makes the rule of a primitive that has none, or None.
+
+        The module that can derive rules knows more than the one that owns the table: a manifest
+        names it among those that contribute to the table.
+
+        Raises:
+            RegistryError: the table has a deriver already.
+        """
+        if self._derive is not None and self._derive is not derive:
+            raise RegistryError(
+                f"table {self.name!r} has a deriver already, {_spell(self._derive)}; "
+                f"{_spell(derive)} is another. A table has one."
+            )
+        self._derive = derive
+        return derive
+
     def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
         """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
         new = Origin(*registering_place(), "override" if override else "declared")
@@ -113,8 +134,6 @@ class RuleTable(Generic[RuleT]):
             generation.set_global(generation.value + 1)
 
     def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
-        from ..registry.plugins import distribution_of
-
         both = new.kind == "override"
         remedy = "" if both else ", or register with override=True to replace it on purpose"
         return (
@@ -135,14 +154,14 @@ class RuleTable(Generic[RuleT]):
         """
         if self._filled:
             return
-        from ..registry.plugins import registry
-
         with _filling:
             if self._filled or self._filling:
                 return
             self._filling = True
             try:
                 self.problems.clear()
+                for module in KERNEL_RULES.get(self.name, ()):
+                    import_module(module)
                 for plugin, module in registry().contributions(self.name):
                     self._load(plugin, module)
                 self._filled = True
@@ -191,9 +210,6 @@ class RuleTable(Generic[RuleT]):
         return rule
 
     def _missing(self, primitive: Primitive) -> str:
-        from ..base.source import current_source, describe
-        from ..registry.plugins import distribution_of
-
         return (
             f"table {self.name!r} has no rule for primitive {primitive.name!r}"
             f"{describe(current_source())}. The primitive comes from "

@@ -6,8 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from ..interpret.passes import forget_passes
+from ..registry.discovery import registry, swap_registry
 from ..registry.hooks import manager
-from ..registry.plugins import Registry, registry, swap_registry
+from ..registry.plugins import Registry
 from ..types.algebra import forget_provider
 
 

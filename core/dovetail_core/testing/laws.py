@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from ..base.errors import RegistryError
-from ..registry.plugins import load_object, registry
+from ..registry.discovery import registry
+from ..registry.plugins import load_object
 from .samples import Sample
 
 Check = Callable[[Sample], None]

@@ -12,7 +12,7 @@ import numpy as np
 from ..base.errors import RegistryError
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Jaxpr
-from ..registry.plugins import registry
+from ..registry.discovery import registry
 from ..types.avals import AbstractValue, typeof
 
 

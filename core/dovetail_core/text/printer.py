@@ -1,4 +1,4 @@
-"""Programs as text that reads well and that :mod:`dovetail_core.text.parser` turns back into them."""
+"""Programs as text that reads well, and that the parser turns back into them."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..dispatch.primitive import Primitive, primitives
 from ..ir.programs import ClosedJaxpr, Jaxpr
+from ..registry.discovery import registry
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from .numerals import NUMERAL, number_value
 from .scanner import NAME, STRING, Scanner
@@ -235,8 +236,6 @@ class ValueParser:
 
 def import_rows() -> None:
     """Import every module that active plugins name as defining primitives."""
-    from ..registry.plugins import registry
-
     for manifest in registry().active.values():
         for module in manifest.rows:
             import_module(module)

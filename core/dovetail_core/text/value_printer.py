@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ..dispatch.primitive import Primitive
-from ..dispatch.trace import Tracer
+from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr, Jaxpr
 from ..types.avals import AbstractValue, ExtendedDType, numpy_dtype, short_dtype
 from .numerals import number_text

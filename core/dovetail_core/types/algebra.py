@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ..registry.discovery import registry
 from .avals import AbstractValue, typeof
 
 
@@ -91,8 +92,6 @@ def algebra() -> Algebra:
         PluginError: no installed plugin provides one.
     """
     if not _provider:
-        from ..registry.plugins import registry
-
         _provider.append(registry().provider("algebra"))
     return _provider[0]
 

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
+from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
 
 DType = np.dtype[Any]
@@ -240,8 +241,6 @@ def _inherited(x: Any) -> TypeHandler:
         if base in _handlers:
             _handlers[type(x)] = _handlers[base]
             return _handlers[base]
-    from ..registry.plugins import registry
-
     if registry().import_types():
         return _handlers.get(x.__class__) or _inherited(x)
     shown = repr(x)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
-if TYPE_CHECKING:
-    from .avals import AbstractValue
+from .avals import AbstractValue
 
 
 class Effect:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NoReturn, Protocol
 
 from ..base.errors import MissingRule
 from ..base.source import current_source, describe
+from ..registry.discovery import registry
 from ..tree.util import tree_flatten
 from .algebra import zeros
 from .avals import AbstractValue, ShapedArray, register_type, typeof
@@ -150,8 +151,6 @@ def high_algebra() -> HighAlgebra:
     Raises:
         PluginError: no active plugin provides it.
     """
-    from ..registry.plugins import registry
-
     return registry().provider("high_algebra")
 
 

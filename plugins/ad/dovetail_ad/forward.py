@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
-from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.types.algebra import zeros
 

@@ -26,7 +26,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.options import check_ir
-from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
 
 from .tables import partial_eval_rules

@@ -17,7 +17,7 @@ from dovetail_core import (
     high_algebra,
     typeof,
 )
-from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.types.algebra import algebra

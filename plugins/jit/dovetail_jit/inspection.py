@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.options import disable_jit as disable_jit
-from dovetail_core.dispatch.trace import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 from dovetail_core.xla.config import tracing_state

@@ -1,7 +1,7 @@
 """Rules of ``ad.jvp``: a value with a tangent cannot be written to a reference from outside.
 
-A reference that is made while differentiating belongs to that (see ``dovetail_core.interpret.mutable``), and
-its operations never get here. One from outside holds plain arrays.
+A reference that is made while differentiating belongs to that (see the kernel's ``mutable.py``),
+and its operations never get here. One from outside holds plain arrays.
 """
 
 from __future__ import annotations

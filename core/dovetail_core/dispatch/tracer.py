@@ -1,81 +1,16 @@
-"""Traces and tracers: who handles an operation, and the values that flow meanwhile.
-
-There is one current trace (a context variable: one per thread and task), no stack and no levels.
-``Primitive.bind`` hands the operation to it; a transformation's trace holds its ``parent`` and
-passes on what does not concern it. At rest the current trace is the evaluating one.
-"""
+"""Tracers: the values that flow while a trace is current."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextvars import ContextVar
 from operator import index
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ..base import errors
 from ..base.source import Source, current_source, describe
 from ..types.avals import AbstractValue, ShapedArray, register_type
+from .primitive import Trace
 
-if TYPE_CHECKING:
-    from .primitive import Primitive
-
-T = TypeVar("T", bound="Trace")
-
-
-class Trace:
-    """Handles operations while it is current. ``ended`` is set when its transformation is over."""
-
-    __slots__ = ("parent", "ended", "__weakref__")
-    what = "a transformation"
-
-    def __init__(self, parent: Trace | None) -> None:
-        self.parent = parent
-        self.ended = False
-
-    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Apply ``primitive``: one value, or a list where it has multiple results."""
-        raise NotImplementedError
-
-
-class EvalTrace(Trace):
-    """Computes results now, by the rules of the table ``eval``."""
-
-    __slots__ = ("_rules", "_miss")
-    what = "evaluation"
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self._rules: dict[Primitive, Callable[..., Any]] = {}
-        self._miss: Callable[[Primitive], Callable[..., Any]] | None = None
-
-    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        rule = self._rules.get(primitive)
-        if rule is None:
-            rule = self._find(primitive)
-        return rule(*args, **params)
-
-    def _find(self, primitive: Primitive) -> Callable[..., Any]:
-        if self._miss is None:
-            from ..rules.evaluation import eval_rules
-
-            self._rules, self._miss = eval_rules.rules, eval_rules.miss
-        return self._rules.get(primitive) or self._miss(primitive)
-
-
-EVAL = EvalTrace()
-_current: ContextVar[Trace] = ContextVar("dovetail_trace", default=EVAL)
-get_trace: Callable[[], Trace] = _current.get
-set_trace = _current.set
-reset_trace = _current.reset
-
-
-def run_under(trace: Trace, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``f(*args, **kwargs)`` with ``trace`` as the current trace."""
-    token = set_trace(trace)
-    try:
-        return f(*args, **kwargs)
-    finally:
-        reset_trace(token)
+T = TypeVar("T", bound=Trace)
 
 
 class Tracer(Generic[T]):
@@ -118,12 +53,9 @@ class Tracer(Generic[T]):
     def size(self) -> int:
         return self.aval.size  # type: ignore[attr-defined]
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        from .operators import tracer_attribute
+    if TYPE_CHECKING:  # operators.py installs it
 
-        return tracer_attribute(self, name)
+        def __getattr__(self, name: str) -> Any: ...
 
     def _is_traced_array(self) -> bool:
         return isinstance(self.aval, ShapedArray)

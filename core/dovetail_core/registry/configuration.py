@@ -1,0 +1,58 @@
+"""The configuration: the options of the kernel and of all plugins, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base.options import Option, check_ir, disable_jit, enable_x64
+from .discovery import registry
+from .plugins import load_object
+
+
+class Configuration:
+    """All options, as attributes; ``config.update(name, value)`` sets one."""
+
+    def __init__(self, *options: Option) -> None:
+        self._options = {o.name: o for o in options}
+
+    def add(self, option: Option) -> Option:
+        """Register an option (plugins name theirs in their manifests)."""
+        self._options[option.name] = option
+        return option
+
+    def option(self, name: str) -> Option:
+        """The option ``name``.
+
+        Raises:
+            AttributeError: there is none; lists those that there are.
+        """
+        name = name.removeprefix("jax_").removeprefix("dovetail_")
+        if name not in self._options:
+            target = registry().entries("options").get(name)
+            if target is None:
+                known = ", ".join(self.names())
+                raise AttributeError(f"no option {name!r}; options are {known}")
+            self._options[name] = load_object(target)
+        return self._options[name]
+
+    def names(self) -> list[str]:
+        """The names of all options, those of plugins that nobody has used yet included."""
+        return sorted({*self._options, *registry().entries("options")})
+
+    def update(self, name: str, value: Any) -> None:
+        """Set an option for the whole process."""
+        self.option(name).set(value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.option(name).value
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.names()]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name} = {self.option(name).value!r}" for name in self.names())
+
+
+config = Configuration(enable_x64, disable_jit, check_ir)
