@@ -14,6 +14,10 @@ MANIFEST = Manifest(
         "ad.transpose": "dovetail_ad.tables:transpose_rules",
         "ad.partial_eval": "dovetail_ad.tables:partial_eval_rules",
     },
+    contributes={
+        "ad.jvp": ("dovetail_ad.forward",),
+        "ad.transpose": ("dovetail_ad.transposition",),
+    },
     laws={
         "ad.jvp": "dovetail_ad.laws:jvp_law",
         "ad.transpose": "dovetail_ad.laws:transpose_law",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import Primitive, RuleTable
+from dovetail_core import RuleTable
 
 Rule = Callable[..., Any]
 """A rule of any of these tables. What it takes and returns its table's ``signature`` says; its
@@ -47,33 +47,15 @@ class PartialEvalRule(Protocol):
     def __call__(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any: ...
 
 
-def _derive_jvp(primitive: Primitive) -> JvpRule | None:
-    from .forward import derive_jvp
-
-    return derive_jvp(primitive)
-
-
-def _derive_transpose(primitive: Primitive) -> TransposeRule | None:
-    from .transposition import derive_transpose
-
-    return derive_transpose(primitive)
-
-
-def _no_rule(primitive: Primitive) -> Callable[..., Any] | None:
-    return None
-
-
-jvp_rules: RuleTable[Rule] = RuleTable("ad.jvp", signature=JvpRule, derive=_derive_jvp, law="jvp")
+jvp_rules: RuleTable[Rule] = RuleTable("ad.jvp", signature=JvpRule, law="jvp")
 transpose_rules: RuleTable[Rule] = RuleTable(
     "ad.transpose",
     signature=TransposeRule,
-    derive=_derive_transpose,
     law="transpose",
     empty="well where no rule of ad.jvp applies the row to a tangent; else an error says so",
 )
 partial_eval_rules: RuleTable[Rule] = RuleTable(
     "ad.partial_eval",
     signature=PartialEvalRule,
-    derive=_no_rule,
     empty="the operation is recorded whole; only rows with sub-programs need a rule",
 )

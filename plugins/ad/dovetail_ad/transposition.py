@@ -16,11 +16,14 @@ from dovetail_core import (
     run_under,
     set_source_override,
     stage_closed,
+    typeof,
 )
+from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add
 
 from .linear import LinearInput, LinearTrace, checked
+from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
 
 
@@ -54,8 +57,17 @@ def backward_pass(
         try:
             rule = rules.get(primitive) or _find(primitive)
             results = rule(given if primitive.multiple_results else given[0], *args, **params)
+            if results.__class__ is not list or len(results) != len(args):
+                check_count(transpose_rules, primitive, results, len(args), "operand")
             for x, ct in zip(args, results):
                 if ct is not None and x.__class__ is LinearInput and x._trace is trace:
+                    aval = x.aval
+                    try:
+                        fits = typeof(ct) is aval and not aval.is_high
+                    except TypeError:  # it is no value
+                        fits = False
+                    if not fits:
+                        check_cotangent(primitive, args, x, ct)
                     _accumulate(cts, x.index, ct)
         finally:
             reset_source_override(token)
@@ -97,6 +109,7 @@ def _find(primitive: Primitive) -> TransposeRule:
         ) from None
 
 
+@transpose_rules.deriver
 def derive_transpose(primitive: Primitive) -> TransposeRule | None:
     """Transpose an operation by transposing its decomposition."""
     decomposition = primitive.decomposition

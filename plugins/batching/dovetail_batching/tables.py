@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import Primitive, RuleTable
+from dovetail_core import RuleTable
 
 
 class BatchRule(Protocol):
@@ -25,12 +25,6 @@ class BatchRule(Protocol):
     ) -> tuple[Any, Any]: ...
 
 
-def _derive(primitive: Primitive) -> BatchRule | None:
-    from .trace import derive_batch
-
-    return derive_batch(primitive)
-
-
 batch_rules: RuleTable[Callable[..., Any]] = RuleTable(
-    "batching.batch", signature=BatchRule, derive=_derive, law="batch"
+    "batching.batch", signature=BatchRule, law="batch"
 )
