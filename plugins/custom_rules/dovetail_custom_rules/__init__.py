@@ -17,21 +17,15 @@ if TYPE_CHECKING:
         custom_transpose as custom_transpose,
         custom_vjp as custom_vjp,
         custom_vmap as custom_vmap,
+        linear_call as linear_call,
+        sequential_vmap as sequential_vmap,
     )
     from .function import (
         custom as custom,
     )
-    from .linear_calls import (
-        linear_call as linear_call,
-    )
-    from .roots import (
-        custom_root as custom_root,
-    )
-    from .sequential import (
-        sequential_vmap as sequential_vmap,
-    )
-    from .solves import (
+    from .implicit import (
         custom_linear_solve as custom_linear_solve,
+        custom_root as custom_root,
     )
     from .zeros import (
         CustomVJPPrimal as CustomVJPPrimal,
@@ -49,14 +43,14 @@ _WHERE = {
     "custom_dce": "decorators",
     "custom_gradient": "closures",
     "custom_jvp": "decorators",
-    "custom_linear_solve": "solves",
-    "custom_root": "roots",
+    "custom_linear_solve": "implicit",
+    "custom_root": "implicit",
     "custom_transpose": "decorators",
     "custom_vjp": "decorators",
     "custom_vjp_primal_tree_values": "zeros",
     "custom_vmap": "decorators",
-    "linear_call": "linear_calls",
-    "sequential_vmap": "sequential",
+    "linear_call": "decorators",
+    "sequential_vmap": "decorators",
     "zero_from_primal": "zeros",
 }
 __all__ = [

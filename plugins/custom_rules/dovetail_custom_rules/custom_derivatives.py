@@ -1,8 +1,11 @@
 """Surface ``custom_derivatives``: rules of differentiation, by JAX's names."""
 
 from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
-from .decorators import custom_jvp as custom_jvp, custom_vjp as custom_vjp
-from .linear_calls import linear_call as linear_call
+from .decorators import (
+    custom_jvp as custom_jvp,
+    custom_vjp as custom_vjp,
+    linear_call as linear_call,
+)
 from .zeros import (
     CustomVJPPrimal as CustomVJPPrimal,
     SymbolicZero as SymbolicZero,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,3 +115,26 @@ _NUMPY = (np.generic, np.ndarray)
 def typed(x: Any, want: Any) -> Any:
     """``x`` at type ``want``, from which it differs at most in being weakly typed."""
     return x if typeof(x) == want or want.is_high else algebra().convert(x, want)
+
+
+def split_results(results: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Results and tangents (None for integers) of a pushforward, which stand in turns."""
+    outs: list[Any] = []
+    tangents: list[Any] = []
+    rest = iter(results)
+    for out in rest:
+        outs.append(out)
+        tangents.append(next(rest) if has_tangent(typeof(out)) else None)
+    return outs, tangents
+
+
+def join_results(outs: Sequence[Any], tangents: Sequence[Any], avals: Any) -> list[Any]:
+    """Results and tangents in turns, zeros instantiated; ``avals`` are the results' where known."""
+    found: list[Any] = []
+    for i, (out, t) in enumerate(zip(outs, tangents)):
+        found.append(out if avals is None else typed(out, avals[i]))
+        aval = typeof(found[-1])
+        if has_tangent(aval):
+            want = aval.tangent_type()
+            found.append(zeros(want) if t is None else typed(t, want))
+    return found
