@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 import dovetail_core.testing.toy
-import dovetail_core.testing.toy_control  # noqa: F401 - its rows stay defined
+import dovetail_core.testing.toy_control  # noqa: F401 - its primitives stay defined
 from dovetail_core.dispatch import primitive
 from dovetail_core.registry import discovery
 from dovetail_core.rules.dce import dce_rules

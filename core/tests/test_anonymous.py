@@ -1,4 +1,4 @@
-"""Anonymous rows: they carry their rules, may be lifted whole, and are numbered in text."""
+"""Anonymous primitives: they carry their rules, may be lifted whole, and are numbered in text."""
 
 from __future__ import annotations
 
@@ -30,47 +30,47 @@ F32 = ShapedArray((), "float32")
 
 
 def anonymous(name: str = "f") -> Primitive:
-    row = Primitive(name, anonymous=True)
-    row.def_abstract_eval(lambda x: x)
-    return row
+    primitive = Primitive(name, anonymous=True)
+    primitive.def_abstract_eval(lambda x: x)
+    return primitive
 
 
 def test_tables_ask_a_row_for_its_own_rule_and_keep_none() -> None:
-    table: RuleTable[Any] = RuleTable("test.column", derive=lambda p: "derived")  # type: ignore[arg-type]
-    row = anonymous()
-    assert table[row] == "derived"
-    row.rules = {"test.column": "own", "test.other": "another"}  # type: ignore[dict-item]
-    assert table[row] == "own" and table.get(row) == "own" and not table.rules
-    alive = weakref.ref(row)
-    del row
+    table: RuleTable[Any] = RuleTable("test.table", derive=lambda p: "derived")  # type: ignore[arg-type]
+    primitive = anonymous()
+    assert table[primitive] == "derived"
+    primitive.rules = {"test.table": "own", "test.other": "another"}  # type: ignore[dict-item]
+    assert table[primitive] == "own" and table.get(primitive) == "own" and not table.rules
+    alive = weakref.ref(primitive)
+    del primitive
     gc.collect()
     assert alive() is None
 
 
 def test_a_row_without_a_rule_for_the_table_is_missing() -> None:
     table: RuleTable[Any] = RuleTable("test.empty")
-    row = anonymous()
-    row.rules = {"test.other": lambda: None}
+    primitive = anonymous()
+    primitive.rules = {"test.other": lambda: None}
     with pytest.raises(MissingRule, match=r"table 'test.empty' has no rule for primitive 'f'"):
-        table.miss(row)
+        table.miss(primitive)
 
 
 def test_a_row_says_how_it_is_lifted() -> None:
-    row = anonymous()
-    row.def_decomposition(lambda x: x)
-    row.lift = lambda carrier, args, params: ("lifted", carrier, args)
-    found = derive(row)
+    primitive = anonymous()
+    primitive.def_decomposition(lambda x: x)
+    primitive.lift = lambda carrier, args, params: ("lifted", carrier, args)
+    found = derive(primitive)
     assert found is not None and found("carrier", [1], {}) == ("lifted", "carrier", [1])  # type: ignore[arg-type]
 
 
 def test_dead_code_elimination_asks_a_row() -> None:
-    row = anonymous()
-    row.rules = {"dce": lambda used, eqn: ([True], eqn.replace(primitive=sin_p))}
-    program = stage_closed(lambda x: [row.bind(x)], [F32])
+    primitive = anonymous()
+    primitive.rules = {"dce": lambda used, eqn: ([True], eqn.replace(primitive=sin_p))}
+    program = stage_closed(lambda x: [primitive.bind(x)], [F32])
     reduced, _ = dce_closed(program, [True])
-    assert reduced.eqns[0].primitive is sin_p and row not in dce_rules.rules
-    row.rules = {}
-    assert dce_closed(program, [True])[0].eqns[0].primitive is row
+    assert reduced.eqns[0].primitive is sin_p and primitive not in dce_rules.rules
+    primitive.rules = {}
+    assert dce_closed(program, [True])[0].eqns[0].primitive is primitive
     assert dce_closed(program, [False])[0].eqns == []
 
 
@@ -88,5 +88,7 @@ def test_text_numbers_rows_with_constants() -> None:
 @pytest.mark.parametrize("constants", [[], ["f"], [sin_p]])
 def test_text_needs_the_rows(constants: list[Any]) -> None:
     text = print_ir(stage_closed(lambda x: [anonymous().bind(x)], [F32]))
-    with pytest.raises(IRError, match="constant #0 is not the row 'f' of a custom rule: pass"):
+    with pytest.raises(
+        IRError, match="constant #0 is not the primitive 'f' of a custom rule: pass"
+    ):
         parse_ir(text, constants)

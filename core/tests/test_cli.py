@@ -19,7 +19,7 @@ from dovetail_core import Manifest
 MANIFEST = Manifest(
     "acme",
     names={"cost": "acme.api:cost"},
-    rows=("acme.rows",),
+    primitives=("acme.primitives",),
     tables={"acme.cost": "acme.tables:cost_rules"},
     contributes={"acme.cost": ("acme.rules",)},
     laws={"acme.cost": "acme.laws:cost_law"},
@@ -29,7 +29,7 @@ MANIFEST = Manifest(
 )
 """
 MODULES = {
-    "rows": """
+    "primitives": """
 from dovetail_core import Primitive
 
 one_p, two_p, three_p = (Primitive(f"acme.{n}") for n in ("one", "two", "three"))
@@ -56,7 +56,7 @@ cost_rules = RuleTable(
 )
 ''',
     "rules": """
-from acme.rows import one_p
+from acme.primitives import one_p
 from acme.tables import cost_rules
 
 
@@ -102,8 +102,8 @@ def dovetail_environment():
 
 @pytest.fixture
 def acme(site):
-    """A plugin with three rows, a column with one rule, three backends, a command, hooks."""
-    primitive._named.clear()  # rows of other tests
+    """A plugin with three primitives, a table with one rule, three backends, a command, hooks."""
+    primitive._named.clear()  # primitives of other tests
     site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"}, "2.5")
     for name, source in {"plugin": MANIFEST, **MODULES}.items():
         site.module(f"acme.{name}", source)
@@ -145,7 +145,7 @@ def test_plugins(acme, dovetail):
     ]
     assert lines[1].startswith("acme    2.5      acme-dist     active     ")
     assert lines[1].endswith(
-        "1 name, 1 module of rows, 1 column, 3 backends, 1 command, rules in 1 column, hooks"
+        "1 name, 1 module of primitives, 1 table, 3 backends, 1 command, rules in 1 table, hooks"
     )
     assert lines[2].split()[:5] == ["sad", "0.1", "sad-dist", "set", "aside"]
     assert out.endswith("Not active\n  sad  needs plugin 'gone', which is not installed\n")
@@ -161,11 +161,11 @@ def test_one_plugin_in_full(acme, dovetail):
     status, out, _ = dovetail("plugins", "acme")
     assert status == 0
     for line in (
-        "  from        acme-dist 2.5 (acme.plugin:MANIFEST)",
-        "  kernel API  1 to 1",
-        "  columns     acme.cost",
-        "  backends    good, poor, bad",
-        "  hooks in    acme.hooks",
+        "  from           acme-dist 2.5 (acme.plugin:MANIFEST)",
+        "  kernel API     1 to 1",
+        "  tables         acme.cost",
+        "  backends       good, poor, bad",
+        "  hooks in       acme.hooks",
     ):
         assert line in out.splitlines()
 
@@ -191,39 +191,39 @@ def test_matrix(acme, dovetail):
         out
         == """\
                         acme
-row         defined in  cost  dce  eval  to_lo
+primitive   defined in  cost  dce  eval  to_lo
 acme.one    acme        ●     ·    ✗     ·
 acme.three  acme        ✗     ·    ✗     ·
 acme.two    acme        ○     ·    ○     ○
 
 ● declared: 1   ○ derived (form, decomposition): 3   · none, none needed: 5   ✗ hole: 3
-3 rows, 4 columns
+3 primitives, 4 tables
 """
     )
 
 
 def test_matrix_of_some_rows_and_columns(acme, dovetail):
-    status, out, _ = dovetail("matrix", "--column", "cost", "--row", "*.t*")
-    assert status == 0 and out.splitlines()[-1] == "2 rows, 1 column"
+    status, out, _ = dovetail("matrix", "--table", "cost", "--primitive", "*.t*")
+    assert status == 0 and out.splitlines()[-1] == "2 primitives, 1 table"
     assert "acme.one" not in out and "dce" not in out
 
 
 def test_holes(acme, dovetail):
-    status, out, _ = dovetail("matrix", "--column", "cost", "--holes")
+    status, out, _ = dovetail("matrix", "--table", "cost", "--holes")
     assert status == 1 and "acme.three" in out and "acme.one" not in out
-    assert out.splitlines()[-1] == "1 row with a hole, 1 column"
-    status, out, _ = dovetail("matrix", "--column", "dce", "--holes")
-    assert (status, out) == (0, "0 rows with a hole, 1 column\n")
+    assert out.splitlines()[-1] == "1 primitive with a hole, 1 table"
+    status, out, _ = dovetail("matrix", "--table", "dce", "--holes")
+    assert (status, out) == (0, "0 primitives with a hole, 1 table\n")
 
 
 def test_overrides_are_marked(acme, dovetail):
     acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
     acme.module(
         "beta_rules",
-        "from acme.rows import one_p\nfrom acme.tables import cost_rules\n"
+        "from acme.primitives import one_p\nfrom acme.tables import cost_rules\n"
         "cost_rules.set(one_p, lambda *types: 2, override=True)\n",
     )
-    assert "acme.one    acme        ◆" in dovetail("matrix", "--column", "cost")[1]
+    assert "acme.one    acme        ◆" in dovetail("matrix", "--table", "cost")[1]
     status, out, _ = dovetail("explain", "acme.one", "cost")
     assert status == 0 and out.startswith("acme.one x acme.cost: declared, overriding another\n")
     assert "registered at  beta_rules:3, of module beta_rules" in out
@@ -250,8 +250,9 @@ def test_explain_a_declared_rule(acme, dovetail):
 acme.one x acme.cost: declared
   registered at  acme.rules:6, of acme-dist 2.5 (plugin 'acme')
   rule           _one_cost(x, n, **params)
-  row            acme.one, defined in acme.rows of acme-dist 2.5 (plugin 'acme'); one result
-  column         acme.cost, defined in acme.tables of acme-dist 2.5 (plugin 'acme')
+  primitive      acme.one, defined in acme.primitives of acme-dist 2.5 (plugin 'acme'); one \
+result
+  table          acme.cost, defined in acme.tables of acme-dist 2.5 (plugin 'acme')
   a rule is      a CostRule: How much an operation costs.
                  ``rule(*types, **params)`` returns a number.
   law            cost (acme.laws:cost_law)
@@ -262,7 +263,7 @@ acme.one x acme.cost: declared
 def test_explain_a_derived_rule(acme, dovetail):
     status, out, _ = dovetail("explain", "acme.two", "cost")
     assert status == 0 and out.startswith("acme.two x acme.cost: derived\n")
-    assert "follows from  the row's decomposition, acme.rows:5" in out
+    assert "follows from  the primitive's decomposition, acme.primitives:5" in out
     assert "to better it  @dovetail_core.registry().table('acme.cost').register(two_p)" in out
 
 
@@ -273,7 +274,7 @@ def test_explain_a_hole(acme, dovetail):
     assert "to fill it  @dovetail_core.registry().table('acme.cost').register(three_p)" in out
     assert "def three_rule(...):  # see CostRule" in out
     assert "contributes={'acme.cost': ('your.module',)}" in out
-    assert "or say what it is made of, for every column: @three_p.def_decomposition" in out
+    assert "or say what it is made of, for every table: @three_p.def_decomposition" in out
 
 
 def test_explain_where_no_rule_is_needed(acme, dovetail):
@@ -288,23 +289,23 @@ def test_explain_control_flow(site, dovetail):
 
 
 @pytest.mark.parametrize(
-    ("row", "column", "message"),
+    ("primitive", "table", "message"),
     [
-        ("acme.won", "cost", "no row is called 'acme.won'; did you mean acme.two, acme.one?"),
+        ("acme.won", "cost", "no primitive is called 'acme.won'; did you mean acme.two, acme.one?"),
         ("three", "cost", "did you mean acme.three?"),
-        ("zzzzzz", "cost", "no row is called 'zzzzzz'; see dovetail matrix"),
-        ("acme.one", "price", "no column is called 'price'; there are acme.cost, dce, eval"),
+        ("zzzzzz", "cost", "no primitive is called 'zzzzzz'; see dovetail matrix"),
+        ("acme.one", "price", "no table is called 'price'; there are acme.cost, dce, eval"),
     ],
 )
-def test_explain_with_wrong_names(acme, dovetail, row, column, message):
-    status, out, err = dovetail("explain", row, column)
+def test_explain_with_wrong_names(acme, dovetail, primitive, table, message):
+    status, out, err = dovetail("explain", primitive, table)
     assert (status, out) == (2, "") and message in err
 
 
 def test_a_column_that_may_be_two(acme, dovetail):
     acme.plugin("beta", "tables={'beta.cost': 'acme.tables:cost_rules'}")
     status, _, err = dovetail("explain", "acme.one", "cost")
-    assert status == 2 and "column 'cost' may be acme.cost or beta.cost" in err
+    assert status == 2 and "table 'cost' may be acme.cost or beta.cost" in err
 
 
 # --- doctor -------------------------------------------------------------------------------------
@@ -323,7 +324,7 @@ def test_doctor(acme, dovetail):
         "  good  works",
         "  poor  not available: libpoor.so is not installed: pip install poor",
         "  bad   not available: ModuleNotFoundError: No module named 'acme.no'",
-        "  acme.cost  1 declared, 1 hole, 1 derived",
+        "  acme.cost   1 declared, 1 hole, 1 derived",
         "  acme licence  valid",
         "All is well.",
     ):
@@ -336,7 +337,7 @@ def test_doctor_names_every_problem_and_goes_on(acme, dovetail, monkeypatch):
     acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
     acme.module(
         "beta_rules",
-        "from acme.rows import one_p\nfrom acme.tables import cost_rules\n"
+        "from acme.primitives import one_p\nfrom acme.tables import cost_rules\n"
         "cost_rules.set(one_p, lambda *types: 2)\n",
     )
     acme.module("acme.hooks", "import not_there\n")
@@ -444,4 +445,8 @@ def test_colour_is_for_terminals(monkeypatch):
 
 
 def test_plurals():
-    assert (count(1, "row"), count(2, "row"), count(0, "row")) == ("1 row", "2 rows", "0 rows")
+    assert (count(1, "primitive"), count(2, "primitive"), count(0, "primitive")) == (
+        "1 primitive",
+        "2 primitives",
+        "0 primitives",
+    )

@@ -173,7 +173,7 @@ def test_a_scan_of_a_cond_of_a_while(bounds, interval):
 
 
 def test_a_program_of_a_program_of_a_transformation(carriers, interval):
-    """The same rows lifted twice: bounds of bounds."""
+    """The same primitives lifted twice: bounds of bounds."""
     f = lambda x: while_p.bind(x, cond=small, body=double)  # noqa: E731
 
     def g(x):

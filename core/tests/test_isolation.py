@@ -21,7 +21,7 @@ MISSING = BROKEN + "import acme_needs_this\n"
 
 @pytest.fixture
 def acme(site):
-    """A column, and two plugins that fill it: ``good`` and, not written yet, ``ill``."""
+    """A rule table, and two plugins that fill it: ``good`` and, not written yet, ``ill``."""
     site.module("acme_table", OWNER)
     site.plugin("acme", "tables={'acme.cost': 'acme_table:cost'}")
     for name in ("good", "ill"):
@@ -32,7 +32,7 @@ def acme(site):
     return site
 
 
-def rows():
+def primitives():
     from acme_table import one_p, six_p, two_p  # type: ignore[import-not-found]
 
     return one_p, two_p, six_p
@@ -50,7 +50,7 @@ def rows():
 def test_a_failing_module_is_set_aside_with_a_warning(acme, source, error):
     acme.module("ill_rules", source)
     table = registry().table("acme.cost")
-    one, two, _ = rows()
+    one, two, _ = primitives()
     said = (
         r"the rules of plugin 'ill' of ill-dist 1\.0 for table 'acme\.cost' are set aside, because "
         rf"ill_rules fails to import: {error}.*Fix the module, or disable the plugin \(DOVETAIL_D"
@@ -64,14 +64,14 @@ def test_a_failing_module_is_set_aside_with_a_warning(acme, source, error):
 def test_it_is_said_once_and_again_where_a_rule_is_missing(acme):
     acme.module("ill_rules", MISSING)
     table = registry().table("acme.cost")
-    one, two, six = rows()
+    one, two, six = primitives()
     with pytest.warns(RuntimeWarning, match="set aside"):
         table.fill()
     assert table[one]() == "good"
-    for row in (two, six):
+    for primitive in (two, six):
         said = r"no rule for .*Set aside: ill_rules of plugin 'ill' \(ModuleNotFoundError: No mod"
         with pytest.raises(MissingRule, match=said):
-            table.miss(row)
+            table.miss(primitive)
 
 
 def test_rules_that_were_there_before_survive(acme):
@@ -80,7 +80,7 @@ def test_rules_that_were_there_before_survive(acme):
         "from acme_table import cost, six_p\n\ncost.set(six_p, 3, override=True)\n1 / 0\n",
     )
     table = registry().table("acme.cost")
-    six = rows()[2]
+    six = primitives()[2]
     table.set(six, lambda: "mine")
     with pytest.warns(RuntimeWarning, match="set aside"):
         table.fill()
@@ -92,7 +92,7 @@ def test_strict_mode_raises_instead(acme, monkeypatch):
     acme.module("ill_rules", MISSING)
     table = registry().table("acme.cost")
     with pytest.raises(PluginError, match=r"plugin 'ill'.*ill_rules fails to import") as caught:
-        table[rows()[0]]
+        table[primitives()[0]]
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
@@ -110,7 +110,7 @@ def test_a_disabled_plugin_is_not_even_imported(acme, monkeypatch):
     monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "ill")
     acme.module("ill_rules", MISSING)
     table = registry().table("acme.cost")
-    assert table[rows()[0]]() == "good"
+    assert table[primitives()[0]]() == "good"
     assert "ill_rules" not in sys.modules and table.problems == []
 
 
@@ -126,8 +126,8 @@ def test_replacing_a_rule_before_the_table_is_filled_counts_as_a_change(acme):
 
     acme.module("ill_rules", "")
     table = registry().table("acme.cost")
-    row = Primitive("acme.late", anonymous=False)
-    table.set(row, lambda: 1)
+    primitive = Primitive("acme.late", anonymous=False)
+    table.set(primitive, lambda: 1)
     before = generation.value
-    table.set(row, lambda: 2, override=True)
+    table.set(primitive, lambda: 2, override=True)
     assert generation.value == before + 1

@@ -77,7 +77,7 @@ def test_laws_speak_of_some_samples():
 
 @pytest.fixture
 def acme(site):
-    """A plugin with two rows that have samples, a column, and a law of it."""
+    """A plugin with two primitives that have samples, a rule table, and a law of it."""
     site.plugin(
         "acme",
         "samples=('acme_samples',), laws={'acme.cost': 'acme_samples:cost_law'}, "
@@ -115,41 +115,47 @@ def test_samples_and_laws_are_found_in_manifests(acme):
 def test_the_quick_product_has_every_row_under_every_law_and_is_always_the_same(acme):
     quick, full = Matrix().cases(full=False), Matrix().cases(full=True)
     assert len(full) == 4 * 11 and len(quick) == 4 * 3
-    rules = {(c.column, c.sample.primitive.name) for c in quick}
+    rules = {(c.table, c.sample.primitive.name) for c in quick}
     assert len(rules) == 4 * 2
     assert [c.id for c in quick] == [c.id for c in Matrix().cases(full=False)]
     of_neg = [c.sample.name for c in quick if c.sample.primitive is toy.neg_p]
-    assert of_neg.count("s0") == 4 and len(set(of_neg)) > 2  # columns differ in their second
+    assert of_neg.count("s0") == 4 and len(set(of_neg)) > 2  # rule tables differ in their second
     for c in full:
         c.run()
     assert full[0].id == "text-toy.neg-s0"
 
 
 def test_parts_of_the_product(acme):
-    by = lambda **kw: {(c.column, c.sample.primitive.name) for c in Matrix(**kw).cases(True)}  # noqa: E731
+    by = lambda **kw: {(c.table, c.sample.primitive.name) for c in Matrix(**kw).cases(True)}  # noqa: E731
     everything = by()
-    assert by(rows=frozenset(["acme"])) == everything == by(rows=frozenset(["toy.add", "toy.neg"]))
-    assert by(rows=frozenset(["toy.add"]), columns=frozenset(["acme"])) == {
+    assert (
+        by(primitives=frozenset(["acme"]))
+        == everything
+        == by(primitives=frozenset(["toy.add", "toy.neg"]))
+    )
+    assert by(primitives=frozenset(["toy.add"]), tables=frozenset(["acme"])) == {
         ("acme.cost", "toy.add")
     }
-    assert by(columns=frozenset(["dce", "text"]), rows=frozenset(["toy.add"])) == {
+    assert by(tables=frozenset(["dce", "text"]), primitives=frozenset(["toy.add"])) == {
         ("dce", "toy.add"),
         ("text", "toy.add"),
     }
     mine = Law("mine", lambda sample: None, applies=lambda s: s.primitive is toy.sin_p)
     assert by(
-        rows=frozenset(),
-        columns=frozenset(),
+        primitives=frozenset(),
+        tables=frozenset(),
         samples=(Sample(toy.sin_p, (X,)),),
         laws=(("mine", mine),),
     ) == {("mine", "toy.sin")}
 
 
 def test_names_that_fit_nothing_are_errors(acme):
-    with pytest.raises(RegistryError, match=r"matrix\(rows=\.\.\.\) names 'nope': no installed"):
-        Matrix(rows=frozenset(["acme", "nope"])).cases(True)
-    with pytest.raises(RegistryError, match=r"matrix\(columns=\.\.\.\) names 'nope'"):
-        Matrix(columns=frozenset(["nope"])).cases(True)
+    with pytest.raises(
+        RegistryError, match=r"matrix\(primitives=\.\.\.\) names 'nope': no installed"
+    ):
+        Matrix(primitives=frozenset(["acme", "nope"])).cases(True)
+    with pytest.raises(RegistryError, match=r"matrix\(tables=\.\.\.\) names 'nope'"):
+        Matrix(tables=frozenset(["nope"])).cases(True)
 
 
 @pytest.mark.parametrize(

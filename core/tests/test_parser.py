@@ -422,7 +422,7 @@ def test_classes_are_looked_up_only_where_they_are_imported_already():
 
 
 def test_rows_of_plugins_are_imported_when_a_name_is_not_known(site):
-    site.plugin("acme", "rows=('acme_rows',)")
+    site.plugin("acme", "primitives=('acme_rows',)")
     site.module("acme_rows", "from dovetail_core import Primitive\np = Primitive('acme.row')\n")
     ir = parse_ir("{ lambda ; a:f32[]. let b:f32[] = acme.row a in (b,) }")
     assert ir.eqns[0].primitive.module == "acme_rows"

@@ -23,7 +23,7 @@ def test_nothing_installed_is_fine(site):
 
 
 def test_a_plugin_is_found_with_its_distribution_and_nothing_of_it_is_imported(site):
-    site.plugin("acme", "rows=('acme_rows',), names={'cost': 'acme_api:cost'}", version="2.5")
+    site.plugin("acme", "primitives=('acme_rows',), names={'cost': 'acme_api:cost'}", version="2.5")
     found = registry().plugins["acme"]
     assert (found.distribution, found.version, found.problem) == ("acme-dist", "2.5", "")
     assert found.target == "acme_plugin:MANIFEST" and found.seconds > 0

@@ -23,8 +23,8 @@ def cost(sample):
     assert sample.args[0][0] != 5, "five is too much"
 
 
-test_cost = matrix(rows=(), columns=(), samples=SAMPLES, laws={"acme.cost": cost})
-test_kernel = matrix(rows=(), columns=("text", "dce"), samples=SAMPLES)
+test_cost = matrix(primitives=(), tables=(), samples=SAMPLES, laws={"acme.cost": cost})
+test_kernel = matrix(primitives=(), tables=("text", "dce"), samples=SAMPLES)
 """
 
 

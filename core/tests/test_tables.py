@@ -32,7 +32,7 @@ MANIFEST = Manifest(
 TABLE = "from dovetail_core import RuleTable\ncost = RuleTable('acme.cost')\n"
 CELLS = """
 from dovetail_core import registry
-from acme.rows import one_p
+from acme.primitives import one_p
 
 table = registry().table("acme.cost")
 
@@ -41,7 +41,7 @@ table = registry().table("acme.cost")
 def _one():
     return 1
 """
-ROWS = """
+PRIMITIVES = """
 from dovetail_core import Primitive
 
 one_p, two_p = Primitive("acme.one"), Primitive("acme.two")
@@ -50,15 +50,20 @@ one_p, two_p = Primitive("acme.one"), Primitive("acme.two")
 
 @pytest.fixture
 def acme(site):
-    """A plugin with a column, two rows and one rule, nothing of it imported yet."""
+    """A plugin with a rule table, two primitives and one rule, nothing of it imported yet."""
     site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"}, "2.5")
-    for name, source in {"plugin": MANIFEST, "tables": TABLE, "rows": ROWS, "rules": CELLS}.items():
+    for name, source in {
+        "plugin": MANIFEST,
+        "tables": TABLE,
+        "primitives": PRIMITIVES,
+        "rules": CELLS,
+    }.items():
         site.module(f"acme.{name}", source)
     return site
 
 
-def rows():
-    from acme.rows import one_p, two_p
+def primitives():
+    from acme.primitives import one_p, two_p
 
     return one_p, two_p
 
@@ -68,14 +73,14 @@ def rival(site, name: str, override: str = ""):
     site.plugin(name, f"contributes={{'acme.cost': ('{name}_rules',)}}", version="0.3")
     site.module(
         f"{name}_rules",
-        "from dovetail_core import registry\nfrom acme.rows import one_p\n\n"
+        "from dovetail_core import registry\nfrom acme.primitives import one_p\n\n"
         f"registry().table('acme.cost').set(one_p, lambda: {name!r}{override})\n",
     )
 
 
 def test_a_table_is_filled_at_the_first_miss_and_once(acme):
     table = registry().table("acme.cost")
-    one, _ = rows()
+    one, _ = primitives()
     assert "acme.rules" not in sys.modules and table.rules == {}
     rule = table.rules.get(one) or table.miss(one)
     assert rule() == 1 and table.rules == {one: rule}
@@ -89,7 +94,7 @@ def test_a_table_is_filled_at_the_first_miss_and_once(acme):
 
 def test_looking_up_by_item_and_by_get(acme):
     table = registry().table("acme.cost")
-    one, two = rows()
+    one, two = primitives()
     assert table[one] is table.get(one) is table[one]
     assert table.get(two) is None
     with pytest.raises(MissingRule):
@@ -98,7 +103,7 @@ def test_looking_up_by_item_and_by_get(acme):
 
 def test_an_error_for_a_hole_names_row_column_owners_place_and_remedy(acme):
     table = registry().table("acme.cost")
-    _, two = rows()
+    _, two = primitives()
     with pytest.raises(MissingRule) as e:
         table.miss(two)
     text = str(e.value)
@@ -114,7 +119,7 @@ def test_an_error_for_a_hole_names_row_column_owners_place_and_remedy(acme):
 def test_two_plugins_that_fill_one_rule_are_an_error_that_names_both(acme):
     rival(acme, "beta")
     table = registry().table("acme.cost")
-    one, _ = rows()
+    one, _ = primitives()
     for _ in range(2):  # and it stays one
         with pytest.raises(RuleConflict) as e:
             table.miss(one)
@@ -130,7 +135,7 @@ def test_two_plugins_that_fill_one_rule_are_an_error_that_names_both(acme):
 def test_an_override_wins_whatever_the_order_and_shows_what_it_replaced(acme, name):
     rival(acme, name, ", override=True")
     table = registry().table("acme.cost")
-    one, _ = rows()
+    one, _ = primitives()
     assert table[one]() == name
     origin = table.origins[one]
     assert (origin.module, origin.kind) == (f"{name}_rules", "override")
@@ -149,7 +154,7 @@ def test_two_plugins_that_override_one_rule_are_an_error(acme):
 
 def test_users_may_override_at_any_time(acme):
     table = registry().table("acme.cost")
-    one, _ = rows()
+    one, _ = primitives()
     table.fill()
     before = generation.value
     table.set(one, lambda: "mine", override=True)
@@ -232,10 +237,11 @@ def test_a_module_that_fails_is_set_aside_with_all_its_rules(acme):
     acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
     acme.module(
         "beta_rules",
-        "from acme.rows import two_p\nfrom acme.tables import cost\ncost.set(two_p, lambda: 2)\n",
+        "from acme.primitives import two_p\nfrom acme.tables import cost\n"
+        "cost.set(two_p, lambda: 2)\n",
     )
     table = registry().table("acme.cost")
-    one, two = rows()
+    one, two = primitives()
     with pytest.warns(RuntimeWarning) as caught:
         assert table[two]() == 2
     assert [str(w.message) for w in caught] == [
@@ -250,7 +256,7 @@ def test_a_module_that_fails_is_set_aside_with_all_its_rules(acme):
 def test_another_thread_waits_for_a_table_that_is_being_filled(acme):
     acme.module("acme.rules", "import time\ntime.sleep(0.2)\n" + CELLS)
     table = registry().table("acme.cost")
-    one, _ = rows()
+    one, _ = primitives()
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(table[one]())) for _ in range(3)]
     for t in threads:

@@ -1,4 +1,4 @@
-"""The toy rows refuse what does not fit, as rows of plugins should."""
+"""The toy primitives refuse what does not fit, as primitives of plugins should."""
 
 from __future__ import annotations
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from dovetail_core.testing import matrix
 
-test_rows = matrix(rows="acme")
+test_rows = matrix(primitives="acme")

@@ -13,4 +13,4 @@ def test_the_plugin_is_active():
 
 
 def test_no_rule_is_missing(capsys: pytest.CaptureFixture[str]):
-    assert main(["matrix", "--row", "acme.*", "--holes"]) == 0, capsys.readouterr().out
+    assert main(["matrix", "--primitive", "acme.*", "--holes"]) == 0, capsys.readouterr().out

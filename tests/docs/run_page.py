@@ -1,6 +1,6 @@
 """Runs the code of a page of documentation and compares what it prints with what the page shows.
 
-    python tests/docs/run_page.py docs/guides/add_a_row.md [--write]
+    python tests/docs/run_page.py docs/guides/add_a_primitive.md [--write]
 
 It runs in a folder of its own. ``--write`` puts what was printed into the page, where that shows
 something else. In a page's fenced blocks

@@ -111,20 +111,20 @@ def _diagnosis(name: str) -> str:
 
 
 def _matrix() -> Iterator[Line]:
-    rows = rules.rows()
-    yield "rows", str(len(rows))
-    for column in rules.columns():
+    primitives = rules.all_primitives()
+    yield "primitives", str(len(primitives))
+    for name in rules.table_names():
         try:
             with warnings.catch_warnings(action="ignore"):  # they are reported below
-                table = rules.load_column(column)
-            kinds = [rules.rule(table, p).kind for p in rows.values()]
+                table = rules.load_table(name)
+            kinds = [rules.rule(table, p).kind for p in primitives.values()]
         except (DovetailError, ImportError) as e:
-            yield f"problem {column}", str(e)
+            yield f"problem {name}", str(e)
             continue
         for problem in table.problems:
-            yield f"problem {column}", f"rules set aside: {problem}"
+            yield f"problem {name}", f"rules set aside: {problem}"
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
-        yield column, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
+        yield name, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
 
 
 def _hooks() -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""``dovetail explain ROW COLUMN``: where one rule comes from, or how to fill it."""
+"""``dovetail explain PRIMITIVE TABLE``: where one rule comes from, or how to fill it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
 from ..rules.tables import Origin, RuleTable
 from . import rules
-from .find import find_column, find_row
+from .find import find_primitive, find_table
 from .render import fields, style
 
-help = "say where the rule of a row under a column comes from, or how to write it"
+help = "say where the rule of a primitive under a table comes from, or how to write it"
 
 _TITLES = {
     rules.DECLARED: "declared",
@@ -25,18 +25,18 @@ _TITLES = {
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Arguments: the row and the column."""
-    parser.add_argument("row", help="name of a primitive, as sin")
-    parser.add_argument("column", help="name of a table, as ad.jvp (or jvp where that is clear)")
+    """Arguments: the primitive and the table."""
+    parser.add_argument("primitive", help="name of a primitive, as sin")
+    parser.add_argument("table", help="name of a table, as ad.jvp (or jvp where that is clear)")
 
 
 def run(args: Namespace) -> int:
     """Print one rule; 1 if it is a hole."""
-    column = find_column(args.column)
-    primitive, table = find_row(args.row), rules.load_column(column)
+    name = find_table(args.table)
+    primitive, table = find_primitive(args.primitive), rules.load_table(name)
     rule = rules.rule(table, primitive)
-    print(style(f"{primitive.name} x {column}: {_TITLES[rule.kind]}", "bold"))
-    pairs = [*_origin(rule, table, primitive), ("row", _row(primitive)), *_column(table)]
+    print(style(f"{primitive.name} x {name}: {_TITLES[rule.kind]}", "bold"))
+    pairs = [*_origin(rule, table, primitive), ("primitive", _primitive(primitive)), *_table(table)]
     if rule.kind in (rules.HOLE, rules.DERIVED, rules.EMPTY):
         wanted = "to fill it" if rule.kind == rules.HOLE else "to better it"
         pairs.append((wanted, _remedy(table, primitive)))
@@ -62,10 +62,10 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
     if rule.source == "form":
-        return f"the row's form, {_code(primitive.form)}, and how the column carries values"
+        return f"the primitive's form, {_code(primitive.form)}, and how the table carries values"
     if rule.source == "decomposition":
-        return f"the row's decomposition, {_code(primitive.decomposition)}"
-    return "what the table makes of rows without a rule"
+        return f"the primitive's decomposition, {_code(primitive.decomposition)}"
+    return "what the table makes of primitives without a rule"
 
 
 def _place(origin: Origin | None) -> str:
@@ -88,7 +88,7 @@ def _signature(rule: Any) -> str:
     return f"{name}({', '.join(stars.get(p.kind, '') + p.name for p in parameters)})"
 
 
-def _row(primitive: Primitive) -> str:
+def _primitive(primitive: Primitive) -> str:
     results = "a list of results" if primitive.multiple_results else "one result"
     parts = [
         part
@@ -104,9 +104,9 @@ def _row(primitive: Primitive) -> str:
     )
 
 
-def _column(table: RuleTable[Any]) -> list[tuple[str, str]]:
+def _table(table: RuleTable[Any]) -> list[tuple[str, str]]:
     pairs = [
-        ("column", f"{table.name}, defined in {table.module} of {distribution_of(table.module)}")
+        ("table", f"{table.name}, defined in {table.module} of {distribution_of(table.module)}")
     ]
     if table.signature is not None:
         doc = (inspect.getdoc(table.signature) or "").split("\n\n")
@@ -129,5 +129,5 @@ def _remedy(table: RuleTable[Any], primitive: Primitive) -> str:
         f"in a module that your manifest names: contributes={{{table.name!r}: ('your.module',)}}",
     ]
     if primitive.decomposition is None and primitive.form is None:
-        lines.append(f"or say what it is made of, for every column: @{variable}.def_decomposition")
+        lines.append(f"or say what it is made of, for every table: @{variable}.def_decomposition")
     return "\n".join(lines)

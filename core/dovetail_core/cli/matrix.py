@@ -1,4 +1,4 @@
-"""``dovetail matrix``: rows and columns, with a mark for what each rule is."""
+"""``dovetail matrix``: primitives and tables, with a mark for what each rule is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fnmatch import fnmatch
 
 from ..dispatch.primitive import Primitive
 from . import rules
-from .find import find_column
+from .find import find_table
 from .render import can_print, count, style
 
-help = "print rows x columns: which rules are declared, derived, or missing"
+help = "print primitives x tables: which rules are declared, derived, or missing"
 
 _MARKS = {
     rules.DECLARED: ("●", "D", "declared"),
@@ -25,23 +25,28 @@ Rows = dict[str, dict[str, rules.Rule]]
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Arguments: which rows and columns."""
+    """Arguments: which primitives and tables."""
     parser.add_argument(
-        "--column", action="append", metavar="NAME", help="only this column (may be repeated)"
+        "--table", action="append", metavar="NAME", help="only this table (may be repeated)"
     )
     parser.add_argument(
-        "--row", action="append", metavar="PATTERN", help="only rows whose name fits, as 'acme.*'"
+        "--primitive",
+        action="append",
+        metavar="PATTERN",
+        help="only primitives whose name fits, as 'acme.*'",
     )
     parser.add_argument(
-        "--holes", action="store_true", help="only rows with a hole; exit status 1 if there is one"
+        "--holes",
+        action="store_true",
+        help="only primitives with a hole; exit status 1 if there is one",
     )
 
 
 def run(args: Namespace) -> int:
     """Print the matrix."""
-    columns = [find_column(c) for c in args.column] if args.column else rules.columns()
-    tables = {c: rules.load_column(c) for c in columns}
-    primitives = {n: p for n, p in rules.rows().items() if _fits(n, args.row)}
+    names = [find_table(t) for t in args.table] if args.table else rules.table_names()
+    tables = {n: rules.load_table(n) for n in names}
+    primitives = {n: p for n, p in rules.all_primitives().items() if _fits(n, args.primitive)}
     matrix: Rows = {
         name: {c: rules.rule(t, p) for c, t in tables.items()} for name, p in primitives.items()
     }
@@ -49,11 +54,11 @@ def run(args: Namespace) -> int:
         matrix = {n: row for n, row in matrix.items() if _holes(row)}
     found = Counter(c.kind for row in matrix.values() for c in row.values())
     if matrix:
-        print("\n".join(_grid(matrix, primitives, columns)))
+        print("\n".join(_grid(matrix, primitives, names)))
         print(f"\n{_legend(found)}")
     print(
-        f"{count(len(matrix), 'row')}{' with a hole' if args.holes else ''}, "
-        f"{count(len(columns), 'column')}"
+        f"{count(len(matrix), 'primitive')}{' with a hole' if args.holes else ''}, "
+        f"{count(len(names), 'table')}"
     )
     return int(bool(args.holes and matrix))
 
@@ -71,16 +76,16 @@ def _mark(kind: str) -> str:
     return fancy if can_print("".join(m[0] for m in _MARKS.values())) else plain
 
 
-def _grid(matrix: Rows, primitives: dict[str, Primitive], columns: list[str]) -> list[str]:
-    """Two lines of header (the owner of columns, their names), then a line for each row."""
-    names = [c.rpartition(".")[2] for c in columns]
-    owners = [c.rpartition(".")[0] for c in columns]
+def _grid(matrix: Rows, primitives: dict[str, Primitive], tables: list[str]) -> list[str]:
+    """Two lines of header (the owners of tables, their names), then a line for each primitive."""
+    names = [c.rpartition(".")[2] for c in tables]
+    owners = [c.rpartition(".")[0] for c in tables]
     shown = [o if i == 0 or owners[i - 1] != o else "" for i, o in enumerate(owners)]
     widths = [max(len(n), len(o)) for n, o in zip(names, shown)]
     homes = {n: primitives[n].module.partition(".")[0] for n in matrix}
-    row_width = max(map(len, [*matrix, "row"]))
+    row_width = max(map(len, [*matrix, "primitive"]))
     home_width = max(map(len, [*homes.values(), "defined in"]))
-    lead = f"{'row':{row_width}}  {'defined in':{home_width}}  "
+    lead = f"{'primitive':{row_width}}  {'defined in':{home_width}}  "
     lines = [
         style((" " * len(lead) + _padded(shown, widths)).rstrip(), "bold"),
         style((lead + _padded(names, widths)).rstrip(), "bold"),
@@ -90,7 +95,7 @@ def _grid(matrix: Rows, primitives: dict[str, Primitive], columns: list[str]) ->
             style(_mark(row[c].kind), _COLOURS[row[c].kind])
             if row[c].kind in _COLOURS
             else _mark(row[c].kind)
-            for c in columns
+            for c in tables
         ]
         padded = [f"{m}{' ' * (w - 1)}" for m, w in zip(marks, widths)]
         home = style(f"{homes[name]:{home_width}}", "dim")

@@ -72,8 +72,8 @@ def _contributes(manifest: Manifest | None) -> str:
     counts = [
         ("name", len(m.names)),
         ("surface", len(m.surfaces)),
-        ("module of rows", len(m.rows)),
-        ("column", len(m.tables)),
+        ("module of primitives", len(m.primitives)),
+        ("table", len(m.tables)),
         ("backend", len(m.backends)),
         ("pass", len(m.passes)),
         ("option", len(m.options)),
@@ -81,12 +81,12 @@ def _contributes(manifest: Manifest | None) -> str:
     ]
     parts = [_plural(n, noun) for noun, n in counts if n]
     if m.contributes:
-        parts.append(f"rules in {count(len(m.contributes), 'column')}")
+        parts.append(f"rules in {count(len(m.contributes), 'table')}")
     return ", ".join([*parts, *(["hooks"] if m.hooks else [])]) or "nothing"
 
 
 def _plural(n: int, noun: str) -> str:
-    irregular = {"module of rows": "modules of rows", "pass": "passes"}
+    irregular = {"module of primitives": "modules of primitives", "pass": "passes"}
     return f"{n} {irregular.get(noun, noun + 's')}" if n != 1 else f"1 {noun}"
 
 
@@ -103,8 +103,8 @@ def _in_full(plugin: Plugin) -> str:
             ("requires", m.requires),
             ("names", m.names),
             ("surfaces", m.surfaces),
-            ("rows in", m.rows),
-            ("columns", m.tables),
+            ("primitives in", m.primitives),
+            ("tables", m.tables),
             ("rules for", m.contributes),
             ("types in", m.types),
             ("provides", m.providers),

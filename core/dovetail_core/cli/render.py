@@ -30,17 +30,17 @@ def can_print(characters: str) -> bool:
 def table(
     header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]] = ()
 ) -> str:
-    """Left-aligned columns; ``styles`` may name a style for each rule ("" for none)."""
+    """Left-aligned columns; ``styles`` may name a style for each cell ("" for none)."""
     columns = list(zip_longest(header, *rows, fillvalue=""))
     widths = [max(map(len, column)) for column in columns]
     lines = [style("  ".join(h.ljust(w) for h, w in zip(header, widths)).rstrip(), "bold")]
     for row, names in zip_longest(rows, styles[: len(rows)], fillvalue=()):
-        rules: list[str] = []
-        for rule, width, name in zip_longest(row, widths, names, fillvalue=""):
+        cells: list[str] = []
+        for cell, width, name in zip_longest(row, widths, names, fillvalue=""):
             if isinstance(width, int):
-                padding = " " * (width - len(str(rule)))
-                rules.append((style(str(rule), str(name)) if name else str(rule)) + padding)
-        lines.append("  ".join(rules).rstrip())
+                padding = " " * (width - len(str(cell)))
+                cells.append((style(str(cell), str(name)) if name else str(cell)) + padding)
+        lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
 
@@ -65,5 +65,5 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def count(n: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
+    """``1 name``, ``2 names``."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,4 +1,4 @@
-"""The matrix as it is in this installation: every row, every column, and what each rule is."""
+"""The matrix as it is in this installation: every primitive, every table, and what each rule is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..dispatch.primitive import Primitive, primitives
 from ..registry.discovery import registry
 from ..registry.plugins import KERNEL_TABLES
 from ..rules.tables import Origin, RuleTable
-from ..text.value_parser import import_rows
+from ..text.value_parser import import_primitives
 
 DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"
 
@@ -21,19 +21,19 @@ class Rule(NamedTuple):
     source: str = ""
 
 
-def rows() -> dict[str, Primitive]:
-    """All rows, by name: the modules that plugins name are imported."""
-    import_rows()
+def all_primitives() -> dict[str, Primitive]:
+    """All primitives, by name: the modules that plugins name are imported."""
+    import_primitives()
     return dict(sorted(primitives().items()))
 
 
-def columns() -> list[str]:
-    """The names of all columns, the kernel's last."""
+def table_names() -> list[str]:
+    """The names of all tables, the kernel's last."""
     return [*sorted(registry().entries("tables")), *sorted(KERNEL_TABLES)]
 
 
-def load_column(name: str) -> RuleTable[Any]:
-    """A column with all its rules."""
+def load_table(name: str) -> RuleTable[Any]:
+    """A table with all its rules."""
     table = registry().table(name)
     table.fill()
     return table

@@ -28,7 +28,7 @@ class Manifest:
         names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``; a name that belongs
             to a surface of another plugin has that in front: ``{"lax.custom_root": ...}``.
         surfaces: public modules: ``{"numpy": "dovetail_numpy"}``.
-        rows: modules that define primitives.
+        primitives: modules that define primitives.
         tables: rule tables that it owns, by name: ``{"ad.jvp": "dovetail_ad.tables:jvp_rules"}``.
         contributes: modules that add rules, by table name.
         types: modules that register abstract values and Python value types when imported, which
@@ -50,7 +50,7 @@ class Manifest:
     requires: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=_no_names)
     surfaces: Mapping[str, str] = field(default_factory=_no_names)
-    rows: tuple[str, ...] = ()
+    primitives: tuple[str, ...] = ()
     tables: Mapping[str, str] = field(default_factory=_no_names)
     contributes: Mapping[str, tuple[str, ...]] = field(default_factory=_no_modules)
     types: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Columns of the matrix: one rule table per transformation or backend, a plain dict when hot."""
+"""Rule tables: one per transformation or backend, a plain dict when hot."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def _spell(function: Callable[..., Any]) -> str:
 
 
 class RuleTable(Generic[RuleT]):
-    """The column ``name``: how each primitive behaves under one interpretation.
+    """How each primitive behaves under one interpretation.
 
     Args:
-        name: ``"<plugin>.<column>"``.
+        name: ``"<plugin>.<transformation>"``.
         signature: what a rule looks like (a ``Protocol`` whose docstring explains it).
         derive: makes a rule for a primitive that has none, or returns None (see :meth:`deriver`).
         law: name of the law that every rule obeys (the function is named in the manifest).

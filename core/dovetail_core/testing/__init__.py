@@ -1,11 +1,12 @@
-"""Tests by the matrix, for the authors of rows and columns: samples, laws, oracles, one-line tests.
+"""Tests by the matrix, for plugin authors: samples, laws, oracles, one-line tests.
 
-A plugin tries its rows under every installed column, and its columns on every installed row, by::
+A plugin tries its primitives under every installed rule table, and its rule tables on every
+installed primitive, by::
 
     from dovetail_core.testing import matrix
 
-    test_my_rows = matrix(rows="acme")
-    test_my_columns = matrix(columns="acme")
+    test_my_primitives = matrix(primitives="acme")
+    test_my_tables = matrix(tables="acme")
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from .samples import Sample as Sample, all_samples as all_samples, samples_of as
 
 
 def matrix(
-    rows: Names = None,
-    columns: Names = None,
+    primitives: Names = None,
+    tables: Names = None,
     *,
     samples: Iterable[Sample] = (),
     laws: Mapping[str, Law | Callable[[Sample], None]] | None = None,
@@ -43,11 +44,11 @@ def matrix(
     """A pytest test of laws on samples: bind it to a name that begins with ``test``.
 
     Args:
-        rows: plugins or primitives whose samples to take; None is those of all plugins.
-        columns: columns, or plugins whose columns to take; None is all that have a law.
-        samples: further samples, of rows that no installed manifest brings.
-        laws: further laws by column, for columns that no installed manifest brings.
-        quick: how many samples of each row a law is tried on; ``pytest --matrix=full`` (or
+        primitives: plugins or primitives whose samples to take; None is those of all plugins.
+        tables: rule tables, or plugins whose rule tables to take; None is all that have a law.
+        samples: further samples, of primitives that no installed manifest brings.
+        laws: further laws by table, for rule tables that no installed manifest brings.
+        quick: how many samples of each primitive a law is tried on; ``pytest --matrix=full`` (or
             DOVETAIL_TEST_FULL=1) takes all.
 
     Returns: a function of one parametrised argument, ``dovetail_case``, that the pytest plugin
@@ -56,7 +57,7 @@ def matrix(
     import pytest
 
     more = tuple((c, as_law(c, f)) for c, f in (laws or {}).items())
-    part = Matrix(names_of(rows), names_of(columns), tuple(samples), more, quick)
+    part = Matrix(names_of(primitives), names_of(tables), tuple(samples), more, quick)
 
     def test_matrix(dovetail_case: Case) -> None:
         try:

@@ -15,7 +15,7 @@ from ..types.algebra import forget_provider
 @contextmanager
 def fresh_registry() -> Generator[Registry, None, None]:
     """Context manager: entry points and environment are read anew inside, and the old registry
-    is back afterwards. Tables that the process has filled stay filled; rows stay defined.
+    is back afterwards. Tables that the process has filled stay filled; primitives stay defined.
     """
     outer = swap_registry(None)
     try:

@@ -1,4 +1,4 @@
-"""Laws: what every rule of a column must obey, tried on the samples of rows."""
+"""Laws: what every rule of a rule table must obey, tried on the samples of primitives."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ KERNEL_LAWS: Mapping[str, str] = {
 
 
 def all_laws() -> Iterator[tuple[str, str, Law]]:
-    """Plugin (empty for the kernel's), column and law, of every column that has one.
+    """Plugin (empty for the kernel's), rule table and law, of every rule table that has one.
 
     Raises:
         RegistryError: a manifest names a law that is neither a :class:`Law` nor a function.
     """
-    found = [("", column, target) for column, target in KERNEL_LAWS.items()]
+    found = [("", table, target) for table, target in KERNEL_LAWS.items()]
     for plugin, manifest in registry().active.items():
-        found += [(plugin, column, target) for column, target in manifest.laws.items()]
-    for plugin, column, target in found:
+        found += [(plugin, table, target) for table, target in manifest.laws.items()]
+    for plugin, table, target in found:
         made = load_object(target)
         if not callable(made):
-            raise RegistryError(f"the law of {column!r}, {target}, is not a function: {made!r}")
-        yield plugin, column, as_law(column, made)
+            raise RegistryError(f"the law of {table!r}, {target}, is not a function: {made!r}")
+        yield plugin, table, as_law(table, made)
 
 
 def as_law(name: str, made: Any) -> Law:

@@ -1,4 +1,4 @@
-"""The product of columns' laws and rows' samples, and a deterministic selection of it."""
+"""The product of tables' laws and primitives' samples, and a deterministic selection of it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Names = str | Primitive | Collection[str | Primitive] | None
 class Case:
     """One law tried on one sample."""
 
-    column: str
+    table: str
     law: Law
     sample: Sample
 
     @property
     def id(self) -> str:
-        """A name for reports: column, row, sample."""
-        return f"{self.column}-{self.sample.primitive.name}-{self.sample.label}"
+        """A name for reports: rule table, primitive, sample."""
+        return f"{self.table}-{self.sample.primitive.name}-{self.sample.label}"
 
     def run(self) -> None:
         """Try the law on the sample."""
@@ -34,57 +34,57 @@ class Case:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A part of the product: ``rows`` and ``columns`` name plugins, primitives, columns; None: all.
+    """A part of the product, by names of plugins, primitives and rule tables; None: all.
 
     Attributes:
-        rows: primitives, or names of primitives or of plugins whose samples to take.
-        columns: names of columns, or of plugins whose columns to take.
-        samples: further samples, of rows that no manifest brings.
-        laws: further laws, of columns that no manifest brings, by column.
-        quick: how many samples of a row to try per law in quick mode.
+        primitives: primitives, or names of primitives or of plugins whose samples to take.
+        tables: names of rule tables, or of plugins whose rule tables to take.
+        samples: further samples, of primitives that no manifest brings.
+        laws: further laws, of rule tables that no manifest brings, by rule table.
+        quick: how many samples of a primitive to try per law in quick mode.
     """
 
-    rows: frozenset[str] | None = None
-    columns: frozenset[str] | None = None
+    primitives: frozenset[str] | None = None
+    tables: frozenset[str] | None = None
     samples: tuple[Sample, ...] = ()
     laws: tuple[tuple[str, Law], ...] = ()
     quick: int = 2
 
     def cases(self, full: bool) -> list[Case]:
-        """The cases to run; in quick mode some samples of every row for every law.
+        """The cases to run; in quick mode some samples of every primitive for every law.
 
         Raises:
-            RegistryError: a name in ``rows`` or ``columns`` fits nothing that is installed.
+            RegistryError: a name in ``primitives`` or ``tables`` fits nothing that is installed.
         """
         by_row: dict[Primitive, list[Sample]] = {}
         for sample in self._samples():
             by_row.setdefault(sample.primitive, []).append(sample)
         found: list[Case] = []
-        for column, law in self._laws():
+        for table, law in self._laws():
             for primitive, samples in by_row.items():
                 spoken_of = [s for s in samples if law.speaks_of(s)]
-                chosen = spoken_of if full else _some(spoken_of, self.quick, column, primitive)
-                found += [Case(column, law, s) for s in chosen]
+                chosen = spoken_of if full else _some(spoken_of, self.quick, table, primitive)
+                found += [Case(table, law, s) for s in chosen]
         return found
 
     def _samples(self) -> Iterator[Sample]:
-        missing = set(self.rows or ())
+        missing = set(self.primitives or ())
         for plugin, sample in all_samples():
             names = {plugin, sample.primitive.name}
-            if self.rows is None or self.rows & names:
+            if self.primitives is None or self.primitives & names:
                 missing -= names
                 yield sample
-        _none_missing(missing, "rows", "plugin or primitive with samples")
+        _none_missing(missing, "primitives", "plugin or primitive with samples")
         yield from self.samples
 
     def _laws(self) -> Iterator[tuple[str, Law]]:
-        missing = set(self.columns or ())
-        for plugin, column, law in all_laws():
-            names = {plugin, column}
-            if self.columns is None or self.columns & names:
+        missing = set(self.tables or ())
+        for plugin, table, law in all_laws():
+            names = {plugin, table}
+            if self.tables is None or self.tables & names:
                 missing -= names
-                yield column, law
-        _none_missing(missing, "columns", "plugin or column with a law")
+                yield table, law
+        _none_missing(missing, "tables", "plugin or rule table with a law")
         yield from self.laws
 
 
@@ -94,18 +94,18 @@ def _none_missing(missing: set[str], what: str, kind: str) -> None:
         raise RegistryError(f"matrix({what}=...) names {names}: no installed {kind} is called so")
 
 
-def _some(samples: list[Sample], n: int, column: str, primitive: Primitive) -> list[Sample]:
-    """The first sample, and others that differ from column to column but not from run to run."""
+def _some(samples: list[Sample], n: int, table: str, primitive: Primitive) -> list[Sample]:
+    """The first sample, and others that differ from table to table but not from run to run."""
     if len(samples) <= n:
         return samples
-    start = zlib.crc32(f"{column} {primitive.name}".encode())
+    start = zlib.crc32(f"{table} {primitive.name}".encode())
     stride = max(1, (len(samples) - 1) // max(1, n - 1))
     others = [1 + (start + k * stride) % (len(samples) - 1) for k in range(n - 1)]
     return [samples[i] for i in sorted({0, *others})]
 
 
 def names_of(chosen: Names) -> frozenset[str] | None:
-    """Names of plugins, columns or primitives as a set; None stays None."""
+    """Names of plugins, rule tables or primitives as a set; None stays None."""
     if chosen is None:
         return None
     items: Iterable[str | Primitive] = [chosen] if isinstance(chosen, (str, Primitive)) else chosen

@@ -15,13 +15,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--matrix",
         choices=("quick", "full"),
         default=None,
-        help="laws of columns on samples of rows: some samples of each row (quick) or all (full)",
+        help="laws of rule tables on some samples of each primitive (quick) or on all (full)",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker that every generated test carries."""
-    config.addinivalue_line("markers", "matrix: a law of a column tried on a sample of a row")
+    config.addinivalue_line(
+        "markers", "matrix: a law of a rule table tried on a sample of a primitive"
+    )
 
 
 def is_full(config: pytest.Config) -> bool:

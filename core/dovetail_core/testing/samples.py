@@ -1,4 +1,4 @@
-"""Sample inputs of rows, and finding those that installed plugins bring."""
+"""Sample inputs of primitives, and finding those that installed plugins bring."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _no_params() -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One application of a primitive: what the law of every column is tried on.
+    """One application of a primitive: what the law of every rule table is tried on.
 
     Attributes:
         args: NumPy arrays and scalars, Python scalars.
@@ -84,7 +84,7 @@ def samples_of(module: str) -> Iterator[Sample]:
 
 
 def all_samples() -> Iterator[tuple[str, Sample]]:
-    """The samples of every active plugin's rows, with the plugin's name."""
+    """The samples of every active plugin's primitives, with the plugin's name."""
     for plugin, manifest in registry().active.items():
         for module in manifest.samples:
             for found in samples_of(module):

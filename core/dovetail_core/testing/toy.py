@@ -1,7 +1,7 @@
-"""A few rows on arrays, evaluated with NumPy: what the kernel and columns are tested with alone.
+"""A few primitives on arrays, evaluated with NumPy: what the kernel alone is tested with.
 
-A plugin that depends on ``dovetail-core`` only can try its column on these rows and on those of
-:mod:`dovetail_core.testing.toy_control`. They are far too few for programs.
+A plugin that depends on ``dovetail-core`` only can try its rule table on these primitives and on
+those of :mod:`dovetail_core.testing.toy_control`. They are far too few for programs.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _emit(x: Any) -> list[Any]:
 
 
 def samples() -> Iterator[Sample]:
-    """Inputs of the rows above."""
+    """Inputs of the primitives above."""
     x, y = np.array([0.5, -1.5, 2.0], np.float32), np.array([[1.0, -0.0], [3.5, 1e-3]])
     for p in (neg_p, sin_p, cos_p, square_p, sincos_p):
         yield Sample(p, (x,))

@@ -1,4 +1,4 @@
-"""Rows with sub-programs (call, cond, while, scan), with forms and evaluated by Python loops."""
+"""Primitives with sub-programs (call, cond, while, scan), evaluated by Python loops."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _step(k: Any, carry: Any, x: Any) -> list[Any]:
 
 
 def samples() -> Iterator[Sample]:
-    """Inputs of the rows above."""
+    """Inputs of the primitives above."""
     f32 = ShapedArray((), np.float32)
     x = np.float32(0.5)
     double = stage_closed(_double, [f32], "double")

@@ -162,7 +162,7 @@ class _Parser(ValueParser):
         found = self.constants[number] if number < len(self.constants) else None
         if not isinstance(found, Primitive) or found.name != name:
             self.scan.error(
-                f"constant #{number} is not the row {name!r} of a custom rule: pass "
+                f"constant #{number} is not the primitive {name!r} of a custom rule: pass "
                 "printed_constants of the program that was printed",
                 start,
             )

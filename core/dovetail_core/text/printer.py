@@ -22,16 +22,16 @@ def print_ir(ir: Program, *, inline: int = _INLINE) -> str:
     """The text of a program, in the style of JAX's.
 
     Constants of at most ``inline`` elements are written in place; larger ones, and those that are
-    not known, as ``#0``, ``#1``, ...: ``printed_constants`` gives their values. Rows of custom
-    rules, whose names need not be unique, have a number, too: ``f#2``. A sub-program that occurs
-    more than once is written once, in front, and named. Names of programs and source lines are not
-    written.
+    not known, as ``#0``, ``#1``, ...: ``printed_constants`` gives their values. Primitives of
+    custom rules, whose names need not be unique, have a number, too: ``f#2``. A sub-program that
+    occurs more than once is written once, in front, and named. Names of programs and source lines
+    are not written.
     """
     return _Printer(inline).document(ir)
 
 
 def printed_constants(ir: Program, *, inline: int = _INLINE) -> list[Any]:
-    """What ``print_ir`` writes as ``#0``, ``#1``, ... (constants and anonymous rows), for
+    """What ``print_ir`` writes as ``#0``, ``#1``, ... (constants and anonymous primitives), for
     ``parse_ir``."""
     printer = _Printer(inline)
     printer.document(ir)
@@ -113,7 +113,7 @@ class _Printer(ValuePrinter):
 
     def equation(self, eqn: Eqn, indent: str, unused: set[Var]) -> str:
         outs = [f"_:{v.aval.str_short()}" if v in unused else self.binder(v) for v in eqn.outvars]
-        head = " ".join([*outs, *("=" for _ in outs[:1]), self.row(eqn.primitive)])
+        head = " ".join([*outs, *("=" for _ in outs[:1]), self.name_of(eqn.primitive)])
         params = self.params(eqn.params, f"{indent}  ")
         tail = "".join(f" {self.atom(x)}" for x in eqn.invars)
         if eqn.effects:
@@ -125,7 +125,7 @@ class _Printer(ValuePrinter):
             return line
         return "\n".join([f"{head}[", *(f"{indent}  {p}" for p in params), f"{indent}]{tail}"])
 
-    def row(self, primitive: Primitive) -> str:
+    def name_of(self, primitive: Primitive) -> str:
         """A primitive's name; an anonymous one has a number, too, by which it is found again."""
         word = _word(primitive.name)
         return word if self.brief or not primitive.anonymous else word + self.number(primitive)

@@ -223,9 +223,9 @@ class ValueParser:
         return kind
 
     def find_primitive(self, name: str, start: int) -> Primitive:
-        """The primitive of that name; the modules that active plugins' rows are in are tried."""
+        """The primitive of that name, perhaps of a plugin whose primitives are not imported yet."""
         if name not in self.primitives:
-            import_rows()
+            import_primitives()
             self.primitives = primitives()
         if name not in self.primitives:
             self.scan.error(
@@ -234,8 +234,8 @@ class ValueParser:
         return self.primitives[name]
 
 
-def import_rows() -> None:
+def import_primitives() -> None:
     """Import every module that active plugins name as defining primitives."""
     for manifest in registry().active.values():
-        for module in manifest.rows:
+        for module in manifest.primitives:
             import_module(module)

@@ -14,7 +14,6 @@ from jaxlib._jax import (
     DistributedRuntimeService,
     Executable,
     ExecuteResults,
-    Frame,
     GSPMDSharding,
     HostBufferSemantics,
     JaxRuntimeError,
@@ -27,7 +26,6 @@ from jaxlib._jax import (
     ShardedToken,
     Sharding,
     SingleDeviceSharding,
-    Traceback,
     array_result_handler,
     batched_block_until_ready,
     batched_copy_array_to_devices_with_sharding,
@@ -74,9 +72,7 @@ FlattenedIndexKey = _jax.pytree.FlattenedIndexKey
 
 serialize_portable_artifact = _jax.mlir.serialize_portable_artifact
 deserialize_portable_artifact = _jax.mlir.deserialize_portable_artifact
-refine_polymorphic_shapes = _jax.mlir.refine_polymorphic_shapes
 mlir_module_to_xla_computation = _jax.mlir.mlir_module_to_xla_computation
 
 # Present from jaxlib 0.12 on.
 shard_args = getattr(_jax, "shard_args", None)
-batched_copy_to_host_async = getattr(_jax, "batched_copy_to_host_async", None)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ class ArrayImpl(Array):
     _sharding: Any
     _committed: bool
     _arrays: list[ArrayImpl]
-    traceback: Traceback | None
     __dict__: dict[str, Any]
     def __init__(
         self,
@@ -82,7 +80,6 @@ def dlpack_managed_tensor_to_buffer(
 def set_tracer_class(tracer_class: type, /) -> None: ...
 
 shard_args: Callable[..., list[Any]] | None
-batched_copy_to_host_async: Callable[[Sequence[ArrayImpl]], None] | None
 
 # Devices and clients
 
@@ -340,19 +337,6 @@ def set_post_hook_state(config: Config, /) -> None: ...
 
 # Source locations
 
-class Frame:
-    file_name: str
-    function_name: str
-    function_start_line: int
-    line_num: int
-
-class Traceback:
-    frames: list[Frame]
-    @staticmethod
-    def get_traceback() -> Traceback | None: ...
-    def as_python_traceback(self) -> TracebackType: ...
-    def raw_frames(self) -> tuple[list[Any], list[int]]: ...
-
 def set_tracebacks_enabled(enabled: bool, /) -> None: ...
 
 # Pytrees
@@ -430,4 +414,3 @@ def deserialize_portable_artifact(artifact: bytes, context: Any, /) -> Any: ...
 def mlir_module_to_xla_computation(
     mlir_module: str | bytes, use_tuple_args: bool = ..., return_tuple: bool = ...
 ) -> Any: ...
-def refine_polymorphic_shapes(module: bytes, /) -> bytes: ...

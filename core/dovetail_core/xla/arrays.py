@@ -100,12 +100,6 @@ def shards_of(array: ArrayImpl) -> list[ArrayImpl]:
     return array._arrays
 
 
-def copy_to_device(array: ArrayImpl, device: Device, committed: bool = True) -> ArrayImpl:
-    """The one-device array on another device; on the same device it shares the buffer."""
-    sharding = single_device_sharding(device)
-    return _b.batched_device_put(array.aval, sharding, [array], [device], committed)
-
-
 def copy_arrays(
     arrays: Sequence[ArrayImpl],
     devices: Sequence[DeviceList],

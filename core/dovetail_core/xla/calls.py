@@ -85,19 +85,9 @@ def make_call(
     return call
 
 
-def call_cache(capacity: int = 4096) -> PjitFunctionCache:
-    """A bounded cache that many callables can share; entries die with their `fun`."""
-    return PjitFunctionCache(capacity)
-
-
 def clear_cache(call: PjitFunction) -> None:
     """Forgets the entries of one callable."""
     call._clear_cache()
-
-
-def cache_size(call: PjitFunction) -> int:
-    """How many entries the callable's cache holds."""
-    return call._cache_size()
 
 
 def clear_all_caches() -> None:

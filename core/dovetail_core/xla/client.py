@@ -23,7 +23,7 @@ def make_cpu_client(
     """A client of the host with `num_devices` devices; 3-6 ms.
 
     Several may exist; arrays and executables of one do not work with another. The last four
-    arguments join it to other processes (see `distributed`).
+    arguments join it to other processes.
     """
     client: Client = xla_client().make_cpu_client(
         asynchronous=asynchronous,
@@ -88,9 +88,3 @@ def make_plugin_client(
 def gpu_plugin_options() -> dict[str, Any]:
     """Options of a GPU plugin's client from the XLA_PYTHON_CLIENT_* environment variables."""
     return dict(xla_client().generate_pjrt_gpu_plugin_options())
-
-
-def compile_only_devices(capsule: Any, topology_name: str, **options: Any) -> list[Device]:
-    """Devices of a described machine that is not there; their `client` compiles but cannot run."""
-    topology = xla_client().make_c_api_device_topology(capsule, topology_name, **options)
-    return topology._make_compile_only_devices()

@@ -7,6 +7,7 @@ from ._bindings import (
     set_disable_jit_state,
     set_enable_x64_state,
     set_post_hook_state,
+    set_tracebacks_enabled as set_tracebacks_enabled,
     trace_context as trace_context,
     unset as unset,
 )

@@ -41,17 +41,6 @@ def compile(
         return client.compile_and_load(_parsed(module), devices, options, host_callbacks=callbacks)
 
 
-def compile_without_device(
-    client: Client, module: Any, devices: DeviceList, options: CompileOptions
-) -> Executable:
-    """Compiles for devices that need not be there; `module` may be text, bytes or `ir.Module`.
-
-    Raises ValueError for an unknown or ill-typed compiler option, XlaRuntimeError otherwise.
-    """
-    with option_errors:
-        return client.compile(_parsed(module), devices, options)
-
-
 def _parsed(module: Any) -> Any:
     if not isinstance(module, (str, bytes)):
         return module

@@ -138,21 +138,6 @@ def test_shards_must_match_devices_and_dtype(cpu, aval, split):
         arrays.put_sharded([np.zeros(3, "i4")] * 2, aval((6,)), split[1], cpu.devices())
 
 
-def test_copying_to_another_device(put, cpu):
-    source = put(np.arange(3.0))
-    copy = arrays.copy_to_device(source, cpu.devices()[1])
-    assert copy._sharding._device == cpu.devices()[1]
-    assert copy._committed
-    assert copy.aval is source.aval
-    np.testing.assert_array_equal(arrays.to_numpy(copy), np.arange(3))
-
-
-def test_copying_to_the_same_device_shares_the_buffer(put, device):
-    source = put(np.arange(3.0))
-    copy = arrays.copy_to_device(source, device)
-    assert copy.unsafe_buffer_pointer() == source.unsafe_buffer_pointer()
-
-
 @pytest.mark.parametrize("semantics", list(arrays.ArrayCopySemantics), ids=lambda s: s.name)
 def test_moving_many_arrays_at_once(put, cpu, semantics):
     device = cpu.devices()[1]

@@ -99,7 +99,7 @@ def test_what_makes_another_entry(harness, put, aval, device, cpu):
         h.call(argument)
         h.call(argument)
         assert len(h.misses) == expected
-    assert calls.cache_size(h.call) == 3
+    assert h.call._cache_size() == 3
 
 
 def test_configs_in_the_key_make_another_entry(harness, x, set_local):
@@ -170,7 +170,7 @@ def test_callables_of_one_function_and_key_share_entries(harness, x):
     def fun():
         pass
 
-    cache = calls.call_cache(8)
+    cache = calls.PjitFunctionCache(8)
     first = harness(fun=fun, key=("shared",), cache=cache)
     second = harness(fun=fun, key=("shared",), cache=cache)
     other = harness(fun=fun, key=("other",), cache=cache)

@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "interval",
     requires=("lax",),
     names={"interval": "acme_interval:interval"},
-    rows=("acme_interval.gudermannian",),
+    primitives=("acme_interval.gudermannian",),
     tables={"interval.bounds": "acme_interval.bounds:bounds_rules"},
     contributes={"interval.bounds": ("acme_interval.rules",)},
     samples=("acme_interval.samples",),

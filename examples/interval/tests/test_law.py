@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from dovetail_core.testing import matrix
 
-test_bounds_of_every_row = matrix(rows=("lax", "nn", "interval"), columns="interval")
-test_gudermannian_in_every_column = matrix(rows="interval", quick=6)
+test_bounds_of_every_row = matrix(primitives=("lax", "nn", "interval"), tables="interval")
+test_gudermannian_in_every_column = matrix(primitives="interval", quick=6)

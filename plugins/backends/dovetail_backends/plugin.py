@@ -16,7 +16,7 @@ MANIFEST = Manifest(
     "backends",
     names={n: f"dovetail_backends.{m}:{n}" for m, names in _NAMES.items() for n in names.split()},
     surfaces={"dlpack": "dovetail_backends.dlpack"},
-    rows=("dovetail_backends.placement",),
+    primitives=("dovetail_backends.placement",),
     tables={
         "backends.stablehlo": "dovetail_backends.tables:stablehlo_rules",
         "backends.reference": "dovetail_backends.tables:reference_rules",

@@ -10,7 +10,7 @@ MANIFEST = Manifest(
         "debug": "dovetail_callbacks.debug",
         "experimental": "dovetail_callbacks.experimental",
     },
-    rows=("dovetail_callbacks.primitives",),
+    primitives=("dovetail_callbacks.primitives",),
     contributes={
         "eval": ("dovetail_callbacks.rules.evaluation",),
         "ad.jvp": ("dovetail_callbacks.rules.jvp",),

@@ -9,7 +9,7 @@ MANIFEST = Manifest(
     requires=("ad", "batching", "refs"),
     surfaces={"hijax": "dovetail_hijax"},
     providers={"high_algebra": "dovetail_hijax.algebra:ALGEBRA"},
-    rows=("dovetail_hijax.algebra", "dovetail_hijax.two_phases", "dovetail_hijax.box"),
+    primitives=("dovetail_hijax.algebra", "dovetail_hijax.two_phases", "dovetail_hijax.box"),
     contributes={
         "eval": (f"{_CELLS}.evaluation",),
         "refs.discharge": (f"{_CELLS}.discharge",),

@@ -11,7 +11,7 @@ MANIFEST = Manifest(
     "jit",
     requires=("backends",),
     names={n: f"dovetail_jit:{n}" for n in _NAMES},
-    rows=("dovetail_jit.primitive",),
+    primitives=("dovetail_jit.primitive",),
     contributes={
         "ad.partial_eval": ("dovetail_jit.rules.ad.partial_eval",),
         "ad.transpose": ("dovetail_jit.rules.ad.transpose",),

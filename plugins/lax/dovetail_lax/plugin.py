@@ -8,7 +8,7 @@ MANIFEST = Manifest(
     names={"numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion"},
     surfaces={"lax": "dovetail_lax", "dtypes": "dovetail_lax.dtypes"},
     options={"numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion"},
-    rows=("dovetail_lax.primitives",),
+    primitives=("dovetail_lax.primitives",),
     contributes={
         "ad.jvp": ("dovetail_lax.rules.jvp",),
         "ad.transpose": ("dovetail_lax.rules.transpose",),

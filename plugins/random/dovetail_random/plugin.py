@@ -10,7 +10,7 @@ MANIFEST = Manifest(
         "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
     },
     surfaces={"random": "dovetail_random"},
-    rows=("dovetail_random.threefry", "dovetail_random.draws.gamma"),
+    primitives=("dovetail_random.threefry", "dovetail_random.draws.gamma"),
     contributes={
         "ad.jvp": ("dovetail_random.rules.jvp",),
         "batching.batch": ("dovetail_random.rules.batch",),

@@ -9,7 +9,7 @@ MANIFEST = Manifest(
     requires=("numpy", "jit", "lax"),
     names={n: f"dovetail_refs:{n}" for n in _NAMES},
     surfaces={"ref": "dovetail_refs"},
-    rows=("dovetail_refs.primitives",),
+    primitives=("dovetail_refs.primitives",),
     tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},
     contributes={
         "eval": ("dovetail_refs.rules.evaluation",),

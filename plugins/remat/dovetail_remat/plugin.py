@@ -16,7 +16,7 @@ MANIFEST = Manifest(
         "remat": "dovetail_remat:remat",
     },
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
-    rows=("dovetail_remat.primitive", "dovetail_remat.loops.rows"),
+    primitives=("dovetail_remat.primitive", "dovetail_remat.loops.rows"),
     tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
     laws={"remat.cost": "dovetail_remat.laws:cost_law"},
     contributes={

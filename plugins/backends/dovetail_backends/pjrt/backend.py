@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail_core import ShapedArray
 from dovetail_core.xla import client as xla_client, execution, options as xla_options, startup
-from dovetail_core.xla.traceback import set_tracebacks_enabled
+from dovetail_core.xla.config import set_tracebacks_enabled
 
 from .module import LoweredModule
 
