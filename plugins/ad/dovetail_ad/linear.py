@@ -31,6 +31,7 @@ from dovetail_core.base.options import check_ir
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
 from dovetail_core.types.algebra import algebra
+from dovetail_core.types.avals import is_wide
 
 from .rule_checks import check_results
 from .tables import partial_eval_rules
@@ -141,8 +142,10 @@ def to_program(
         found = residuals.get(id(x))
         if found is None:
             aval = typeof(x)
-            # NumPy's arrays are of another type under another mode of 64-bit types.
-            value = run_under(EVAL, algebra().array, x, aval) if isinstance(x, np.ndarray) else x
+            value = x
+            if isinstance(x, np.ndarray) and is_wide(x.dtype):
+                # It is of another type under the other mode of 64-bit types.
+                value = run_under(EVAL, algebra().array, x, aval)
             found = residuals[id(x)] = Var(aval), value
         return found[0]
 

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 from dovetail_core.base.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
+    from dovetail_ad import (
+        SymbolicZero as SymbolicZero,
+    )
+
     from .closures import (
         closure_convert as closure_convert,
         custom_gradient as custom_gradient,
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     )
     from .zeros import (
         CustomVJPPrimal as CustomVJPPrimal,
-        SymbolicZero as SymbolicZero,
         custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
         zero_from_primal as zero_from_primal,
     )
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 # Written by tools/make_lazy.py from the imports above.
 _WHERE = {
     "CustomVJPPrimal": "zeros",
-    "SymbolicZero": "zeros",
+    "SymbolicZero": "=dovetail_ad",
     "closure_convert": "closures",
     "custom": "function",
     "custom_dce": "decorators",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from dovetail_ad import has_tangent
 from dovetail_core import Jaxpr, Tracer, eval_jaxpr, stage, typeof
 from dovetail_core.tree.util import (
     register_pytree_node,
@@ -16,7 +17,6 @@ from dovetail_core.tree.util import (
 
 from .checks import check_value, differences, name_of
 from .decorators import custom_vjp
-from .zeros import has_tangent
 
 
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, list[Any]]:

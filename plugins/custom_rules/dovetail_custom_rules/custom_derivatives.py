@@ -1,5 +1,7 @@
 """Surface ``custom_derivatives``: rules of differentiation, by JAX's names."""
 
+from dovetail_ad import SymbolicZero as SymbolicZero
+
 from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
 from .decorators import (
     custom_jvp as custom_jvp,
@@ -8,7 +10,6 @@ from .decorators import (
 )
 from .zeros import (
     CustomVJPPrimal as CustomVJPPrimal,
-    SymbolicZero as SymbolicZero,
     custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
     zero_from_primal as zero_from_primal,
 )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from dovetail_ad import typed
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
 from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
 from dovetail_core.types.effects import lasting
@@ -15,7 +16,7 @@ from .checks import check_type, differences, name_of, path_of
 from .flat import Backward, Flags, FlatRules, pick, spread
 from .frame import Frame
 from .primitive import program_primitive
-from .zeros import arrayed, typed
+from .zeros import arrayed
 
 Reduced = tuple[list[bool], Eqn | None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_ad import jvp, linear_transpose, linearize
+from dovetail_ad import SymbolicZero, jvp, linear_transpose, linearize
 from dovetail_core import UnexpectedTracerError, get_trace, typeof
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
 from dovetail_core.types.algebra import algebra
@@ -13,7 +13,7 @@ from dovetail_core.types.algebra import algebra
 from .checks import check_aval, check_value, differences, name_of, names_rule
 from .closures import Converted, closure_convert
 from .function import custom, looks_through
-from .zeros import SymbolicZero, shown_zero, zero_from_primal
+from .zeros import shown_zero, zero_from_primal
 
 
 def custom_root(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_ad import SymbolicZero, typed
 from dovetail_core import typeof
 from dovetail_core.tree.util import tree_map, tree_structure
 from dovetail_core.types.algebra import add
 
 from .checks import check_type, differences, kind_of, leaves_with_zeros, name_of, path_of
 from .frame import Frame
-from .zeros import SymbolicZero, arrayed, is_zero, shown_zero, typed, zero_from_primal
+from .zeros import arrayed, is_zero, shown_zero, zero_from_primal
 
 
 def flat_jvp(frame: Frame, rule: Callable[..., Any], symbolic: bool) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce as fold
 from typing import Any
 
+from dovetail_ad import has_tangent
 from dovetail_core import (
     ClosedJaxpr,
     InstanceCarrier,
@@ -18,7 +19,6 @@ from dovetail_core.types.algebra import algebra
 
 from .flat import Backward, Flags, FlatRules, Transposed, pick, spread
 from .primitive import program_primitive
-from .zeros import has_tangent
 
 
 class Lifting:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_ad import jvp_values, vjp
+from dovetail_ad import has_tangent, jvp_values, vjp
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, jaxpr_as_fun, stage_closed
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import lasting
@@ -19,7 +19,7 @@ from .dce import Reduced, reduction, running
 from .flat import Flags, FlatRules, pick, spread
 from .lifting import to_front
 from .primitive import program_primitive
-from .zeros import has_tangent, is_zero
+from .zeros import is_zero
 
 
 def pullback(

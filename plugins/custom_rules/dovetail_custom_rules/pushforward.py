@@ -2,8 +2,8 @@
 
 The rule of ``ad.jvp`` binds the pushforward, from primals and nonzero tangents to results and their
 tangents. Evaluated, it runs the rule of forward mode, or else the transpose of the backward
-function. Met by linear unknowns it runs the forward function and records the linear primitive, whose
-transpose is the backward function.
+function. Met by linear unknowns it runs the forward function and records the linear primitive: the
+one whose transpose is the backward function.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_ad import LinearTrace, jvp_values
+from dovetail_ad import (
+    define_pushforward,
+    from_turns,
+    has_tangent,
+    jvp_values,
+    typed,
+    types_in_turns,
+)
 from dovetail_core import (
     Eqn,
     InstanceCarrier,
@@ -22,7 +29,6 @@ from dovetail_core import (
     UnexpectedTracerError,
     Var,
     get_trace,
-    run_under,
     typeof,
 )
 from dovetail_core.types.effects import lasting
@@ -32,7 +38,6 @@ from .flat import Backward, Flags, FlatRules, pick, spread
 from .pullback import reducible_linear
 from .pushforward_lifting import lift_pushed
 from .reverse import forward_primitive, linear_primitive, tangents_by_transposition
-from .zeros import has_tangent, join_results, split_results, typed
 
 
 def pushforward(
@@ -50,90 +55,93 @@ def _pushforward(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
     push = Primitive(f"{rules.name}_pushforward", multiple_results=True, anonymous=True)
+    late = _Late(primitive, rules, mask, params)
+    define_pushforward(push, lambda _: (late, mask, params))
     program: Any = params.get("program")
-    avals = None if program is None else program.out_avals
-    n = len(mask)
-
-    @push.def_decomposition
-    def run(*args: Any) -> list[Any]:
-        primals, tangents = args[:n], spread(args[n:], mask)
-        if rules.jvp is not None:
-            outs, found = rules.jvp(primals, tangents)
-        elif rules.vjp is not None:
-            outs, residuals, token = rules.vjp.fwd(primals, mask)
-            found = tangents_by_transposition(
-                rules, token, residuals, [typeof(x) for x in outs], tangents
-            )
-        else:
-            body: Any = primitive.decomposition
-            outs, found = jvp_values(lambda *xs: body(*xs, **params), primals, tangents)
-        return join_results(outs, found, avals)
-
     if program is not None:
-        types = [
-            b
-            for a in program.out_avals
-            for b in ((a, a.tangent_type()) if has_tangent(a) else (a,))
-        ]
+        types = types_in_turns(program.out_avals)
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
     push.lift = lambda carrier, args, _: lift_pushed(
         push, primitive, rules, carrier, mask, args, params
     )
     push.rules = {
-        "ad.partial_eval": _partial_eval(push, primitive, rules, mask, params),
+        **(push.rules or {}),
         "backends.stablehlo": lean_lowering(push),
         "dce": pushed_dce_rule(push, primitive, rules, mask, params),
-        "eval": run,
+        "eval": push.decomposition,  # type: ignore[dict-item]
     }
     return push
 
 
-def _partial_eval(
-    push: Primitive, primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
-) -> Callable[..., Any]:
-    def rule(trace: LinearTrace, args: Sequence[Any], _: dict[str, Any]) -> list[Any]:
-        n = len(mask)
-        primals, tangents = args[:n], args[n:]
-        run: Any = push.decomposition
-        if any(trace.owns(x) for x in primals):
-            return run_under(trace, run, *args)
-        if rules.vjp is not None:
-            vjp = rules.vjp
-            outs, residuals, token = _forward(primitive, rules, vjp, mask, primals, params)
+class _Late:
+    """How a custom function is linearized late: see ``dovetail_ad.late``."""
+
+    def __init__(
+        self, primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
+    ) -> None:
+        self.primitive = primitive
+        self.rules = rules
+        self.mask = mask
+        self.avals = params["program"].out_avals if "program" in params else None
+
+    def at_types(self, outs: Sequence[Any]) -> Sequence[Any]:
+        """Results of a rule at the types of the function's own, where those are known."""
+        return outs if self.avals is None else [typed(x, a) for x, a in zip(outs, self.avals)]
+
+    def forward(
+        self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """By the rule of forward mode, else by the backward function, else through the body."""
+        rules = self.rules
+        if rules.jvp is not None:
+            outs, found = rules.jvp(primals, tangents)
+        elif rules.vjp is not None:
+            outs, residuals, token = rules.vjp.fwd(primals, self.mask)
             avals = [typeof(x) for x in outs]
-            # A rule of forward mode evaluates the linear map, if that is done, at the primals.
-            again = [] if rules.jvp is None else list(primals)
-            linear = linear_primitive(rules, token, len(residuals), mask, avals)
-            found = trace.record(linear, [*residuals, *again, *tangents], {})
-        elif (
-            rules.jvp is None
-            and (is_staged(trace) or (rules.batch is not None and _is_mapped(trace)))
-            and "program" in params
-        ):
-            outs = primitive.bind(*primals, **params)
-            found = trace.record(reducible_linear(primitive, rules, mask, params), args, {})
+            found = tangents_by_transposition(rules, token, residuals, avals, tangents)
         else:
-            return run_under(trace, run, *args)
-        return _in_turns(outs, found)
+            body: Any = self.primitive.decomposition
+            outs, found = jvp_values(lambda *xs: body(*xs, **params), primals, tangents)
+        return self.at_types(outs), found
 
-    return rule
+    def split(
+        self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Callable[..., list[Any]]] | None:
+        """By the forward function, where there is one; the backward one is the transpose."""
+        rules = self.rules
+        if rules.vjp is not None:
+            outs, residuals, token = self.forward_part(rules.vjp, primals, params)
+            avals = [typeof(x) for x in outs]
+            linear = linear_primitive(rules, token, len(residuals), self.mask, avals)
+            # A rule of forward mode evaluates the linear map, if that is done, at the primals.
+            known = [*residuals, *([] if rules.jvp is None else primals)]
+        elif rules.jvp is None and "program" in params and self.is_kept_whole():
+            outs = self.primitive.bind(*primals, **params)
+            avals = [typeof(x) for x in outs]
+            linear = reducible_linear(self.primitive, rules, self.mask, params)
+            known = list(primals)
+        else:
+            return None
 
+        def on_tangents(*tangents: Any) -> list[Any]:
+            found = linear.bind(*known, *pick(tangents, self.mask))
+            return spread(found, [has_tangent(a) for a in avals])
 
-def _forward(
-    primitive: Primitive, rules: FlatRules, vjp: Backward, mask: Flags, primals: Sequence[Any],
-    params: dict[str, Any],
-) -> tuple[list[Any], list[Any], Any]:  # fmt: skip
-    if vjp.lean and "program" in params and is_staged(get_trace()):
-        return forward_primitive(primitive, rules, vjp, mask, primals, params)
-    outs, residuals, token = vjp.fwd(primals, mask)
-    if "program" in params:
-        outs = [typed(x, a) for x, a in zip(outs, params["program"].out_avals)]
-    return outs, residuals, token
+        return outs, on_tangents
 
+    def is_kept_whole(self) -> bool:
+        """Whether rules of dead code or of batching may still be used for the linear part."""
+        trace = get_trace()
+        return is_staged(trace) or (self.rules.batch is not None and _is_mapped(trace))
 
-def _in_turns(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    rest = iter(tangents)
-    return [y for x in outs for y in ((x, next(rest)) if has_tangent(typeof(x)) else (x,))]
+    def forward_part(
+        self, vjp: Backward, primals: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], list[Any], Any]:
+        """Results, residuals and token of the forward function."""
+        if vjp.lean and "program" in params and is_staged(get_trace()):
+            return forward_primitive(self.primitive, self.rules, vjp, self.mask, primals, params)
+        outs, residuals, token = vjp.fwd(primals, self.mask)
+        return self.at_types(outs), residuals, token
 
 
 def _is_mapped(trace: Trace | None) -> bool:
@@ -212,7 +220,7 @@ def _jvp_rule(primitive: Primitive, rules: FlatRules) -> Callable[..., Any]:
             return rules.jvp(primals, tangents)
         mask = tuple(t is not None for t in tangents)
         pushed = pushforward(primitive, rules, mask, params)
-        return split_results(pushed.bind(*primals, *(t for t in tangents if t is not None)))
+        return from_turns(pushed.bind(*primals, *(t for t in tangents if t is not None)))
 
     return rule
 

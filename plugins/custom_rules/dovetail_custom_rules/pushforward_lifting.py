@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_ad import jvp_values
+from dovetail_ad import has_tangent, in_turns, jvp_values, typed
 from dovetail_core import InstanceCarrier, Primitive, lift_call, stage_closed, typeof
 
 from .flat import Flags, FlatRules, pick, spread
 from .lifting import lift_primitive
 from .primitive import program_primitive
-from .zeros import has_tangent, join_results
 
 
 def lift_pushed(
@@ -54,7 +53,7 @@ def _pushforward_of_lifted(
     primals = [carrier.arrays(v, s, 0)[0] for v, s in zip(args, ins)]
     dots = [None if t is None else carrier.arrays(t, s, 0)[0] for t, s in zip(tangents, ins)]
     results, found = jvp_values(of_arrays, primals, dots)
-    joined = join_results(results, found, None)
+    joined = in_turns(results, found)
     each = [s for s, x in zip(outs, results) for _ in range(1 + has_tangent(typeof(x)))]
     return [carrier.value([x], s, 0) for x, s in zip(joined, each)]
 
@@ -90,7 +89,7 @@ def _pushed_reduce(
 
         def run(*args: Any) -> list[Any]:
             outs, tangents = jvp_values(f, args[:n], spread(args[n:], mask))
-            found = join_results(outs, tangents, pick(avals, wanted))
+            found = in_turns([typed(x, a) for x, a in zip(outs, pick(avals, wanted))], tangents)
             return pick(found, [u for flags in pick(each, wanted) for u in flags])
 
         return run

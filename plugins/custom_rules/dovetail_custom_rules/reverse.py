@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_ad import LinearTrace, backward_pass, is_linear, jvp_values
+from dovetail_ad import has_tangent, is_linear, jvp_values, transposed_call, typed
 from dovetail_core import (
     ConcretizationTypeError,
     Eqn,
@@ -14,8 +14,6 @@ from dovetail_core import (
     UnexpectedTracerError,
     consts_to_inputs,
     eval_jaxpr,
-    get_trace,
-    run_under,
     stage,
     typeof,
 )
@@ -25,7 +23,6 @@ from dovetail_core.types.effects import lasting
 from .checks import names_rule
 from .dce import Reduced, dce_rule
 from .flat import Backward, Flags, FlatRules, Transposed, pick, spread
-from .zeros import has_tangent, typed
 
 
 def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
@@ -82,14 +79,12 @@ def tangents_by_transposition(
     """
     vjp = rules.vjp
     assert vjp is not None
-    trace = LinearTrace(get_trace())
-    unknown = [trace.unknown(a.cotangent_type()) if has_tangent(a) else None for a in out_avals]
-    live = [u for u in unknown if u is not None]
+    live = [has_tangent(a) for a in out_avals]
+    types = [a.cotangent_type() for a in pick(out_avals, live)]
     try:
-        cts = run_under(trace, vjp.bwd, token, residuals, unknown)
-        trace.ended = True  # a product of two cotangents would now be noticed
-        pairs = [(ct, t) for ct, t in zip(cts, tangents) if ct is not None and t is not None]
-        found = iter(backward_pass(trace, live, [c for c, _ in pairs], [t for _, t in pairs]))
+        found = transposed_call(
+            lambda *cts: vjp.bwd(token, residuals, spread(cts, live)), types, tangents
+        )
     except (MissingRule, ConcretizationTypeError, UnexpectedTracerError) as e:
         if names_rule(e):
             raise
@@ -102,7 +97,7 @@ def tangents_by_transposition(
             f"transposed: {why} Give {rules.name} a rule of forward mode (def_jvp), or "
             "differentiate in reverse mode (grad, vjp)."
         ) from e
-    return [None if u is None else next(found) for u in unknown]
+    return spread(found, live)
 
 
 def linear_primitive(

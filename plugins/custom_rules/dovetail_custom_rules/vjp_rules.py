@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_ad import has_tangent, typed
 from dovetail_core import is_inexact, is_value, typeof
 from dovetail_core.tree.util import (
     tree_flatten,
@@ -24,7 +25,7 @@ from .checks import (
 )
 from .flat import Backward, Flags, Transposed
 from .frame import Frame
-from .zeros import CustomVJPPrimal, arrayed, has_tangent, is_zero, shown_zero, typed
+from .zeros import CustomVJPPrimal, arrayed, is_zero, shown_zero
 
 
 def flat_vjp(
