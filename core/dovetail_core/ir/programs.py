@@ -90,6 +90,7 @@ class Jaxpr:
         "mut_types",
         "name",
         "_hash",
+        "typed",
         "__weakref__",
     )
 
@@ -114,6 +115,8 @@ class Jaxpr:
         self.is_high = is_high
         self.name = name
         self._hash: int | None = None
+        self.typed: dict[bool, Any] = {}
+        """Per mode of 64-bit types, what stands for the program where it is evaluated."""
 
     def _collect_effects(self) -> Effects:
         effects = NO_EFFECTS
@@ -137,7 +140,7 @@ class Jaxpr:
 
     def replace(self, **changes: Any) -> Jaxpr:
         """A copy with some fields replaced; effects are collected again if equations change."""
-        fields = {k: getattr(self, k) for k in Jaxpr.__slots__[:-2]}
+        fields = {k: getattr(self, k) for k in Jaxpr.__slots__[:-3]}
         if "eqns" in changes or "invars" in changes or "constvars" in changes:
             fields["effects"] = None
         return Jaxpr(**{**fields, **changes})

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numpy as np
+
+from ..base.options import enable_x64
 from ..base.source import get_override, reset_override, set_override
-from ..dispatch.primitive import EVAL, Primitive
+from ..dispatch.primitive import EVAL, Primitive, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
+from ..types.algebra import algebra
+from ..types.avals import AbstractValue, is_wide, numpy_dtype, typeof
+from ..xla.config import enable_x64_state
 from .tables import RuleTable
 
 
@@ -36,6 +42,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     """
     if len(args) != len(jaxpr.invars):
         raise TypeError(f"the program takes {len(jaxpr.invars)} inputs, {len(args)} given")
+    jaxpr, consts = at_their_types(jaxpr, consts)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()  # an enclosing program's equation, already the user's line
@@ -51,6 +58,57 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
         else:
             env[eqn.outvars[0]] = out
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
+
+
+def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
+    """The program and its constants, where each is read now at the type that it has in the program.
+
+    A Python or NumPy number is of another type under another mode of 64-bit types. What was
+    recorded under one mode and would be read otherwise now becomes an array, as a constant.
+    """
+    wide = enable_x64_state.value
+    found = jaxpr.typed.get(wide)
+    if found is None:
+        found = jaxpr.typed[wide] = _with_typed_literals(jaxpr)
+    typed, values = found
+    if consts:
+        consts = [
+            _at_type(c, v.aval) if isinstance(c, _NUMPY) else c
+            for c, v in zip(consts, jaxpr.constvars)
+        ]
+    return (jaxpr, consts) if typed is None else (typed, [*consts, *values])
+
+
+_NUMPY = (np.ndarray, np.generic)
+
+
+def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
+    """The program with literals that are read at another type now as constants; their values.
+
+    None in place of a program that needs no change: it would refer to itself.
+    """
+    literals = [x for e in jaxpr.eqns for x in e.invars if x.__class__ is Literal]
+    literals += [x for x in jaxpr.outvars if x.__class__ is Literal]
+    values = [_at_type(x.val, x.aval) for x in literals]  # type: ignore[union-attr]
+    other = {id(x): Var(x.aval) for x, v in zip(literals, values) if v is not x.val}  # type: ignore[union-attr]
+    if not other:
+        return None, []
+    eqns = [e.replace(invars=[other.get(id(x), x) for x in e.invars]) for e in jaxpr.eqns]
+    found = jaxpr.replace(
+        constvars=[*jaxpr.constvars, *other.values()],
+        outvars=[other.get(id(x), x) for x in jaxpr.outvars],
+        eqns=eqns,
+    )
+    at = {id(x): v for x, v in zip(literals, values)}
+    return found, [at[i] for i in other]
+
+
+def _at_type(x: Any, aval: AbstractValue) -> Any:
+    """A number as it is, or, where it would be read at another type now, as an array."""
+    if typeof(x) is aval or numpy_dtype(aval) is None:
+        return x
+    with enable_x64(is_wide(aval.dtype)):  # type: ignore[attr-defined]
+        return run_under(EVAL, algebra().array, x, aval)
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

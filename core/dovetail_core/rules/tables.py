@@ -206,6 +206,16 @@ class RuleTable(Generic[RuleT]):
             raise MissingRule(self._missing(primitive))
         return rule
 
+    def spell_rule(self, primitive: Primitive) -> str:
+        """``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``: for messages about what it did."""
+        place: Any = self.origins.get(primitive)
+        if place is None:
+            rule = (primitive.rules or {}).get(self.name)
+            code = getattr(rule, "__code__", None)
+            line = f":{code.co_firstlineno}" if code is not None else ""
+            place = f"{getattr(rule, '__module__', primitive.module)}{line}"
+        return f"the rule of {self.name!r} for {primitive.name!r} ({place})"
+
     def _missing(self, primitive: Primitive) -> str:
         return (
             f"table {self.name!r} has no rule for primitive {primitive.name!r}"

@@ -212,6 +212,11 @@ _NARROW: dict[DType, DType] = {
 }
 
 
+def is_wide(dtype: Any) -> bool:
+    """Whether arrays have this element type only where ``enable_x64`` is on."""
+    return dtype in _NARROW
+
+
 def canonical_dtype(dtype: Any) -> DType:
     """``dtype`` as arrays hold it: in the machine's byte order, and 64-bit types narrowed to 32
     bits unless ``enable_x64`` is on."""

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from dovetail_core.base.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
+    from .arguments import (
+        has_tangent as has_tangent,
+    )
     from .forward import (
         JvpTrace as JvpTrace,
         jvp_values as jvp_values,
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
         hessian as hessian,
         jacfwd as jacfwd,
         jacrev as jacrev,
+    )
+    from .late import (
+        Late as Late,
+        define_pushforward as define_pushforward,
+        from_turns as from_turns,
+        in_turns as in_turns,
+        typed as typed,
+        types_in_turns as types_in_turns,
     )
     from .linear import (
         LinearTrace as LinearTrace,
@@ -48,19 +59,31 @@ if TYPE_CHECKING:
     from .transposition import (
         backward_pass as backward_pass,
         transpose_program as transpose_program,
+        transposed_call as transposed_call,
+    )
+    from .zeros import (
+        SymbolicZero as SymbolicZero,
+        instantiate_zeros as instantiate_zeros,
     )
 
 # Written by tools/make_lazy.py from the imports above.
 _WHERE = {
     "JvpRule": "tables",
     "JvpTrace": "forward",
+    "Late": "late",
     "LinearTrace": "linear",
     "PartialEvalRule": "tables",
     "Split": "split",
+    "SymbolicZero": "zeros",
     "TransposeRule": "tables",
     "backward_pass": "transposition",
+    "define_pushforward": "late",
+    "from_turns": "late",
     "grad": "gradient",
+    "has_tangent": "arguments",
     "hessian": "jacobian",
+    "in_turns": "late",
+    "instantiate_zeros": "zeros",
     "is_linear": "linear",
     "jacfwd": "jacobian",
     "jacrev": "jacobian",
@@ -74,6 +97,9 @@ _WHERE = {
     "split_regions": "regions",
     "transpose_program": "transposition",
     "transpose_rules": "tables",
+    "transposed_call": "transposition",
+    "typed": "late",
+    "types_in_turns": "late",
     "value_and_grad": "gradient",
     "vjp": "functions",
 }

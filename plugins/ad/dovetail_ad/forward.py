@@ -20,6 +20,7 @@ from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_
 from dovetail_core.types.algebra import zeros
 
 from .mutable_arguments import borrow, give_back
+from .rule_checks import check_lists, check_tangent, refuse_pair
 from .tables import JvpRule, jvp_rules
 
 Dual = tuple[Any, Any]
@@ -109,18 +110,39 @@ class JvpTrace(LiftTrace[Dual]):
         rule = jvp_rules.rules.get(primitive) or jvp_rules.miss(primitive)
         token = set_trace(self.parent)
         try:
-            out, tangent = rule(primals, tangents, **params)
+            found = rule(primals, tangents, **params)
         finally:
             reset_trace(token)
+        try:
+            out, tangent = found
+        except (TypeError, ValueError):
+            refuse_pair(primitive, found)
         if primitive.multiple_results:
-            return [self.dual(p, t) for p, t in zip(out, tangent)]
-        return out if tangent is None else LiftTracer(self, typeof(out), (out, tangent))
+            check_lists(primitive, primals, params, out, tangent)
+            return [p if t is None else self.checked(primitive, p, t) for p, t in zip(out, tangent)]
+        return out if tangent is None else self.checked(primitive, out, tangent)
+
+    def checked(self, primitive: Primitive, primal: Any, tangent: Any) -> LiftTracer:
+        """The tracer of a pair that a rule returned.
+
+        Raises:
+            TypeError: the tangent is not of the tangent type of the primal.
+        """
+        try:
+            aval = typeof(primal)
+            fits = typeof(tangent) is aval.tangent_type()
+        except TypeError:  # one of them is no value
+            fits = False
+        if not fits:
+            aval = check_tangent(primitive, primal, tangent)
+        return LiftTracer(self, aval, (primal, tangent))
 
     def dual(self, primal: Any, tangent: Any) -> Any:
         """The tracer of a pair, or the primal alone where the tangent is zero."""
         return primal if tangent is None else LiftTracer(self, typeof(primal), (primal, tangent))
 
 
+@jvp_rules.deriver
 def derive_jvp(primitive: Primitive) -> JvpRule | None:
     """The rule that follows from a primitive's regions or decomposition."""
     lifted = derive(primitive)

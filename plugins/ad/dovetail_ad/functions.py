@@ -40,7 +40,7 @@ from .forward import JvpTrace, jvp_values
 from .linear import LinearTrace, to_program
 from .mutable_arguments import flat_with_none, is_mutable, plain_leaves, tangents_of
 from .pullback import VJP, Pull
-from .transposition import backward_pass
+from .transposition import backward_pass, transposed_call
 
 
 def jvp(
@@ -112,16 +112,12 @@ class Linearized:
     ) -> list[Any]:
         """Input cotangents (None for zeros) of output cotangents; see ``backward_pass``."""
         out_live, in_live = self.live
-        trace = LinearTrace(get_trace())
         avals = self.program.in_avals[len(self.residuals) :]
-        unknown = [trace.unknown(a) for a in avals]
-        outs = run_under(
-            trace, eval_jaxpr, self.program.jaxpr, self.program.consts, *self.residuals, *unknown
-        )
+        f = partial(eval_jaxpr, self.program.jaxpr, self.program.consts, *self.residuals)
         cts = [ct for ct, live in zip(cotangents, out_live) if live]
         if accumulators is not None:
             accumulators = [a for a, live in zip(accumulators, in_live) if live]
-        found = iter(backward_pass(trace, unknown, outs, cts, accumulators))
+        found = iter(transposed_call(f, avals, cts, accumulators))
         return [next(found) if live else None for live in in_live]
 
 

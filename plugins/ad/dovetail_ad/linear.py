@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import (
+    EVAL,
     AbstractValue,
     ClosedJaxpr,
     Eqn,
@@ -23,13 +24,17 @@ from dovetail_core import (
     Tracer,
     Var,
     current_source,
+    run_under,
     typeof,
 )
 from dovetail_core.base.frozen import frozen
 from dovetail_core.base.options import check_ir
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
+from dovetail_core.types.algebra import algebra
+from dovetail_core.types.avals import is_wide
 
+from .rule_checks import check_results
 from .tables import partial_eval_rules
 
 
@@ -95,9 +100,11 @@ class LinearTrace(Trace):
             return self.record(primitive, args, params)
         token = set_trace(self.parent)
         try:
-            return rule(self, args, params)
+            found = rule(self, args, params)
         finally:
             reset_trace(token)
+        check_results(primitive, args, params, found)
+        return found
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
@@ -137,7 +144,15 @@ def to_program(
             return variables[x.index]
         if x.__class__ in (bool, int, float, complex) or isinstance(x, np.generic):
             return Literal(x, typeof(x))
-        return residuals.setdefault(id(x), (Var(typeof(x)), x))[0]
+        found = residuals.get(id(x))
+        if found is None:
+            aval = typeof(x)
+            value = x
+            if isinstance(x, np.ndarray) and is_wide(x.dtype):
+                # It is of another type under the other mode of 64-bit types.
+                value = run_under(EVAL, algebra().array, x, aval)
+            found = residuals[id(x)] = Var(aval), value
+        return found[0]
 
     eqns: list[Eqn] = []
     high = False

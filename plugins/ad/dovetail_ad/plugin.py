@@ -15,6 +15,7 @@ MANIFEST = Manifest(
         "ad.partial_eval": "dovetail_ad.tables:partial_eval_rules",
     },
     contributes={
+        "ad.jvp": ("dovetail_ad.forward",),
         "ad.transpose": ("dovetail_ad.region_transposition",),
         "ad.partial_eval": ("dovetail_ad.regions",),
     },

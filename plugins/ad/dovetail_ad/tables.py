@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import Primitive, RuleTable
+from dovetail_core import RuleTable
 
 Rule = Callable[..., Any]
 """A rule of any of these tables. What it takes and returns its table's ``signature`` says; its
@@ -47,13 +47,7 @@ class PartialEvalRule(Protocol):
     def __call__(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any: ...
 
 
-def _derive_jvp(primitive: Primitive) -> JvpRule | None:
-    from .forward import derive_jvp
-
-    return derive_jvp(primitive)
-
-
-jvp_rules: RuleTable[Rule] = RuleTable("ad.jvp", signature=JvpRule, derive=_derive_jvp, law="jvp")
+jvp_rules: RuleTable[Rule] = RuleTable("ad.jvp", signature=JvpRule, law="jvp")
 transpose_rules: RuleTable[Rule] = RuleTable(
     "ad.transpose",
     signature=TransposeRule,

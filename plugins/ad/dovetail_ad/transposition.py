@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import (
+    AbstractValue,
     ClosedJaxpr,
     MissingRule,
     Primitive,
@@ -16,11 +17,14 @@ from dovetail_core import (
     run_under,
     set_source_override,
     stage_closed,
+    typeof,
 )
+from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add
 
 from .linear import LinearInput, LinearTrace, checked
+from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
 
 
@@ -54,13 +58,41 @@ def backward_pass(
         try:
             rule = rules.get(primitive) or _find(primitive)
             results = rule(given if primitive.multiple_results else given[0], *args, **params)
+            if results.__class__ is not list or len(results) != len(args):
+                check_count(transpose_rules, primitive, results, len(args), "operand")
             for x, ct in zip(args, results):
                 if ct is not None and x.__class__ is LinearInput and x._trace is trace:
+                    aval = x.aval
+                    try:
+                        fits = typeof(ct) is aval and not aval.is_high
+                    except TypeError:  # it is no value
+                        fits = False
+                    if not fits:
+                        check_cotangent(primitive, args, x, ct)
                     _accumulate(cts, x.index, ct)
         finally:
             reset_source_override(token)
     found = [cts[x.index] for x in inputs]
     return [None if ct.__class__ is _Taker else ct for ct in found] if accumulators else found
+
+
+def transposed_call(
+    f: Callable[..., Sequence[Any]],
+    avals: Sequence[AbstractValue],
+    cotangents: Sequence[Any],
+    accumulators: Sequence[Any] | None = None,
+) -> list[Any]:
+    """The transpose of a linear function, applied: see :func:`backward_pass`.
+
+    Args:
+        f: takes one value per type in ``avals`` and returns a sequence of results, in which None is
+            a zero. It is called once, on linear unknowns.
+    """
+    trace = LinearTrace(get_trace())
+    unknown = [trace.unknown(a) for a in avals]
+    outs = run_under(trace, f, *unknown)
+    trace.ended = True  # what is not linear in the unknowns meets them again, and is noticed
+    return backward_pass(trace, unknown, outs, cotangents, accumulators)
 
 
 class _Taker:
@@ -146,11 +178,14 @@ def _transpose_program(
 
     def transposed(*args: Any) -> list[Any]:
         values, cts = iter(args[: len(known)]), iter(args[len(known) :])
-        trace = LinearTrace(get_trace())
-        ins = [trace.unknown(a) if live else next(values) for a, live in zip(avals, linear)]
-        outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
-        unknown = [x for x, live in zip(ins, linear) if live]
-        found = backward_pass(trace, unknown, outs, [next(cts) if g else None for g in given])
+
+        def of_unknowns(*unknown: Any) -> list[Any]:
+            rest = iter(unknown)
+            ins = [next(rest) if live else next(values) for live in linear]
+            return eval_jaxpr(program.jaxpr, program.consts, *ins)
+
+        types = [a for a, live in zip(avals, linear) if live]
+        found = transposed_call(of_unknowns, types, [next(cts) if g else None for g in given])
         nonzero[:] = [ct is not None for ct in found]
         return [ct for ct in found if ct is not None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from dovetail_core import (
     AbstractValue,
@@ -13,6 +13,7 @@ from dovetail_core import (
     LiftTrace,
     LiftTracer,
     Primitive,
+    ShapedArray,
     Trace,
     derive,
     high_algebra,
@@ -21,6 +22,7 @@ from dovetail_core import (
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.ir.programs import programs_in
+from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.types.algebra import algebra
 
 from .tables import BatchRule, batch_rules
@@ -171,17 +173,56 @@ class BatchTrace(LiftTrace[Batched]):
         rule = batch_rules.rules.get(primitive) or batch_rules.miss(primitive)
         token = set_trace(self.parent)
         try:
-            out, dim = rule(self.axis, values, dims, **params)
+            found = rule(self.axis, values, dims, **params)
         finally:
             reset_trace(token)
+        try:
+            out, dim = found
+        except (TypeError, ValueError):
+            refuse_pair(primitive, found)
         if primitive.multiple_results:
-            return [self.lift(v) for v in zip(out, dim)]
-        return self.lift((out, dim))
+            check_count(batch_rules, primitive, out, None, "result")
+            check_count(batch_rules, primitive, dim, len(out), "result")
+            return [x if d is None else self.checked(primitive, x, d) for x, d in zip(out, dim)]
+        return out if dim is None else self.checked(primitive, out, dim)
+
+    def checked(self, primitive: Primitive, x: Any, dim: Any) -> LiftTracer:
+        """The tracer of a mapped value that a rule returned.
+
+        Raises:
+            TypeError: it has no mapped axis at ``dim``.
+        """
+        size = self.axis.size
+        try:
+            aval: Any = typeof(x)
+            fits = aval.is_high or (dim >= 0 and aval.shape[dim] == size)
+        except (TypeError, IndexError):  # one of them is something else
+            fits = False
+        if not fits:
+            refuse_axis(primitive, x, dim, size)
+        if aval.is_high:
+            return LiftTracer(self, aval.mapped(size, dim), (x, dim))
+        shape = aval.shape
+        element = ShapedArray(shape[:dim] + shape[dim + 1 :], aval.dtype, aval.weak_type)
+        return LiftTracer(self, element, (x, dim))
 
     def _names_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
         if "axis_sizes" in params:
             return self.axis.name in params["axes"]
         return any(self.axis.name in axes_of(p) for p in programs_of(params))
+
+
+def refuse_pair(primitive: Primitive, found: Any) -> NoReturn:
+    """Raise TypeError: a batch rule returned no pair."""
+    wanted = "it must return a pair (result, position of its mapped axis)"
+    refuse_result(batch_rules, primitive, kind_of(found), wanted)
+
+
+def refuse_axis(primitive: Primitive, x: Any, dim: Any, size: int) -> NoReturn:
+    """Raise TypeError: a batch rule returned a value that is not mapped where it says."""
+    got = type_of_result(batch_rules, primitive, x, "a result").str_short()
+    wanted = f"that must be the position, from the front, of an axis of length {size}, or None"
+    refuse_result(batch_rules, primitive, f"{dim!r} as the mapped axis of a {got}", wanted)
 
 
 def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
@@ -206,7 +247,7 @@ def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
 
 
 @batch_rules.deriver
-def _derive(primitive: Primitive) -> BatchRule | None:
+def derive_batch(primitive: Primitive) -> BatchRule | None:
     """The rule that follows from a primitive's regions or decomposition."""
     lifted = derive(primitive)
     if lifted is None:

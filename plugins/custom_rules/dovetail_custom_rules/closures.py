@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from dovetail_ad import has_tangent
 from dovetail_core import Jaxpr, Tracer, eval_jaxpr, stage, typeof
 from dovetail_core.tree.util import (
     register_pytree_node,
@@ -16,7 +17,6 @@ from dovetail_core.tree.util import (
 
 from .checks import check_value, differences, name_of
 from .decorators import custom_vjp
-from .zeros import has_tangent
 
 
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, list[Any]]:
@@ -44,9 +44,9 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
 
     avals = [check_value(x, f"{what}: an example argument") for x in leaves]
     jaxpr, consts = stage(flat, avals, name_of(fun))
-    moved = [isinstance(c, Tracer) and has_tangent(c.aval) for c in consts]
-    kept = [c for c, m in zip(consts, moved) if not m]
-    values = [c for c, m in zip(consts, moved) if m]
+    live = [isinstance(c, Tracer) and has_tangent(c.aval) for c in consts]
+    kept = [c for c, m in zip(consts, live) if not m]
+    values = [c for c, m in zip(consts, live) if m]
 
     def converted(*args: Any) -> Any:
         n = len(args) - len(values)
@@ -57,7 +57,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
                 f"arguments, then the {len(values)} converted values: {differences(in_tree, tree)}"
             )
         k, v = iter(kept), iter(args[n:])
-        all_consts = [next(v) if m else next(k) for m in moved]
+        all_consts = [next(v) if m else next(k) for m in live]
         return tree_unflatten(out_tree[0], eval_jaxpr(jaxpr, all_consts, *given))
 
     return converted, values

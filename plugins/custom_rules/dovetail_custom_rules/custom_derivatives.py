@@ -1,11 +1,15 @@
 """Surface ``custom_derivatives``: rules of differentiation, by JAX's names."""
 
+from dovetail_ad import SymbolicZero as SymbolicZero
+
 from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
-from .decorators import custom_jvp as custom_jvp, custom_vjp as custom_vjp
-from .linear_calls import linear_call as linear_call
+from .decorators import (
+    custom_jvp as custom_jvp,
+    custom_vjp as custom_vjp,
+    linear_call as linear_call,
+)
 from .zeros import (
     CustomVJPPrimal as CustomVJPPrimal,
-    SymbolicZero as SymbolicZero,
     custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
     zero_from_primal as zero_from_primal,
 )

@@ -1,13 +1,14 @@
-"""JAX's decorators, as thin forms of :class:`custom`."""
+"""JAX's decorators, as thin forms of :class:`custom`, and what is made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dovetail_core.tree.util import tree_structure
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
+from dovetail_lax import map as lax_map
 
-from .checks import check_value, differences, path_of
+from .checks import check_value, differences, name_of, path_of
 from .function import custom
 
 
@@ -109,3 +110,57 @@ def _check_out_types(name: str, out_types: Any, out: Any) -> None:
                 f"{name} returned {got.str_short()}{f' for the output {path}' if path else ''}, "
                 f"where out_types says {t}"
             )
+
+
+def linear_call(
+    fun: Callable[..., Any], fun_transpose: Callable[..., Any], residual_args: Any, linear_args: Any
+) -> Any:
+    """``fun(residual_args, linear_args)``, which is linear in ``linear_args``.
+
+    Its transpose is ``fun_transpose(residual_args, cotangent)``, which is again such a call, with
+    ``fun`` as its transpose. It may be differentiated with respect to the residuals, too.
+
+    Returns: what ``fun`` returns.
+
+    Raises:
+        TypeError: an argument is not callable; when transposed, ``fun_transpose`` does not return
+            the structure and types of ``linear_args``.
+    """
+    for f in (fun, fun_transpose):
+        if not callable(f):  # pyright: ignore[reportUnnecessaryComparison]
+            raise TypeError(
+                f"linear_call takes two functions, got {f!r} of type {type(f).__name__}"
+            )
+
+    def call(residuals: Any, linear: Any) -> Any:
+        return fun(residuals, linear)
+
+    def transposed(residuals: Any, cotangent: Any) -> Any:
+        return linear_call(fun_transpose, fun, residuals, cotangent)
+
+    call.__name__ = name_of(fun)
+    transposed.__name__ = name_of(fun_transpose)
+    f = custom(call)
+    f.def_transpose(transposed)
+    return f(residual_args, linear_args)
+
+
+def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
+    """Decorator: under ``vmap``, call ``f`` for one element after another, in a loop."""
+    made = custom_vmap(f)
+
+    def looped(axis_size: int, in_batched: Any, *args: Any) -> tuple[Any, Any]:
+        leaves, tree = tree_flatten(args)
+        flags = tree_flatten(in_batched)[0]
+        mapped = [x for x, b in zip(leaves, flags) if b]
+
+        def one(xs: Any) -> Any:
+            rest = iter(xs)
+            given = [next(rest) if b else x for x, b in zip(leaves, flags)]
+            return made.rules.fun(*tree_unflatten(tree, given))
+
+        out = lax_map(one, mapped)
+        return out, tree_map(lambda _: True, out)
+
+    made.def_vmap(looped)
+    return made

@@ -1,4 +1,4 @@
-"""Rules of one call on flat lists of arrays: what rows are made of, whoever wrote them."""
+"""Rules of one call on flat lists of arrays: what primitives are made of, whoever wrote them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FlatRules:
         reduce: from which results are used to a function of the operands that returns those.
         batch: ``(axis, operands, dims)`` to results and their dims.
         table_rules: rules of any tables, as their tables want them.
-        made: rows derived from the row with these rules, by what they are for.
+        made: primitives derived from the primitive with these rules, by what they are for.
     """
 
     name: str
@@ -75,7 +75,7 @@ class FlatRules:
     made: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def derived(self, program: Any, key: Any, make: Callable[[], T]) -> T:
-        """What ``make`` makes for ``key`` of the row with the body ``program``; remembered.
+        """What ``make`` makes for ``key`` of the primitive with the body ``program``; remembered.
 
         The program is kept, so that its identity stays its own.
         """

@@ -111,7 +111,7 @@ class Frame:
         return [self.statics[i] if i in self.statics else next(values) for i in range(self.count)]
 
     def arguments(self, operands: Sequence[Any]) -> list[Any]:
-        """All arguments in order, from the operands of the row."""
+        """All arguments in order, from the operands of the primitive."""
         return self.fill([arrayed(x) for x in operands[self.closed :]])
 
     def parted(self, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:

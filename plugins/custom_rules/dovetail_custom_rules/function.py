@@ -6,12 +6,77 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from dovetail_core import EVAL, Tracer, get_trace
-from dovetail_core.tree.util import tree_unflatten
+from dovetail_ad import JvpTrace, LinearTrace
+from dovetail_core import (
+    EVAL,
+    Tracer,
+    UnexpectedTracerError,
+    consts_to_inputs,
+    get_trace,
+    run_under,
+    stage,
+    typeof,
+)
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
-from .calls import call_python, looks_through, staged_call
-from .keeping import keeping_row
-from .rules import Rules
+from .checks import check_value, closed_over, names_rule
+from .frame import Frame
+from .primitive import program_primitive, python_primitive, saved_primitive
+from .rules import Rules, Staged, flat_rules
+
+
+def looks_through(trace: Any) -> bool:
+    """Whether all that happens is differentiation of values that are known now."""
+    while isinstance(trace, (JvpTrace, LinearTrace)):
+        trace = trace.parent
+    return trace is EVAL
+
+
+def call_python(rules: Rules, frame: Frame) -> Any:
+    """A call that no program records: rules see values, as do the function and its conditions."""
+
+    def body(*leaves: Any) -> list[Any]:
+        return frame.results(rules.fun(*frame.fill(leaves)), frame.name)
+
+    def evaluate(*leaves: Any) -> list[Any]:
+        try:
+            return run_under(EVAL, body, *leaves)
+        except UnexpectedTracerError as e:
+            if names_rule(e):
+                raise
+            raise closed_over(
+                f"{frame.name} is differentiated with respect to a value that the function closes "
+                "over, but its custom rule only says how to differentiate with respect to its "
+                "arguments. Pass the value as an argument that the rule differentiates, or apply "
+                "stop_gradient to it."
+            ) from e
+
+    primitive = python_primitive(flat_rules(rules, frame, None), body, evaluate)
+    outs = primitive.bind(*frame.leaves)
+    return tree_unflatten(frame.out_tree, outs)
+
+
+def staged_call(rules: Rules, frame: Frame) -> Staged:
+    """The primitive and program of a call.
+
+    The body is traced at each call: nothing says that it, or a static argument, is what it was.
+    """
+    avals = [typeof(x) for x in frame.leaves]
+    frame.leaves = []  # rules keep the frame, but are no part of this call
+    rules.called = True
+
+    def flat(*xs: Any) -> list[Any]:
+        leaves, frame.out_tree = tree_flatten(rules.fun(*frame.fill(xs)))
+        for x in leaves:
+            check_value(x, f"{frame.name} returned a value that is not an array")
+        return leaves
+
+    jaxpr, consts = stage(flat, avals, rules.name)
+    program = consts_to_inputs(jaxpr)
+    frame.closed = len(consts)
+    frame.out_avals = program.out_avals
+    primitive = program_primitive(flat_rules(rules, frame, program.in_avals))
+    return Staged(primitive, program, consts, frame.out_tree)
 
 
 class custom:  # lower case: used as a decorator
@@ -121,7 +186,7 @@ class custom:  # lower case: used as a decorator
         """Set what a checkpointed caller keeps: ``rule(policy, type)`` says of each result, in
         place of the caller's policy, whether it is kept (or moved: what policies answer)."""
         self.rules.set("remat", rule)
-        self.rules.keeping = keeping_row(self.rules.name, rule)
+        self.rules.saved = saved_primitive(self.rules.name, rule)
         return rule
 
     def def_rule(self, table: str, rule: Callable[..., Any]) -> Any:
@@ -139,7 +204,7 @@ class custom:  # lower case: used as a decorator
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule of forward mode as a sum: one function ``jvp(tangent, result, *args)`` per
         argument, or None where the tangent does not depend on it."""
-        from .sums import sum_of_jvps
+        from .jvp_rules import sum_of_jvps
 
         self.rules.set("jvp", (sum_of_jvps(self.rules.name, self, jvps), False))
 
@@ -158,9 +223,9 @@ class custom:  # lower case: used as a decorator
             return call_python(rules, frame)
         leaves = frame.leaves
         staged = staged_call(rules, frame)
-        outs = staged.row.bind(*staged.consts, *leaves, program=staged.program)
-        if rules.keeping is not None:
-            outs = [rules.keeping.bind(x) for x in outs]
+        outs = staged.primitive.bind(*staged.consts, *leaves, program=staged.program)
+        if rules.saved is not None:
+            outs = [rules.saved.bind(x) for x in outs]
         return tree_unflatten(staged.out_tree, outs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Rows under a transformation that has no rule of its own for them: their rules are lifted, too."""
+"""Primitives under a transformation that has no rule of its own for them: their rules lifted."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from functools import reduce as fold
 from typing import Any
 
+from dovetail_ad import has_tangent
 from dovetail_core import (
     ClosedJaxpr,
     Primitive,
     lift_call,
     lift_program,
 )
+from dovetail_core.interpret.lowering import LowCarrier
 from dovetail_core.types.algebra import algebra
 
-from .flat import FlatRules, pick, spread
-from .zeros import has_tangent
+from .flat import Backward, Flags, FlatRules, Transposed, pick, spread
+from .primitive import program_primitive
 
 
 class Lifting:
@@ -67,11 +69,14 @@ class Lifting:
         return spread(lift_call(self.carrier, on_live, pick(values, live)), holes)
 
 
-def lift_row(
-    row: Primitive, rules: FlatRules, carrier: Any, args: Sequence[Any], params: dict[str, Any]
+def lift_primitive(
+    primitive: Primitive,
+    rules: FlatRules,
+    carrier: Any,
+    args: Sequence[Any],
+    params: dict[str, Any],
 ) -> list[Any]:
-    """Apply a row to lifted operands: a row around the lifted body, with lifted rules."""
-    from .lifted import lifted_row
+    """Apply a primitive to lifted operands: one around the lifted body, with lifted rules."""
 
     program: ClosedJaxpr = params["program"]
     ins = tuple(carrier.structure(a, 0) for a in args)
@@ -86,7 +91,7 @@ def lift_row(
     body = lift_program(carrier, program, ins, outs)[0]
     lifting = Lifting(carrier, program.in_avals, ins, program.out_avals, outs)
     key = "lifted", type(carrier), carrier.key, ins, outs
-    lifted = rules.derived(program, key, lambda: lifted_row(rules, lifting))
+    lifted = rules.derived(program, key, lambda: lifted_primitive(rules, lifting))
     arrays = lifting.arrays(args, ins)
     results = lifted.bind(*[x for xs in arrays for x in xs], program=body)
     found: list[Any] = []
@@ -102,3 +107,157 @@ def to_front(axis: Any, x: Any, dim: int | None) -> Any:
     if dim is None:
         return algebra().broadcast(x, axis.size, 0)
     return x if dim == 0 else algebra().move_axis(x, dim, 0)
+
+
+def lifted_primitive(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Primitive:
+    """The primitive with lifted rules; with the rule of batching only if ``batch`` says so."""
+    return program_primitive(lifted_rules(rules, lifting, batch))
+
+
+def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> FlatRules:
+    """The rules of the function from arrays to arrays that a lifted function is.
+
+    Rules of differentiation are lifted where a lifted tangent is the tangent of a lifted value;
+    ``table_rules`` are not, because their tables alone know what they mean; they stay where values
+    are only taken apart.
+    """
+    instances = lifting.carrier.has_instances
+    return FlatRules(
+        rules.name,
+        rules.origin,
+        tuple(w for w, n in zip(rules.fixed, lifting.in_widths) for _ in range(n)),
+        jvp=_jvp(rules.jvp, lifting) if instances and rules.jvp else None,
+        vjp=_vjp(rules.vjp, lifting) if instances and rules.vjp else None,
+        transpose=_transpose(rules.transpose, lifting) if instances and rules.transpose else None,
+        reduce=_reduce(rules.reduce, lifting) if rules.reduce else None,
+        batch=_batch(rules.batch, lifting) if batch and rules.batch else None,
+        table_rules=rules.table_rules if isinstance(lifting.carrier, LowCarrier) else {},
+    )
+
+
+def _jvp(jvp: Callable[..., Any], lifting: Lifting) -> Callable[..., Any]:
+    def lifted(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        n = len(primals)
+        values = [*map(lifting.lift_single, primals, lifting.ins)]
+        values += map(lifting.lift_single, tangents, lifting.ins)
+
+        def flat(*xs: Any) -> list[Any]:
+            outs, found = jvp(xs[:n], xs[n:])
+            return [*outs, *found]
+
+        found = lifting.call(flat, values)
+        m = len(lifting.outs)
+        outs = [lifting.single(v, s) for v, s in zip(found[:m], lifting.outs)]
+        return outs, [lifting.single(v, s) for v, s in zip(found[m:], lifting.outs)]
+
+    return lifted
+
+
+def _vjp(vjp: Backward, lifting: Lifting) -> Backward:
+    carrier: Any = lifting.carrier
+
+    def fwd(primals: Sequence[Any], mask: Flags) -> tuple[list[Any], list[Any], Any]:
+        token: list[Any] = []
+
+        def flat(*xs: Any) -> list[Any]:
+            outs, residuals, inner = vjp.fwd(xs, mask)
+            token[:] = [inner]
+            return [*outs, *residuals]
+
+        found = lifting.call(flat, lifting.values(primals))
+        m = len(lifting.outs)
+        outs = [lifting.single(v, s) for v, s in zip(found[:m], lifting.outs)]
+        structures = tuple(carrier.structure(v, 0) for v in found[m:])
+        residuals = [lifting.single(v, s) for v, s in zip(found[m:], structures)]
+        return outs, residuals, (token[0], structures)
+
+    def bwd(token: Any, residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        inner, structures = token
+        n = len(structures)
+        values = [*map(lifting.lift_single, residuals, structures)]
+        values += map(lifting.lift_single, cts, lifting.outs)
+        found = lifting.call(lambda *xs: vjp.bwd(inner, xs[:n], xs[n:]), values)
+        return _collected(lifting, found)
+
+    return Backward(fwd, bwd, vjp.name, vjp.lean)
+
+
+def _collected(lifting: Lifting, cts: Sequence[Any]) -> list[Any]:
+    """Cotangents of operands at the operands' structures."""
+    collect = lifting.carrier.collect
+    return [
+        None if ct is None else lifting.single(collect(ct, s), s) for ct, s in zip(cts, lifting.ins)
+    ]
+
+
+def _transpose(transpose: Transposed, lifting: Lifting) -> Transposed:
+    def apply(operands: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        n = len(operands)
+        values = [*map(lifting.lift_single, operands, lifting.ins)]
+        values += map(lifting.lift_single, cts, lifting.outs)
+        found = lifting.call(lambda *xs: transpose.apply(xs[:n], xs[n:]), values)
+        return _collected(lifting, found)
+
+    return Transposed(transpose.linear, apply)
+
+
+def _reduce(reduce: Callable[[Flags], Any], lifting: Lifting) -> Callable[[Flags], Any]:
+    def lifted(used: Flags) -> Callable[..., list[Any]]:
+        """A result of the function is used if any of its arrays is."""
+        rest = iter(used)
+        each = [[next(rest) for _ in range(n)] for n in lifting.out_widths]
+        wanted = tuple(any(flags) for flags in each)
+        f = reduce(wanted)
+
+        def run(*arrays: Any) -> list[Any]:
+            found = lifting.call(lambda *xs: f(*xs), lifting.values(arrays))
+            parts = lifting.arrays(found, pick(lifting.outs, wanted))
+            flags = [fs for fs, w in zip(each, wanted) if w]
+            return [x for xs, fs in zip(parts, flags) for x in pick(xs, fs)]
+
+        return run
+
+    return lifted
+
+
+def _batch(batch: Callable[..., Any], lifting: Lifting) -> Callable[..., Any]:
+    def lifted(axis: Any, operands: Sequence[Any], dims: Sequence[int | None]) -> Any:
+        arrays: list[Any] = []
+        inner: list[int | None] = []
+        at = 0
+        for n in lifting.in_widths:
+            group, ds = operands[at : at + n], dims[at : at + n]
+            mapped = any(d is not None for d in ds)
+            arrays += [to_front(axis, x, d) if mapped else x for x, d in zip(group, ds)]
+            inner.append(0 if mapped else None)
+            at += n
+        out_dims: list[Any] = []
+
+        def run(*xs: Any) -> list[Any]:
+            outs, found = batch(axis, xs, inner)
+            out_dims[:] = found
+            return outs
+
+        found = lifting.call(run, lifting.values(arrays, 1))
+        parts = lifting.arrays(found, lifting.outs, 1)
+        return (
+            [x for xs in parts for x in xs],
+            [d for xs, d in zip(parts, out_dims) for _ in xs],
+        )
+
+    return lifted
+
+
+def lifting_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
+    """How the primitive is lifted whole, by any carrier, and its rule of ``to_lo``."""
+
+    def lift(carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        return lift_primitive(primitive, rules, carrier, args, params)
+
+    def to_lo(*args: Any, **params: Any) -> list[Any]:
+        return lift(LowCarrier(rules.name), args, params)
+
+    if rules.reduce is None or primitive.regions is None:
+        return {"lift": lift}
+    # The rule speaks of high values also where the program has their arrays.
+    return {"lift": lift, "to_lo": to_lo}

@@ -8,20 +8,31 @@ from typing import Any, NamedTuple
 
 from dovetail_core import ClosedJaxpr, Primitive, generation, registry
 
-from .backward_rules import flat_vjp
 from .checks import name_of
+from .dce import dce_rules, flat_dce
 from .flat import FlatRules
-from .forward_rules import flat_jvp, flat_lin
 from .frame import Frame
-from .mapping import flat_vmap
-from .selecting import flat_dce
-from .transposes import flat_transpose
+from .jvp_rules import flat_jvp, flat_lin
+from .lifting import lifting_rules
+from .primitive import makers
+from .pushforward import differentiation_rules
+from .reverse import transposition_rules
+from .vjp_rules import flat_transpose, flat_vjp
+from .vmap import batching_rules, flat_vmap
+
+makers += (
+    dce_rules,
+    lifting_rules,
+    batching_rules,
+    transposition_rules,
+    differentiation_rules,  # a rule of differentiation comes before that of a linear function
+)
 
 
 class Staged(NamedTuple):
     """A call whose body was traced."""
 
-    row: Primitive
+    primitive: Primitive
     program: ClosedJaxpr
     consts: list[Any]
     out_tree: Any
@@ -39,7 +50,7 @@ class Rules:
         self.strict: frozenset[int] = frozenset()
         self.needs: set[tuple[str, str, str]] = set()
         self.called = False  # in a program that is staged
-        self.keeping: Primitive | None = None
+        self.saved: Primitive | None = None
         self.ignores_closure = False  # the derivative does not depend on what is closed over
         self._signature = _signature_of(fun)
         self._plain = _plain_count(self._signature)

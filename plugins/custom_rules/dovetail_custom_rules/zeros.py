@@ -7,42 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import AbstractValue, float0, is_inexact, typeof
+from dovetail_ad import SymbolicZero
+from dovetail_core import float0, typeof
 from dovetail_core.tree.util import tree_map
 from dovetail_core.types.algebra import algebra, zeros
-
-
-class SymbolicZero:
-    """A tangent or cotangent that is zero, without an array: it has only a type, ``aval``."""
-
-    __slots__ = ("aval",)
-
-    def __init__(self, aval: AbstractValue) -> None:
-        self.aval = aval
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the zero."""
-        return self.aval.shape  # type: ignore[attr-defined]
-
-    @property
-    def dtype(self) -> Any:
-        """The element type of the zero."""
-        return self.aval.dtype  # type: ignore[attr-defined]
-
-    def __repr__(self) -> str:
-        return f"SymbolicZero({self.aval.str_short()})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SymbolicZero) and self.aval == other.aval
-
-    def __hash__(self) -> int:
-        return hash((SymbolicZero, self.aval))
-
-    @staticmethod
-    def from_primal_value(val: Any) -> SymbolicZero:
-        """The zero tangent of ``val``."""
-        return SymbolicZero(typeof(val).tangent_type())
 
 
 @dataclass(frozen=True)
@@ -95,11 +63,6 @@ def is_zero(x: Any) -> bool:
     return x is None or isinstance(x, SymbolicZero) or getattr(x, "dtype", None) == float0
 
 
-def has_tangent(aval: AbstractValue) -> bool:
-    """Whether values of this type have tangents (integers do not)."""
-    return aval.is_high or is_inexact(getattr(aval, "dtype", None))
-
-
 def arrayed(x: Any) -> Any:
     """A Python or NumPy value as an array, so that rules may use an array's methods."""
     if x.__class__ in _PLAIN or isinstance(x, _NUMPY):
@@ -109,8 +72,3 @@ def arrayed(x: Any) -> Any:
 
 _PLAIN = (bool, int, float, complex)
 _NUMPY = (np.generic, np.ndarray)
-
-
-def typed(x: Any, want: Any) -> Any:
-    """``x`` at type ``want``, from which it differs at most in being weakly typed."""
-    return x if typeof(x) == want or want.is_high else algebra().convert(x, want)

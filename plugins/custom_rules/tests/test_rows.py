@@ -57,7 +57,7 @@ def test_the_text_numbers_rows_because_names_need_not_be_unique() -> None:
     program = dt.make_jaxpr(lambda x: (f(x), g(x), f(x)))(1.0)
     text = print_ir(program)
     assert [text.count(f"'<lambda>'#{i}") for i in range(4)] == [1, 1, 1, 0]
-    with pytest.raises(IRError, match="constant #0 is not the row '<lambda>' of a custom rule"):
+    with pytest.raises(IRError, match="constant #0 is not the primitive '<lambda>'"):
         parse_ir(text)
 
 

@@ -8,6 +8,8 @@ from dovetail_core.base.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
     from dovetail_ad import (
+        SymbolicZero as Zero,
+        instantiate_zeros as instantiate_zeros,
         is_linear as is_undefined_primal,
     )
     from dovetail_core import (
@@ -22,10 +24,6 @@ if TYPE_CHECKING:
         TransformedRef as TransformedRef,
     )
 
-    from .attributes import (
-        aval_method as aval_method,
-        aval_property as aval_property,
-    )
     from .box import (
         Box as Box,
         MutableHiType as MutableHiType,
@@ -39,12 +37,10 @@ if TYPE_CHECKING:
     from .primitive import (
         HiPrimitive as HiPrimitive,
     )
-    from .sharding import (
+    from .types import (
         HiPspec as HiPspec,
-    )
-    from .zeros import (
-        Zero as Zero,
-        instantiate_zeros as instantiate_zeros,
+        aval_method as aval_method,
+        aval_property as aval_property,
     )
 
 # Written by tools/make_lazy.py from the imports above.
@@ -53,18 +49,18 @@ _WHERE = {
     "AbstractValue": "=dovetail_core",
     "Box": "box",
     "HiPrimitive": "primitive",
-    "HiPspec": "sharding",
+    "HiPspec": "types",
     "HiType": "=dovetail_core",
     "MutableHiType": "box",
     "ShapedArray": "=dovetail_core",
     "TransformedRef": "=dovetail_refs",
     "VJPHiPrimitive": "classes",
-    "Zero": "zeros",
-    "aval_method": "attributes",
-    "aval_property": "attributes",
+    "Zero": "=dovetail_ad:SymbolicZero",
+    "aval_method": "types",
+    "aval_property": "types",
     "box_get": "box",
     "box_set": "box",
-    "instantiate_zeros": "zeros",
+    "instantiate_zeros": "=dovetail_ad",
     "is_undefined_primal": "=dovetail_ad:is_linear",
     "lower_to_lo": "=dovetail_core",
     "new_box": "box",

@@ -1,21 +1,132 @@
-"""High primitives as objects of a class: one object per use, with its types and parameters."""
+"""High primitives as classes: rules are methods; over a mapped axis they are such again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any
 
-from dovetail_core import NO_EFFECTS, Effect, Primitive, current_source, describe_source
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
-from dovetail_core.types.high import missing
+from dovetail_ad import SymbolicZero as Zero
+from dovetail_batching import Axis, batch_values, carrier_of
+from dovetail_core import Eqn, Primitive, with_leading
+from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
-from .reverse import pull_back, tangent_of
+from .operations import HiOperation
 from .structures import checked
-from .two_phases import apply_in_two_phases
-from .zeros import differentiable, plain, symbolic
+
+DERIVATIVES = ("jvp", "lin", "vjp_fwd")
 
 
-class VJPHiPrimitive:
+def primitive_of(cls: type[HiOperation]) -> Primitive:
+    """A primitive for a class; its parameter ``op`` is the object."""
+    name, module = cls.__name__, cls.__module__
+    primitive = Primitive(name, multiple_results=True, anonymous=True, module=module)
+    primitive.is_high = lambda op: True
+    primitive.def_effectful_abstract_eval(lambda *avals, op: (op.out_flat, op.effects))
+    primitive.def_decomposition(lambda *args, op: op.expand_flat(args))
+
+    def has(*names: str) -> bool:
+        return any(getattr(cls, n) is not getattr(HiOperation, n) for n in names)
+
+    rules: dict[str, Callable[..., Any]] = {}
+    if has(*DERIVATIVES):
+        rules["ad.jvp"] = lambda primals, tangents, op: op.jvp_rule(primals, tangents)
+    if has("batch"):
+        rules["batching.batch"] = _batch
+    elif has(*DERIVATIVES, "dce"):
+        rules["batching.batch"] = _batch_whole
+    if has("remat"):
+        rules["remat.keep"] = _keep
+    if has("dce"):
+        rules["dce"] = _dce
+    primitive.rules = rules
+    return primitive
+
+
+def _batch(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiOperation) -> Any:
+    rule = f"{op!r}.batch"
+    out, out_dims = op.batch(axis, op.arguments(args), op.arguments(dims))
+    leaves, tree = tree_flatten(out)
+    if tree != op.out_tree:
+        checked(rule, out, op.out_aval)  # raises
+    places = _spread(out_dims, op.out_aval)
+    return leaves, places
+
+
+def _spread(dims: Any, tree: Any) -> list[Any]:
+    """``dims``, of the structure of ``tree`` or one for all of its leaves, per leaf."""
+    n = tree_structure(tree).num_leaves
+    if dims is None or isinstance(dims, int):
+        return [dims] * n
+    leaves = tree_flatten(dims, is_leaf=lambda x: x is None)[0]
+    return leaves if len(leaves) == n else [dims] * n
+
+
+def _batch_whole(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiOperation) -> Any:
+    """The operation over an axis is one again, whose rules are those of this one, mapped."""
+    whole = mapped(op, axis)
+    operands = [to_front(axis, x, d) for x, d in zip(args, dims)]
+    outs = whole.row.bind(*operands, op=whole)
+    return outs, [_front(a) for a in op.out_flat]
+
+
+def _front(aval: Any) -> Any:
+    return aval.leading_spec() if aval.is_high else 0
+
+
+def _keep(policy: Any, eqn: Eqn) -> Any:
+    op: HiOperation = eqn.params["op"]
+    return op.remat(policy, *op.arguments([x.aval for x in eqn.invars]))
+
+
+def _dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+    op: HiOperation = eqn.params["op"]
+    if all(used):
+        return [True] * len(eqn.invars), eqn
+    if not any(used):
+        keep = bool(eqn.effects)
+        return [keep] * len(eqn.invars), eqn if keep else None
+    needs, rest = op.dce(tree_unflatten(op.out_tree, used))
+    needed = _flags(op, needs)
+    _check_rest(op, rest, needed, used)
+    row = type(rest).row
+    return needed, eqn.replace(
+        primitive=row,
+        invars=[x for x, n in zip(eqn.invars, needed) if n],
+        outvars=[v for v, u in zip(eqn.outvars, used) if u],
+        params={"op": rest},
+        effects=rest.effects,
+    )
+
+
+def _flags(op: HiOperation, needs: Any) -> list[bool]:
+    leaves, tree = tree_flatten(tuple(needs))
+    if tree != op.in_tree or not all(isinstance(x, bool) for x in leaves):
+        raise TypeError(
+            f"{op!r}.dce must return, first, a boolean for each leaf of its arguments "
+            f"({op.in_tree}), got {needs!r}."
+        )
+    return leaves
+
+
+def _check_rest(op: Any, rest: Any, needed: Sequence[bool], used: Sequence[bool]) -> None:
+    takes = [a for a, n in zip(op.in_flat, needed) if n]
+    gives = [a for a, u in zip(op.out_flat, used) if u]
+    for what, found, wanted in (
+        ("takes", rest.in_flat, takes), ("returns", rest.out_flat, gives)
+    ):  # fmt: skip
+        if found != wanted:
+            raise TypeError(
+                f"{op!r}.dce: the operation {rest!r} that it returned {what} values of types "
+                f"({_spell(found)}); those that are used are of types ({_spell(wanted)})."
+            )
+
+
+def _spell(avals: Sequence[Any]) -> str:
+    return ", ".join(a.str_short() for a in avals)
+
+
+class VJPHiPrimitive(HiOperation):
     """An operation with its own rules. Subclass it; an object is the operation at certain types.
 
     ``__init__`` of the subclass sets ``in_avals`` (a tuple with a pytree of types for each
@@ -27,167 +138,121 @@ class VJPHiPrimitive:
     missing are derived from one that is there, else from ``expand``, as ``batch`` and ``dce`` are.
     """
 
-    row: ClassVar[Primitive]
-    in_avals: tuple[Any, ...]
-    out_aval: Any
-    params: dict[str, Any]
-    effects: frozenset[Effect] = NO_EFFECTS
-
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        from .rules import row_of
+        cls.row = primitive_of(cls)
 
-        cls.row = row_of(cls, VJPHiPrimitive)
 
-    def __init__(self) -> None:
-        for name in ("in_avals", "out_aval", "params"):
-            if not hasattr(self, name):
-                raise TypeError(
-                    f"{type(self).__name__}.__init__ must set {name} before it calls "
-                    f"super().__init__(){describe_source(current_source())}."
-                )
-        vars(self).update(self.params)
-        self.in_avals = tuple(self.in_avals)
-        self.in_flat, self.in_tree = tree_flatten(self.in_avals)
-        self.out_flat, self.out_tree = tree_flatten(self.out_aval)
-        self._key = (
-            type(self), tuple(self.in_flat), self.in_tree, tuple(self.out_flat), self.out_tree,
-            tuple(sorted(self.params.items())),
-        )  # fmt: skip
+def mapped(op: HiOperation, axis: Axis) -> HiOperation:
+    """``op`` over an axis, which all of its arguments and results have in front."""
+    return _class_of(type(op))(op, axis)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, VJPHiPrimitive) and self._key == other._key
 
-    def __hash__(self) -> int:
-        return hash(self._key)
+def to_front(axis: Axis, x: Any, dim: Any) -> Any:
+    """A value with its mapped axis in front; one that has none is repeated along it."""
+    return carrier_of(axis).arrays((x, dim), True, 0)[0]
+
+
+class Mapped(VJPHiPrimitive):
+    """``op`` over ``axis``. Its rules are those of ``op``, mapped."""
+
+    op: HiOperation
+    axis: Axis
+
+    def __init__(self, op: HiOperation, axis: Axis) -> None:
+        ins = [with_leading(a, axis.size) for a in op.in_flat]
+        outs = [with_leading(a, axis.size) for a in op.out_flat]
+        self.in_avals = tree_unflatten(op.in_tree, ins)
+        self.out_aval = tree_unflatten(op.out_tree, outs)
+        self.params = {"op": op, "axis": axis}
+        self.effects = op.effects
+        super().__init__()
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.params.items())
-        return f"{type(self).__name__}({shown})"
+        return f"{self.op!r} over an axis of {self.axis.size}"
 
-    def __call__(self, *args: Any) -> Any:
-        """Apply to arguments of the types ``in_avals``.
+    def over_axis(self, f: Callable[..., Any], *args: Any) -> Any:
+        """``f`` of elements, on trees of values that have the axis in front, as do its results.
 
-        Raises:
-            TypeError: they are of others; names the argument's path and both types.
+        Symbolic zeros go in as those of elements; they come out as values.
         """
-        leaves = checked(repr(self), args, self.in_avals, said=("was applied to", "argument"))
-        return tree_unflatten(self.out_tree, self.row.bind(*leaves, op=self))
+        leaves, tree = tree_flatten(args)
+        carrier = carrier_of(self.axis)
+        live = [x for x in leaves if x.__class__ is not Zero]
+        out_trees: list[Any] = []
 
-    # What a subclass defines.
+        def on_elements(*xs: Any) -> list[Any]:
+            rest = iter(xs)
+            full = [self._element(x) if x.__class__ is Zero else next(rest) for x in leaves]
+            found, out_tree = tree_flatten(f(*tree_unflatten(tree, full)))
+            out_trees[:] = [out_tree]
+            return [x.instantiate() if x.__class__ is Zero else x for x in found]
 
-    def expand(self, *args: Any) -> Any:
-        """The same in other operations; high arguments are values of the user's classes."""
-        missing(self, "expand(self, *args)", "to evaluate or compile it")
+        dims = [carrier.value((x,), True, 0)[1] for x in live]
+        outs = batch_values(on_elements, self.axis, live, dims)
+        return tree_unflatten(out_trees[0], [carrier.arrays(v, True, 0)[0] for v in outs])
 
-    def jvp(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Value and tangent; a zero tangent is ``Zero``, and may be returned so."""
-        raise NotImplementedError
+    def _element(self, zero: Zero) -> Zero:
+        aval: Any = zero.aval
+        if aval.is_high:
+            return Zero(aval.mapped(self.axis.size, aval.leading_spec()))
+        return Zero(aval.update(shape=aval.shape[1:]))
 
-    def lin(self, nzs_in: Any, *primals: Any) -> tuple[Any, Any]:
-        """Value and residuals; ``nzs_in`` tells for each leaf whether it has a tangent."""
-        raise NotImplementedError
 
-    def linearized(self, residuals: Any, *tangents: Any) -> Any:
-        """The result's tangent, linear in ``tangents`` (``Zero`` where there is none)."""
-        raise NotImplementedError
+def _expand(self: Mapped, *args: Any) -> Any:
+    return self.over_axis(self.op.expand, *args)
 
-    def vjp_fwd(self, nzs_in: Any, /, *args: Any) -> tuple[Any, Any]:
-        """Value and residuals for :meth:`vjp_bwd`."""
-        raise NotImplementedError
 
-    def vjp_bwd(self, res: Any, outgrad: Any, /, *arg_accums: Any) -> None:
-        """Give the arguments' cotangents to their accumulators: ``accum.accum(cotangent)``."""
-        raise NotImplementedError
+def _jvp(self: Mapped, primals: Any, tangents: Any) -> Any:
+    return self.over_axis(self.op.jvp, primals, tangents)
 
-    def vjp_bwd_retval(self, res: Any, outgrad: Any, /) -> tuple[Any, ...]:
-        """In place of :meth:`vjp_bwd`: return them, None where one is zero."""
-        raise NotImplementedError
 
-    def batch(self, axis_data: Any, args: tuple[Any, ...], dims: tuple[Any, ...]) -> Any:
-        """Result over a mapped axis (``axis_data.size``, ``.name``), and its places there."""
-        raise NotImplementedError
+def _lin(self: Mapped, nzs_in: Any, *primals: Any) -> Any:
+    return self.over_axis(lambda *xs: self.op.lin(nzs_in, *xs), *primals)
 
-    def dce(self, used_outs: Any) -> tuple[Any, VJPHiPrimitive]:
-        """Which leaves of the arguments are needed, and an operation from those, as arguments, to
-        the leaves of the result that are used, as a tuple."""
-        raise NotImplementedError
 
-    def remat(self, policy: Any, *types: Any) -> Any:
-        """Whether a checkpointed caller keeps the result, in place of its policy: what a policy
-        may answer. ``types`` are the arguments'."""
-        raise NotImplementedError
+def _linearized(self: Mapped, residuals: Any, *tangents: Any) -> Any:
+    return self.over_axis(self.op.linearized, residuals, *tangents)
 
-    # What its rules are made of: on leaves, with None for zeros.
 
-    def arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
-        """Arguments with these leaves."""
-        return tree_unflatten(self.in_tree, leaves)
+def _vjp_fwd(self: Mapped, nzs_in: Any, /, *args: Any) -> Any:
+    return self.over_axis(lambda *xs: self.op.vjp_fwd(nzs_in, *xs), *args)
 
-    def has(self, *methods: str) -> bool:
-        """Whether the class defines one of these rules."""
-        return any(getattr(type(self), m) is not getattr(VJPHiPrimitive, m) for m in methods)
 
-    def expand_flat(self, leaves: Sequence[Any]) -> list[Any]:
-        """``expand`` on leaves."""
-        return checked(f"{self!r}.expand", self.expand(*self.arguments(leaves)), self.out_aval)
+def _vjp_bwd_retval(self: Mapped, res: Any, outgrad: Any, /) -> Any:
+    op = self.op
 
-    def forward(
-        self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
-    ) -> tuple[list[Any], list[Any]]:
-        """Values and tangents, by ``jvp`` if there is one."""
-        if not self.has("jvp"):
-            outs, linear = self.split([t is not None for t in tangents], primals, params)
-            return outs, linear(*tangents)
-        args = self.arguments(primals)
-        out, tangent = self._pair("jvp", self.jvp(args, self._tangents(primals, tangents)))
-        return self._values("jvp", out), self._out_tangents("jvp", tangent)
+    def on_elements(res: Any, outgrad: Any) -> Any:
+        cts = tree_flatten(outgrad)[0]
+        found = op.pulled_back(res, cts, [True] * len(op.in_flat))
+        types = [a.cotangent_type() for a in op.in_flat]
+        return op.arguments([Zero(a) if ct is None else ct for ct, a in zip(found, types)])
 
-    def split(
-        self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
-    ) -> tuple[list[Any], Callable[..., list[Any]]]:
-        """Values and the linear function of tangents, by ``lin`` or ``vjp_fwd``."""
-        nonzero = tuple(nonzero)
-        nzs, args = self.arguments(nonzero), self.arguments(primals)
-        if self.has("vjp_fwd"):
-            out, res = self._pair("vjp_fwd", self.vjp_fwd(nzs, *args))
-            return self._values("vjp_fwd", out), lambda *ts: tangent_of(self, res, nonzero, ts)
-        out, res = self._pair("lin", self.lin(nzs, *args))
+    return self.over_axis(on_elements, res, outgrad)
 
-        def linear(*tangents: Any) -> list[Any]:
-            tangent = self.linearized(res, *self._tangents(primals, tangents))
-            return self._out_tangents("linearized", tangent)
 
-        return self._values("lin", out), linear
+def _mapped_dce(self: Mapped, used_outs: Any) -> Any:
+    needs, rest = self.op.dce(used_outs)
+    return needs, mapped(rest, self.axis)
 
-    def pulled_back(
-        self, res: Any, cotangents: Sequence[Any], nonzero: Sequence[bool]
-    ) -> list[Any]:
-        """Cotangents of the arguments' leaves that are ``nonzero``, by ``vjp_bwd``."""
-        return pull_back(self, res, cotangents, nonzero)
 
-    def jvp_rule(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """The rule of ``ad.jvp``."""
-        if self.has("lin", "vjp_fwd"):
-            rule: Any = self
-            return apply_in_two_phases(rule, primals, tangents, {"op": self})
-        return self.forward(primals, tangents, {})
+_RULES: Sequence[tuple[str, str, Callable[..., Any]]] = (
+    ("expand", "expand", _expand),
+    ("jvp", "jvp", _jvp),
+    ("lin", "lin", _lin),
+    ("lin", "linearized", _linearized),
+    ("vjp_fwd", "vjp_fwd", _vjp_fwd),
+    ("vjp_fwd", "vjp_bwd_retval", _vjp_bwd_retval),
+    ("dce", "dce", _mapped_dce),
+)
 
-    def _tangents(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...]:
-        return self.arguments(symbolic(primals, tangents))
 
-    def _pair(self, rule: str, found: Any) -> tuple[Any, Any]:
-        if not isinstance(found, tuple) or len(found) != 2:  # type: ignore[arg-type]
-            raise TypeError(
-                f"{self!r}.{rule} must return a pair, got {found!r}"
-                f"{describe_source(current_source())}."
-            )
-        return found  # type: ignore[return-value]
-
-    def _values(self, rule: str, out: Any) -> list[Any]:
-        return checked(f"{self!r}.{rule}", out, self.out_aval)
-
-    def _out_tangents(self, rule: str, tangent: Any) -> list[Any]:
-        types = tree_unflatten(self.out_tree, [a.tangent_type() for a in self.out_flat])
-        found = checked(f"{self!r}.{rule} (its tangent)", tangent, types, none=True)
-        return [plain(t) if differentiable(a) else None for t, a in zip(found, self.out_flat)]
+@cache
+def _class_of(cls: type[HiOperation]) -> type[Mapped]:
+    """The class of the mapped operations of a class: it has the rules that the class has."""
+    rules = {
+        name: rule
+        for needed, name, rule in _RULES
+        if getattr(cls, needed) is not getattr(HiOperation, needed)
+    }
+    return type(f"Mapped{cls.__name__}", (Mapped,), {**rules, "__module__": cls.__module__})

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from dovetail_core import AbstractValue, Eqn, Primitive
 from dovetail_core.types.high import missing
 
-from .zeros import plain, symbolic
+from .linearization import apply_late
+from .structures import plain, symbolic
 
 
 class HiPrimitive:
@@ -31,7 +32,7 @@ class HiPrimitive:
         row.def_effectful_abstract_eval(self._infer)
         row.rules = {
             table: getattr(self, made)
-            for method, (table, made) in _CELLS.items()
+            for method, (table, made) in _METHODS.items()
             if getattr(type(self), method) is not getattr(HiPrimitive, method)
         }
         row.rules["to_lo"] = self.to_lo
@@ -97,14 +98,12 @@ class HiPrimitive:
         return out, [plain(t) for t in tangent] if self.multiple_results else plain(tangent)
 
     def _linearized_jvp(self, primals: Any, tangents: Any, **params: Any) -> Any:
-        from .two_phases import apply_in_two_phases
-
-        return apply_in_two_phases(self, primals, tangents, params)
+        return apply_late(self, primals, tangents, params)
 
     def forward(
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Values and tangents: what :mod:`two_phases` asks of an operation."""
+        """Values and tangents: what ``dovetail_ad.late`` asks of an operation."""
         if type(self).jvp is not HiPrimitive.jvp:
             out, tangent = self._jvp(primals, tangents, **params)
             return (out, tangent) if self.multiple_results else ([out], [tangent])
@@ -128,7 +127,7 @@ class HiPrimitive:
         return [plain(ct) for ct in self.transpose(cotangent, *args, **params)]
 
 
-_CELLS: dict[str, tuple[str, str]] = {
+_METHODS: dict[str, tuple[str, str]] = {
     "jvp": ("ad.jvp", "_jvp"),
     "linearize": ("ad.jvp", "_linearized_jvp"),
     "transpose": ("ad.transpose", "_transpose"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import current_source, describe_source, typeof
+from dovetail_ad import SymbolicZero as Zero
+from dovetail_core import current_source, describe_source, float0, typeof
 from dovetail_core.tree.util import (
     keystr,
     tree_differences,
@@ -13,18 +14,6 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
-
-from .zeros import Zero
-
-
-def is_zero(x: Any) -> bool:
-    """Whether ``x`` is a symbolic zero, which is a leaf."""
-    return x.__class__ is Zero
-
-
-def flatten(tree: Any) -> list[Any]:
-    """The leaves of a tree, symbolic zeros among them."""
-    return tree_flatten(tree, is_leaf=is_zero)[0]
 
 
 def checked(
@@ -45,7 +34,7 @@ def checked(
     """
     if none:
         found = _none_as_zero(found, wanted)
-    leaves, tree = tree_flatten(found, is_leaf=is_zero)
+    leaves, tree = tree_flatten(found)
     avals, wanted_tree = tree_flatten(wanted)
     where = describe_source(current_source())
     if tree != wanted_tree:
@@ -76,3 +65,17 @@ def _none_as_zero(found: Any, wanted: Any) -> Any:
         if len(items) == len(wanted):
             return type(wanted)([_none_as_zero(f, w) for f, w in zip(items, wanted)])
     return found
+
+
+def symbolic(primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    """Tangents as rules see them: ``Zero`` in place of None."""
+    return [Zero(typeof(p).tangent_type()) if t is None else t for p, t in zip(primals, tangents)]
+
+
+def plain(tangent: Any) -> Any:
+    """A rule's result as tables have it: None in place of a symbolic zero, and of a tangent that
+    holds nothing (one part of a value may be made of integers)."""
+    if tangent is None or tangent.__class__ is Zero:
+        return None
+    aval: Any = typeof(tangent)
+    return None if not aval.is_high and aval.dtype == float0 else tangent

@@ -16,6 +16,7 @@ from dovetail_core import (
     set_source_override,
     stage_closed,
 )
+from dovetail_core.rules.evaluation import at_their_types
 
 from ...primitive import remat_p
 from ...verdicts import Policy, Recompute, verdict
@@ -74,9 +75,10 @@ def _keeps(eqn: Eqn, policy: Policy) -> bool:
 
 
 def _run(program: ClosedJaxpr, args: Sequence[Any], wanted: Wanted) -> list[Any]:
-    env: dict[Var, Any] = dict(zip(program.jaxpr.constvars, program.consts))
-    env.update(zip(program.jaxpr.invars, args))
-    for eqn in program.eqns:
+    jaxpr, consts = at_their_types(program.jaxpr, program.consts)
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+    for eqn in jaxpr.eqns:
         values = [x.val if isinstance(x, Literal) else env[x] for x in eqn.invars]
         token = set_source_override(eqn.source)
         try:
@@ -89,4 +91,4 @@ def _run(program: ClosedJaxpr, args: Sequence[Any], wanted: Wanted) -> list[Any]
         finally:
             reset_source_override(token)
         env.update(zip(eqn.outvars, outs))
-    return [x.val if isinstance(x, Literal) else env[x] for x in program.jaxpr.outvars]
+    return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]

@@ -1,19 +1,99 @@
-"""``custom_linear_solve``: linear solves, differentiated as such and not through their steps."""
+"""``custom_root`` and ``custom_linear_solve``: solutions, differentiated as such, not by steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_ad import jvp, linear_transpose
-from dovetail_core import typeof
+from dovetail_ad import SymbolicZero, jvp, linear_transpose, linearize
+from dovetail_core import UnexpectedTracerError, get_trace, typeof
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
 from dovetail_core.types.algebra import algebra
 
-from .checks import check_aval, differences, name_of
-from .closures import Converted
-from .function import custom
-from .zeros import SymbolicZero, shown_zero, zero_from_primal
+from .checks import check_aval, check_value, differences, name_of, names_rule
+from .closures import Converted, closure_convert
+from .function import custom, looks_through
+from .zeros import shown_zero, zero_from_primal
+
+
+def custom_root(
+    f: Callable[..., Any], initial_guess: Any, solve: Callable[..., Any],
+    tangent_solve: Callable[..., Any], has_aux: bool = False,
+) -> Any:  # fmt: skip
+    """A root of ``f``, differentiable with respect to what ``f`` closes over.
+
+    Args:
+        f: a function of a pytree of arrays that returns one of the same structure and types.
+        initial_guess: where ``solve`` begins; the root does not depend on it.
+        solve: ``solve(f, initial_guess)`` returns ``x`` with ``f(x) = 0`` (not checked). It need
+            not be differentiable.
+        tangent_solve: ``tangent_solve(g, y)``, where ``g`` is ``f`` linearized at the root, returns
+            ``x`` with ``g(x) = y`` and is linear in ``y``; for scalars ``lambda g, y: y / g(1.0)``.
+        has_aux: ``solve`` returns a pair of the root and further values, without derivatives.
+
+    Returns: what ``solve`` returns. Its tangent is, by the implicit function theorem,
+    ``-g^{-1}(df)``, where ``df`` is the tangent of ``f`` at the root held fixed.
+
+    Raises:
+        TypeError: ``f`` or ``solve`` returns another structure or type than the guess.
+    """
+    guess = initial_guess
+    leaves, tree = tree_flatten(guess)
+    name = name_of(f)
+    converted = Converted(f, leaves, tree, name)
+    avals = [typeof(x) for x in leaves]
+    _check(
+        f"custom_root: f ({name})",
+        converted.out_tree,
+        converted.out_avals,
+        tree,
+        avals,
+        "initial_guess",
+    )
+
+    def root(consts: Any, guess: Any) -> Any:
+        found = solve(lambda x: converted(consts, x), guess)
+        if has_aux and not (isinstance(found, (tuple, list)) and len(found) == 2):  # type: ignore[arg-type]
+            raise TypeError("custom_root with has_aux=True: solve must return a pair (root, aux)")
+        x = found[0] if has_aux else found
+        types = [check_value(y, "custom_root: solve returned") for y in tree_leaves(x)]
+        what = f"custom_root: solve ({name_of(solve)})"
+        _check(what, tree_structure(x), types, tree, avals, "initial_guess")
+        return found
+
+    root.__name__ = f"root_of_{name}"
+
+    if looks_through(get_trace()):
+        try:
+            return _differentiable(root, converted, tangent_solve, has_aux)(converted.consts, guess)
+        except UnexpectedTracerError as e:
+            if not names_rule(e):
+                raise
+    # solve may use values that are being transformed: traced, it has them as operands. The root
+    # does not depend on them, so that their tangents do not count.
+    traced, values = closure_convert(root, converted.consts, guess)
+    made = _differentiable(traced, converted, tangent_solve, has_aux)
+    return made(converted.consts, guess, *values)
+
+
+def _differentiable(
+    root: Callable[..., Any], f: Converted, tangent_solve: Callable[..., Any], has_aux: bool
+) -> Any:
+    """``root(consts, guess, *values)``, differentiable with respect to ``consts`` alone."""
+
+    def root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        consts = primals[0]
+        found = made(*primals)
+        x = found[0] if has_aux else found
+        _, df = jvp(lambda c: f(c, x), (consts,), (tangents[0],))
+        _, g = linearize(lambda y: f(consts, y), x)
+        dx = tangent_solve(g, tree_map(lambda t: algebra().neg(t), df))
+        return found, (dx, tree_map(zero_from_primal, found[1])) if has_aux else dx
+
+    made = custom(root)
+    made.rules.ignores_closure = True
+    made.def_jvp(root_jvp)
+    return made
 
 
 def custom_linear_solve(
@@ -44,7 +124,8 @@ def custom_linear_solve(
     leaves, tree = tree_flatten(b)
     name = name_of(matvec)
     mv = Converted(matvec, leaves, tree, name)
-    _check("matvec", mv.out_tree, mv.jaxpr.outvars, tree, leaves)
+    avals = [typeof(x) for x in leaves]
+    _check("custom_linear_solve: matvec", mv.out_tree, mv.out_avals, tree, avals, "b")
 
     def forward(x: Any) -> Any:
         return mv(mv.consts, x)
@@ -81,7 +162,9 @@ def _solver(
                 "(solution, aux)"
             )
         x_tree, x_leaves = tree_structure(out[0]), tree_leaves(out[0])
-    _check(f"solve ({name_of(solve)})", x_tree, x_leaves, tree, leaves)
+    what = f"custom_linear_solve: solve ({name_of(solve)})"
+    types, avals = [v.aval for v in x_leaves], [typeof(x) for x in leaves]
+    _check(what, x_tree, types, tree, avals, "b")
     return found
 
 
@@ -130,10 +213,10 @@ class _Solve:
         matvec = self.parts[i].matvec
         found = self.functions[i](values, b)
         x = self._solution(found)
-        moved = value_dots[i][0]
+        const_dots = value_dots[i][0]
         rhs = tree_map(_dense, b_dot)
-        if not all(isinstance(t, SymbolicZero) for t in moved):
-            dots = tree_map(_dense, moved)
+        if not all(isinstance(t, SymbolicZero) for t in const_dots):
+            dots = tree_map(_dense, const_dots)
             _, change = jvp(lambda c: matvec(c, x), (values[i][0],), (dots,))
             rhs = tree_map(lambda t, c: algebra().add(t, algebra().neg(c)), rhs, change)
         dx = self._solution(self.functions[i](values, rhs))
@@ -144,10 +227,10 @@ def _dense(t: Any) -> Any:
     return shown_zero(t.aval, False) if isinstance(t, SymbolicZero) else t
 
 
-def _check(what: str, tree: Any, outvars: Any, want: Any, leaves: Any) -> None:
+def _check(what: str, tree: Any, types: Any, want: Any, avals: Any, reference: str) -> None:
     if tree != want:
         raise TypeError(
-            f"custom_linear_solve: {what} must return the structure of b: {differences(want, tree)}"
+            f"{what} must return the structure of {reference}: {differences(want, tree)}"
         )
-    for i, (v, x) in enumerate(zip(outvars, leaves)):
-        check_aval(v.aval, typeof(x), f"custom_linear_solve: {what} returned", want, i, "b has")
+    for i, (x, a) in enumerate(zip(types, avals)):
+        check_aval(x, a, f"{what} returned", want, i, f"{reference} has")

@@ -1,9 +1,11 @@
-"""Attributes and methods that values of a high type have while they are traced."""
+"""What high types may have: attributes of traced values, and places for the arrays of values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from dovetail_core.types.high import missing
 
 
 class aval_method:  # lower case: used as a decorator
@@ -31,3 +33,27 @@ class aval_property:  # lower case: used as a decorator
 
     def __get__(self, tracer: Any, owner: type | None = None) -> Any:
         return self if tracer is None else self.fget(tracer)
+
+
+class HiPspec:
+    """Says where the arrays of a high value are. Subclass it; instances are hashable.
+
+    Given to ``jit`` as ``in_shardings`` or ``out_shardings``, it places the value's arrays.
+    """
+
+    def to_lo(self) -> tuple[Any, ...]:
+        """A sharding (or device) for each array of the value."""
+        missing(self, "to_lo(self)", "to place the arrays of a high value")
+
+    def to_tangent_spec(self) -> HiPspec:
+        """The specification of tangents; by default the same."""
+        return self
+
+    def to_ct_spec(self) -> HiPspec:
+        """The specification of cotangents; by default that of tangents."""
+        return self.to_tangent_spec()
+
+    @property
+    def device_set(self) -> set[Any]:
+        """The devices that hold part of the value."""
+        return {d for s in self.to_lo() for d in getattr(s, "device_set", {s})}

@@ -1,15 +1,21 @@
-"""From an author's rule of batching, on pytrees, to one on flat lists."""
+"""Batching: from an author's rule, on pytrees, to the rule of ``batching.batch``.
+
+Where there are other rules, too, the batched function is a primitive with those, batched.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import UnexpectedTracerError
+from dovetail_batching import carrier_of
+from dovetail_core import ClosedJaxpr, Primitive, UnexpectedTracerError, stage_closed, typeof
 from dovetail_core.tree.util import tree_flatten
 
 from .checks import check_value, differences, name_of, path_of
+from .flat import FlatRules
 from .frame import Frame
+from .lifting import Lifting, lifted_primitive, to_front
 from .zeros import arrayed
 
 
@@ -70,3 +76,52 @@ def _checked(
             )
     dims = [0 if flag else None for flag in flags]
     return [arrayed(x) for x in leaves], dims
+
+
+def batch_rule(rules: FlatRules) -> Callable[..., Any]:
+    """The rule of ``batching.batch`` of a primitive whose author said how to batch it.
+
+    Where there are other rules, too, the batched function is a primitive with those, batched.
+    """
+    batch: Any = rules.batch
+    alone = rules.reduce is None and not rules.differentiates
+
+    def rule(
+        axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
+    ) -> tuple[Any, Any]:
+        args = [x if d is None else to_front(axis, x, d) for x, d in zip(args, dims)]
+        dims = [None if d is None else 0 for d in dims]
+        program = params.get("program")
+        if alone or program is None:
+            return batch(axis, args, dims)
+        primitive, body = rules.derived(
+            program,
+            ("batched", axis, tuple(dims)),
+            lambda: _batched(rules, program, axis, args, dims),
+        )
+        return primitive.bind(*args, program=body), [0] * len(program.out_avals)
+
+    return rule
+
+
+def _batched(
+    rules: FlatRules, program: ClosedJaxpr, axis: Any, args: Sequence[Any], dims: Sequence[Any]
+) -> tuple[Primitive, ClosedJaxpr]:
+    carrier = carrier_of(axis)
+    ins = tuple(d is not None for d in dims)
+    outs = (True,) * len(program.out_avals)
+    lifting = Lifting(carrier, program.in_avals, ins, program.out_avals, outs)
+
+    def run(*xs: Any) -> list[Any]:
+        assert rules.batch is not None
+        found, out_dims = rules.batch(axis, xs, dims)
+        return [to_front(axis, x, d) for x, d in zip(found, out_dims)]
+
+    body = stage_closed(run, [typeof(x) for x in args], f"the vmap rule of {rules.name}")
+    body = ClosedJaxpr(body.jaxpr.replace(name=rules.name), body.consts)
+    return lifted_primitive(rules, lifting, batch=False), body
+
+
+def batching_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
+    """The rule of ``batching.batch`` of a primitive whose author gave one."""
+    return {} if rules.batch is None else {"batching.batch": batch_rule(rules)}

@@ -1,10 +1,11 @@
-"""From what authors write, on pytrees, to rules on flat lists: reverse mode."""
+"""From what authors write, on pytrees, to rules on flat lists: reverse mode, and transposition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_ad import has_tangent, typed
 from dovetail_core import is_inexact, is_value, typeof
 from dovetail_core.tree.util import (
     tree_flatten,
@@ -22,9 +23,9 @@ from .checks import (
     leaves_with_zeros,
     name_of,
 )
-from .flat import Backward, Flags
+from .flat import Backward, Flags, Transposed
 from .frame import Frame
-from .zeros import CustomVJPPrimal, arrayed, has_tangent, is_zero, shown_zero, typed
+from .zeros import CustomVJPPrimal, arrayed, is_zero, shown_zero
 
 
 def flat_vjp(
@@ -166,3 +167,30 @@ def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:
             f"{differences(tree, found)}. Return the argument's structure, with None for zeros."
         )
     return leaves
+
+
+def flat_transpose(frame: Frame, rule: Callable[..., Any], in_avals: Sequence[Any]) -> Transposed:
+    """``rule(*residuals, cotangent)``, which returns the cotangent of the last argument.
+
+    The function is linear in its last argument; the others are residuals.
+    """
+    what = f"the transpose rule {name_of(rule)} of {frame.name}"
+    last = frame.count - 1
+    owners = frame.owners()
+    linear = (*[False] * frame.closed, *(i == last for i in owners))
+    n = sum(linear)
+    tree = treedef_children(frame.in_tree)[-1]
+    avals = list(in_avals)[len(in_avals) - n :]
+
+    def apply(operands: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        leaves = [None if x is None else arrayed(x) for x in operands[frame.closed :]]
+        arguments = frame.fill([0 if x is None else x for x in leaves])
+        shown = [
+            shown_zero(a.cotangent_type(), False) if ct is None else arrayed(ct)
+            for ct, a in zip(cts, frame.out_avals)
+        ]
+        found = frame.run(rule, *arguments[:last], tree_unflatten(frame.out_tree, shown))
+        cotangents = argument_cotangents(what, last, tree, found, avals)
+        return [*[None] * (len(operands) - n), *cotangents]
+
+    return Transposed(linear, apply)

@@ -1,0 +1,51 @@
+"""What transformations say of a rule that returned something else than its table asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
+
+from ..base.source import current_source, describe
+from ..dispatch.primitive import Primitive
+from ..types.avals import AbstractValue, is_value, typeof
+from .tables import RuleTable
+
+
+def refuse_result(table: RuleTable[Any], primitive: Primitive, said: str, wanted: str) -> NoReturn:
+    """Raise TypeError: a rule returned ``said``; names the rule, its place and the user's line."""
+    raise TypeError(
+        f"{table.spell_rule(primitive)} returned {said}{describe(current_source())}; {wanted}."
+    )
+
+
+def check_count(
+    table: RuleTable[Any], primitive: Primitive, found: Any, count: int | None, what: str
+) -> None:
+    """Raise TypeError unless a rule returned a list of ``count`` (None: any number) of ``what``."""
+    if isinstance(found, (list, tuple)):
+        n = len(found)  # type: ignore[arg-type]
+        if count is None or n == count:
+            return
+        said = f"{n} {what}{'' if n == 1 else 's'}"
+    else:
+        said = kind_of(found)
+    number = "" if count is None else f" of {count}"
+    refuse_result(table, primitive, said, f"it must return a list{number}, one per {what}")
+
+
+def type_of_result(
+    table: RuleTable[Any], primitive: Primitive, found: Any, what: str
+) -> AbstractValue:
+    """The type of a value that a rule returned as ``what``; raises TypeError if it is no value."""
+    if not is_value(found):
+        refuse_result(table, primitive, f"{kind_of(found)} as {what}", "that must be a value")
+    return typeof(found)
+
+
+def kind_of(found: Any) -> str:
+    """What something is that should have been something else, for messages."""
+    if is_value(found):
+        return f"a value of type {typeof(found).str_short()}"
+    if isinstance(found, (tuple, list)):
+        return f"a {type(cast(Any, found)).__name__} of length {len(cast('Sequence[Any]', found))}"
+    return f"a {type(found).__name__}"

@@ -1,0 +1,66 @@
+"""What was recorded under one mode of 64-bit types, used under the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail
+import dovetail.numpy as dnp
+from dovetail import lax
+from dovetail_ad import linearize, vjp
+from dovetail_core import jaxpr_as_fun
+
+
+def scaled(x: Any) -> Any:
+    return dnp.sum(dnp.sin(x) * 2.1)
+
+
+def product(x: Any) -> Any:
+    return dnp.sum(x * x * x * 0.1 + 0.7)
+
+
+def looped(x: Any) -> Any:
+    return dnp.sum(lax.fori_loop(0, 3, lambda i, c: c * 1.1 + dnp.cos(c) * 0.3, x))
+
+
+@pytest.mark.parametrize("f", [scaled, product, looped])
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_pullback_in_the_other_mode(f: Any, wide: bool) -> None:
+    x = np.linspace(0.1, 0.9, 3, dtype=np.float64 if wide else np.float32)
+    with dovetail.enable_x64(wide):
+        value, pull = vjp(f, x)
+        one = dnp.ones_like(value)
+        expected = np.asarray(pull(one)[0])
+    with dovetail.enable_x64(not wide):
+        found = pull(one)[0]
+    assert found.dtype == value.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_linear_map_in_the_other_mode(wide: bool) -> None:
+    with dovetail.enable_x64(wide):
+        x = dnp.linspace(0.1, 0.9, 3)
+        _, push = linearize(lambda x: x * 2.1, x)
+        expected = np.asarray(push(x))
+    with dovetail.enable_x64(not wide):
+        found = push(x)
+    np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_a_program_in_the_other_mode_keeps_its_types(wide: bool) -> None:
+    with dovetail.enable_x64(wide):
+        x = dnp.linspace(0.1, 0.9, 3)
+        program = dovetail.make_jaxpr(lambda x: (scaled(x), 0.3))(x)
+        expected = jaxpr_as_fun(program)(x)
+    with dovetail.enable_x64(not wide):
+        found = jaxpr_as_fun(program)(x)
+        again = dovetail.make_jaxpr(jaxpr_as_fun(program))(x)
+    assert again.out_avals == program.out_avals
+    for a, b in zip(found, expected):
+        assert np.asarray(a).dtype == (np.float64 if wide else np.float32)
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b, np.asarray(a).dtype))

@@ -1,0 +1,289 @@
+"""Dead code: an author's rule computes what is used, in place of the whole function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from dovetail_ad import typed
+from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
+from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
+from dovetail_core.types.effects import lasting
+
+from .checks import check_type, differences, name_of, path_of
+from .flat import Backward, Flags, FlatRules, pick, spread
+from .frame import Frame
+from .primitive import program_primitive
+from .zeros import arrayed
+
+Reduced = tuple[list[bool], Eqn | None]
+
+
+def selected(primitive: Primitive, used: Flags) -> Primitive:
+    """``primitive`` with the ``used`` results only, and its rules."""
+    rules: Any = primitive.rules
+    run: Any = primitive.decomposition
+    made = Primitive(primitive.name, multiple_results=True, anonymous=True)
+    made.def_decomposition(lambda *args, **params: pick(run(*args, **params), used))
+    infer: Any = primitive.abstract_eval
+
+    @made.def_effectful_abstract_eval
+    def _type(*avals: Any, **params: Any) -> Any:
+        types, effects = infer(*avals, **params)
+        return pick(types, used), effects
+
+    lift: Any = primitive.lift
+    made.lift = lambda carrier, args, params: pick(lift(carrier, args, params), used)
+    split = rules["ad.partial_eval"]
+
+    def partial_eval(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        return pick(split(trace, args, params), used)
+
+    def dce(used_now: list[bool], eqn: Eqn) -> Reduced:
+        variables = spread(eqn.outvars, used)
+        types = infer(*[x.aval for x in eqn.invars], **eqn.params)[0]
+        every = [Var(a) if v is None else v for v, a in zip(variables, types)]
+        asked = [bool(u) for u in spread(used_now, used)]
+        return rules["dce"](asked, eqn.replace(primitive=primitive, outvars=every))
+
+    made.rules = {
+        "ad.partial_eval": partial_eval,
+        "backends.stablehlo": lean_lowering(made),
+        "dce": dce,
+        "eval": made.decomposition,  # type: ignore[dict-item]
+    }
+    return made
+
+
+def lean_lowering(primitive: Primitive) -> Callable[..., Any]:
+    """The rule of ``backends.stablehlo`` that lowers what a primitive's decomposition needs."""
+
+    def rule(b: Any, *operands: Any, **params: Any) -> list[Any]:
+        run: Any = primitive.decomposition
+        program: ClosedJaxpr = stage_closed(
+            lambda *xs: run(*xs, **params), [x.aval for x in operands], primitive.name
+        )
+        used = [True] * len(program.out_avals)
+        return b.inline(dce_closed(program, used, True)[0], operands)
+
+    return rule
+
+
+def flat_dce(frame: Frame, rule: Callable[..., Any]) -> Callable[[Flags], Any]:
+    """``rule(*static, used_outs, *arguments)``, which returns the result with None for what is
+    not used."""
+    what = f"the dce rule {name_of(rule)} of {frame.name}"
+
+    def reduce(used: Flags) -> Callable[..., list[Any]]:
+        flags = tree_unflatten(frame.out_tree, list(used))
+        static = [frame.statics[i] for i in sorted(frame.statics)]
+
+        def run(*operands: Any) -> list[Any]:
+            arguments = frame.arguments(operands)
+            rest = [x for i, x in enumerate(arguments) if i not in frame.statics]
+            out = frame.run(rule, *static, flags, *rest)
+            return _used_leaves(frame, what, out, used)
+
+        return run
+
+    return reduce
+
+
+def _used_leaves(frame: Frame, what: str, out: Any, used: Flags) -> list[Any]:
+    """The used leaves of what a rule returned.
+
+    Raises:
+        TypeError: a container is another than in the function's result. ValueError: a used result
+            is None, or of another type. Names rule, function, path and both.
+    """
+    leaves: list[Any] = []
+    full = tree_unflatten(frame.out_tree, list(range(len(used))))
+    if not _walk(full, out, leaves):
+        raise TypeError(
+            f"{what} returned another structure than {frame.name} itself: "
+            f"{differences(frame.out_tree, tree_structure(out))}. Return that structure, with "
+            "None for what is not used."
+        )
+    found: list[Any] = []
+    for i, (x, u) in enumerate(zip(leaves, used)):
+        if not u:
+            continue
+        want = frame.out_avals[i]
+        if x is None:
+            path = path_of(frame.out_tree, i)
+            raise ValueError(
+                f"{what} returned None for the output{f' {path}' if path else ''}, which is used: "
+                f"{frame.name} returns {want.str_short()} there. Compute every output whose entry "
+                "in used_outs is true."
+            )
+        check_type(x, want, f"{what} returned", frame.out_tree, i, f"{frame.name} returns",
+                   ValueError)  # fmt: skip
+        found.append(typed(arrayed(x), want))
+    return found
+
+
+def _walk(full: Any, out: Any, leaves: list[Any]) -> bool:
+    """Collect what ``out`` has at the leaves of ``full``; None may stand for any part of it.
+
+    Leaves of ``full`` are integers. False where the containers differ.
+    """
+    if isinstance(full, int):
+        if out is not None and tree_structure(out).num_nodes != 1:
+            return False
+        leaves.append(out)
+        return True
+    if out is None:
+        leaves.extend([None] * tree_structure(full).num_leaves)
+        return True
+    if tree_structure(full).num_leaves == 0:
+        return tree_structure(out) == tree_structure(full)
+    if type(out) is not type(full):
+        return False
+    ours, aux = flatten_one_level(full)
+    theirs, their_aux = flatten_one_level(out)
+    ours, theirs = list(ours), list(theirs)
+    if len(ours) != len(theirs) or aux != their_aux:
+        return False
+    return all(_walk(a, b, leaves) for a, b in zip(ours, theirs))
+
+
+DceRule = Callable[[list[bool], Eqn], Reduced]
+
+# The rules that are being run, with the results asked for: a rule may call the function itself.
+_running: ContextVar[frozenset[Any]] = ContextVar("dovetail_running_dce", default=frozenset())
+
+
+class Reduction(NamedTuple):
+    """What stands in for a primitive of which only some results are used.
+
+    ``needed`` are the operands of the original that it takes.
+    """
+
+    primitive: Primitive
+    rules: FlatRules
+    program: ClosedJaxpr
+    needed: Flags
+
+
+@contextmanager
+def running(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Iterator[None]:
+    """Inside, the rule for these results is not run once more."""
+    token = _running.set(_running.get() | {_run_key(rules, program, used)})
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
+def _run_key(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Any:
+    return rules.origin, used, tuple(program.in_avals)
+
+
+def reduction(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Reduction | None:
+    """The primitive for the ``used`` results of a function with the body ``program``.
+
+    None where there is no rule, all are used, or the rule that would be run is running (it calls
+    the function for the same results): then the primitive stays whole.
+    """
+    if rules.reduce is None or all(used):
+        return None
+    if _run_key(rules, program, used) in _running.get():
+        return None
+    reduce = rules.reduce
+
+    def make() -> Reduction:
+        with running(rules, program, used):
+            return _reduce(rules, reduce, program, used)
+
+    return rules.derived(program, ("reduced", used), make)
+
+
+def _reduce(
+    rules: FlatRules, reduce: Callable[[Flags], Any], program: ClosedJaxpr, used: Flags
+) -> Reduction:
+    staged = _stage_rule(rules.name, reduce(used), program)
+    # A function with derivative rules keeps its operands: the rules speak of all of them.
+    smaller, needed = dce_closed(staged, [True] * sum(used), rules.differentiates)
+    return _made(rules, reduce, program, used, smaller, tuple(needed))
+
+
+def _stage_rule(name: str, f: Callable[..., Any], program: ClosedJaxpr) -> ClosedJaxpr:
+    staged = stage_closed(f, program.in_avals, f"the dce rule of {name}")
+    return ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts)
+
+
+def _made(
+    rules: FlatRules, reduce: Callable[[Flags], Any], program: ClosedJaxpr, used: Flags,
+    smaller: ClosedJaxpr, needed: Flags,
+) -> Reduction:  # fmt: skip
+    def again(used_now: Flags) -> Callable[..., list[Any]]:
+        """Of what remains: the rule again where its operands suffice, else plain elimination."""
+        rest = iter(used_now)
+        whole = tuple(u and next(rest) for u in used)
+        asked = _stage_rule(rules.name, reduce(whole), program)
+        found, wants = dce_closed(asked, [True] * sum(whole))
+        if any(w and not n for w, n in zip(wants, needed)):
+            return lambda *args: pick(jaxpr_as_fun(smaller)(*args), used_now)
+        return lambda *args: jaxpr_as_fun(found)(*pick(args, pick(wants, needed)))
+
+    left = FlatRules(
+        rules.name,
+        rules.origin,
+        tuple(pick(rules.fixed, needed)),
+        jvp=_restricted_jvp(rules, used),
+        vjp=_restricted_vjp(rules.vjp, used),
+        reduce=again,
+    )
+    return Reduction(program_primitive(left), left, smaller, needed)
+
+
+def _restricted_jvp(rules: FlatRules, used: Flags) -> Any:
+    jvp = rules.jvp
+    if jvp is None:
+        return None
+
+    def restricted(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+        outs, found = jvp(primals, tangents)
+        return pick(outs, used), pick(found, used)
+
+    return restricted
+
+
+def _restricted_vjp(vjp: Backward | None, used: Flags) -> Backward | None:
+    if vjp is None:
+        return None
+
+    def fwd(primals: Sequence[Any], mask: Flags) -> Any:
+        outs, residuals, token = vjp.fwd(primals, mask)
+        return pick(outs, used), residuals, token
+
+    return Backward(
+        fwd, lambda token, res, cts: vjp.bwd(token, res, spread(cts, used)), vjp.name, vjp.lean
+    )
+
+
+def dce_rule(rules: FlatRules) -> DceRule:
+    """The rule of ``dce`` of a primitive."""
+
+    def rule(used: list[bool], eqn: Eqn) -> Reduced:
+        if not any(used) and not lasting(eqn.effects):
+            return [False] * len(eqn.invars), None
+        found = None if eqn.effects else reduction(rules, eqn.params["program"], tuple(used))
+        if found is None:
+            return [True] * len(eqn.invars), eqn
+        return list(found.needed), eqn.replace(
+            primitive=found.primitive,
+            invars=pick(eqn.invars, found.needed),
+            outvars=pick(eqn.outvars, used),
+            params={"program": found.program},
+            effects=found.program.effects,
+        )
+
+    return rule
+
+
+def dce_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
+    """The rule of ``dce`` of a primitive."""
+    return {"dce": dce_rule(rules)}

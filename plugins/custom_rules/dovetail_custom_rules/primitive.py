@@ -1,0 +1,131 @@
+"""The anonymous primitives behind custom rules: each carries the rules of its author."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Primitive,
+    RegionInterface,
+    call_interface,
+    eval_jaxpr,
+    registry,
+    run_under,
+)
+
+from .flat import FlatRules
+
+Rules = dict[str, Callable[..., Any]]
+Maker = Callable[[Primitive, FlatRules], Rules]
+
+makers: list[Maker] = []
+"""What makes rules of tables for such a primitive: where two do for one table, the later one.
+
+Rules of one table make primitives with rules for all of them. So the modules that know a table
+import this one, and the one that knows all of them fills the list.
+"""
+
+
+def program_primitive(rules: FlatRules) -> Primitive:
+    """The primitive for calls whose body is traced; its parameter is ``program``."""
+    primitive = Primitive(rules.name, multiple_results=True, anonymous=True)
+    primitive.def_effectful_abstract_eval(_type)
+    primitive.def_regions(_regions)
+    primitive.def_decomposition(_inline)
+    primitive.rules = _rules(primitive, rules)
+    primitive.lift = primitive.rules.pop("lift")
+    return primitive
+
+
+def python_primitive(
+    rules: FlatRules, body: Callable[..., list[Any]], evaluate: Callable[..., list[Any]]
+) -> Primitive:
+    """The primitive for a call that is evaluated while it is differentiated: its body stays Python.
+
+    So the body may look at values that are known. ``evaluate`` runs it where all of them are.
+    """
+    primitive = Primitive(rules.name, multiple_results=True, anonymous=True)
+    primitive.def_decomposition(body)
+    primitive.rules = {**_rules(primitive, rules), "eval": evaluate}
+    del primitive.rules["lift"]
+    return primitive
+
+
+def _type(*avals: Any, program: ClosedJaxpr) -> Any:
+    return program.out_avals, program.effects
+
+
+def _regions(params: dict[str, Any]) -> RegionInterface:
+    return call_interface(params["program"], lambda program, _: {"program": program})
+
+
+def _inline(*args: Any, program: ClosedJaxpr) -> list[Any]:
+    return eval_jaxpr(program.jaxpr, program.consts, *args)
+
+
+def _lower(b: Any, *operands: Any, program: ClosedJaxpr) -> list[Any]:
+    return b.inline(program, operands)
+
+
+def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
+    run: Any = primitive.decomposition
+    found: Rules = {"eval": run}
+    if primitive.regions is not None:
+        found["backends.stablehlo"] = _lower
+    if rules.transpose is None:
+        found["ad.partial_eval"] = _opened(primitive)
+    for maker in makers:
+        found.update(maker(primitive, rules))
+    found.update(rules.table_rules)
+    if "backends.stablehlo" in rules.table_rules and "eval" not in rules.table_rules:
+        found["eval"] = _compiled(primitive)
+    return found
+
+
+def _opened(primitive: Primitive) -> Callable[..., Any]:
+    """Partial evaluation where a linear unknown itself is met: of the operations inside."""
+
+    def rule(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        return run_under(trace, primitive.decomposition, *args, **params)  # type: ignore[arg-type]
+
+    return rule
+
+
+def _compiled(primitive: Primitive) -> Callable[..., Any]:
+    """Evaluation through the backend's rule, made when it is first needed."""
+    made: list[Callable[..., Any]] = []
+
+    def rule(*args: Any, **params: Any) -> Any:
+        if not made:
+            made.append(registry().provider("evaluator")(primitive))
+        return made[0](*args, **params)
+
+    return rule
+
+
+def saved_primitive(name: str, rule: Callable[..., Any]) -> Primitive:
+    """The identity, for which ``rule(policy, type)`` answers in place of the policy."""
+    primitive = Primitive(f"{name}_result", anonymous=True)
+    primitive.def_abstract_eval(lambda x: x)
+    primitive.def_decomposition(lambda x: x)
+
+    def jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        return primitive.bind(primals[0]), tangents[0]
+
+    def batch(axis: Any, args: Sequence[Any], dims: Sequence[Any], /) -> tuple[Any, Any]:
+        return primitive.bind(args[0]), dims[0]
+
+    def keep(policy: Any, eqn: Eqn) -> Any:
+        return rule(policy, *[v.aval for v in eqn.outvars])
+
+    primitive.rules = {
+        "ad.jvp": jvp,
+        "backends.stablehlo": lambda b, x: x,
+        "batching.batch": batch,
+        "eval": lambda x: x,
+        "remat.keep": keep,
+    }
+    return primitive

@@ -1,0 +1,247 @@
+"""Differentiating a primitive without deciding yet whether the mode is forward or reverse.
+
+The rule of ``ad.jvp`` binds the pushforward, from primals and nonzero tangents to results and their
+tangents. Evaluated, it runs the rule of forward mode, or else the transpose of the backward
+function. Met by linear unknowns it runs the forward function and records the linear primitive: the
+one whose transpose is the backward function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_ad import (
+    define_pushforward,
+    from_turns,
+    has_tangent,
+    jvp_values,
+    typed,
+    types_in_turns,
+)
+from dovetail_core import (
+    Eqn,
+    LiftTrace,
+    Primitive,
+    StagingTrace,
+    Trace,
+    UnexpectedTracerError,
+    Var,
+    get_trace,
+    typeof,
+)
+from dovetail_core.types.effects import lasting
+
+from .dce import Reduced, dce_rule, lean_lowering, reduction, selected
+from .flat import Backward, Flags, FlatRules, pick, spread
+from .pullback import reducible_linear
+from .pushforward_lifting import lift_pushed
+from .reverse import forward_primitive, linear_primitive, tangents_by_transposition
+
+
+def pushforward(
+    primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
+) -> Primitive:
+    """The pushforward of a primitive whose operands have tangents where ``mask`` says so."""
+    program = params.get("program")
+    if program is None:
+        return _pushforward(primitive, rules, mask, params)
+    key = "pushforward", mask
+    return rules.derived(program, key, lambda: _pushforward(primitive, rules, mask, params))
+
+
+def _pushforward(
+    primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
+) -> Primitive:
+    push = Primitive(f"{rules.name}_pushforward", multiple_results=True, anonymous=True)
+    late = _Late(primitive, rules, mask, params)
+    define_pushforward(push, lambda _: (late, mask, params))
+    program: Any = params.get("program")
+    if program is not None:
+        types = types_in_turns(program.out_avals)
+        push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
+    push.lift = lambda carrier, args, _: lift_pushed(
+        push, primitive, rules, carrier, mask, args, params
+    )
+    push.rules = {
+        **(push.rules or {}),
+        "backends.stablehlo": lean_lowering(push),
+        "dce": pushed_dce_rule(push, primitive, rules, mask, params),
+        "eval": push.decomposition,  # type: ignore[dict-item]
+    }
+    return push
+
+
+class _Late:
+    """How a custom function is linearized late: see ``dovetail_ad.late``."""
+
+    def __init__(
+        self, primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
+    ) -> None:
+        self.primitive = primitive
+        self.rules = rules
+        self.mask = mask
+        self.avals = params["program"].out_avals if "program" in params else None
+
+    def at_types(self, outs: Sequence[Any]) -> Sequence[Any]:
+        """Results of a rule at the types of the function's own, where those are known."""
+        return outs if self.avals is None else [typed(x, a) for x, a in zip(outs, self.avals)]
+
+    def forward(
+        self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """By the rule of forward mode, else by the backward function, else through the body."""
+        rules = self.rules
+        if rules.jvp is not None:
+            outs, found = rules.jvp(primals, tangents)
+        elif rules.vjp is not None:
+            outs, residuals, token = rules.vjp.fwd(primals, self.mask)
+            avals = [typeof(x) for x in outs]
+            found = tangents_by_transposition(rules, token, residuals, avals, tangents)
+        else:
+            body: Any = self.primitive.decomposition
+            outs, found = jvp_values(lambda *xs: body(*xs, **params), primals, tangents)
+        return self.at_types(outs), found
+
+    def split(
+        self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Callable[..., list[Any]]] | None:
+        """By the forward function, where there is one; the backward one is the transpose."""
+        rules = self.rules
+        if rules.vjp is not None:
+            outs, residuals, token = self.forward_part(rules.vjp, primals, params)
+            avals = [typeof(x) for x in outs]
+            linear = linear_primitive(rules, token, len(residuals), self.mask, avals)
+            # A rule of forward mode evaluates the linear map, if that is done, at the primals.
+            known = [*residuals, *([] if rules.jvp is None else primals)]
+        elif rules.jvp is None and "program" in params and self.is_kept_whole():
+            outs = self.primitive.bind(*primals, **params)
+            avals = [typeof(x) for x in outs]
+            linear = reducible_linear(self.primitive, rules, self.mask, params)
+            known = list(primals)
+        else:
+            return None
+
+        def on_tangents(*tangents: Any) -> list[Any]:
+            found = linear.bind(*known, *pick(tangents, self.mask))
+            return spread(found, [has_tangent(a) for a in avals])
+
+        return outs, on_tangents
+
+    def is_kept_whole(self) -> bool:
+        """Whether rules of dead code or of batching may still be used for the linear part."""
+        trace = get_trace()
+        return is_staged(trace) or (self.rules.batch is not None and _is_mapped(trace))
+
+    def forward_part(
+        self, vjp: Backward, primals: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], list[Any], Any]:
+        """Results, residuals and token of the forward function."""
+        if vjp.lean and "program" in params and is_staged(get_trace()):
+            return forward_primitive(self.primitive, self.rules, vjp, self.mask, primals, params)
+        outs, residuals, token = vjp.fwd(primals, self.mask)
+        return self.at_types(outs), residuals, token
+
+
+def _is_mapped(trace: Trace | None) -> bool:
+    """Whether operations under ``trace`` meet a mapped axis, where rules of batching apply."""
+    while trace is not None:
+        if isinstance(trace, LiftTrace) and trace.carrier.has_instances:
+            return True
+        trace = trace.parent
+    return False
+
+
+def is_staged(trace: Trace | None) -> bool:
+    """Whether operations under ``trace`` end in a program, where unused ones can be dropped."""
+    while trace is not None and trace.parent is not None:
+        if isinstance(trace, StagingTrace):
+            return True
+        trace = trace.parent
+    return False
+
+
+def pushed_dce_rule(
+    push: Primitive, primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
+) -> Callable[..., Reduced]:
+    """The rule of ``dce`` of a pushforward: without the tangents it is the primitive, and where the
+    derivative is the body's, the function is reduced first."""
+    program: Any = params.get("program")
+
+    def rule(used: list[bool], eqn: Eqn) -> Reduced:
+        if not any(used) and not lasting(eqn.effects):
+            return [False] * len(eqn.invars), None
+        if eqn.effects:
+            return [True] * len(eqn.invars), eqn
+        avals = program.out_avals
+        outs, tangents = _apart(avals, used)
+        result_vars, tangent_vars = _apart(avals, eqn.outvars)
+        n = len(mask)
+        if not any(tangents):
+            plain = eqn.replace(
+                primitive=primitive, invars=eqn.invars[:n], outvars=result_vars, params=params
+            )
+            needs, reduced = dce_rule(rules)(outs, plain)
+            return [*needs, *[False] * (len(eqn.invars) - n)], reduced
+        wanted = tuple(bool(o or t) for o, t in zip(outs, tangents))
+        found = None if rules.differentiates else reduction(rules, program, wanted)
+        every = [True] * len(eqn.invars)
+        if found is None and all(used):
+            return every, eqn
+        if found is None:
+            smaller = selected(push, tuple(used))
+            return every, eqn.replace(primitive=smaller, outvars=pick(eqn.outvars, used))
+        left = tuple(pick(mask, found.needed))
+        smaller = pushforward(found.primitive, found.rules, left, {"program": found.program})
+        needed = [*found.needed, *pick(found.needed, mask)]
+        variables: list[Var] = []
+        for w, o, t in zip(wanted, result_vars, tangent_vars):
+            variables += [x for x in (o, t) if w and x is not None]
+        return needed, eqn.replace(
+            primitive=smaller, invars=pick(eqn.invars, needed), outvars=variables, params={}
+        )
+
+    return rule
+
+
+def _apart(avals: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """What stands for results and for their tangents (None for integers) among values in turns."""
+    rest = iter(values)
+    pairs = [(next(rest), next(rest) if has_tangent(a) else None) for a in avals]
+    return [x for x, _ in pairs], [t for _, t in pairs]
+
+
+def _jvp_rule(primitive: Primitive, rules: FlatRules) -> Callable[..., Any]:
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        if rules.differentiates:
+            refuse_fixed(rules, tangents)
+        if rules.jvp is not None and rules.vjp is None:
+            return rules.jvp(primals, tangents)
+        mask = tuple(t is not None for t in tangents)
+        pushed = pushforward(primitive, rules, mask, params)
+        return from_turns(pushed.bind(*primals, *(t for t in tangents if t is not None)))
+
+    return rule
+
+
+def refuse_fixed(rules: FlatRules, tangents: Sequence[Any]) -> None:
+    """Raise for a tangent of something that derivative rules know nothing of.
+
+    Raises:
+        UnexpectedTracerError: names the function and what it is.
+    """
+    for what, t in zip(rules.fixed, tangents):
+        if what and t is not None:
+            raise UnexpectedTracerError(
+                f"{rules.name} is differentiated with respect to {what}, but its custom rule only "
+                "says how to differentiate with respect to its arguments. Pass the value as an "
+                "argument that the rule differentiates, or apply stop_gradient to it."
+            )
+
+
+def differentiation_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
+    """The rule of ``ad.jvp``, but where the body is differentiated as it is."""
+    own = rules.reduce is not None or rules.batch is not None
+    if rules.differentiates or (own and primitive.regions is not None and rules.transpose is None):
+        return {"ad.jvp": _jvp_rule(primitive, rules)}
+    return {}
