@@ -102,8 +102,7 @@ def finite_difference(
     a, b, c, d = at(1), at(-1), at(2), at(-2)
     with np.errstate(all="ignore"):
         return [
-            (8 * _difference(p, q) - _difference(r, s)) / (12 * h)
-            for p, q, r, s in zip(a, b, c, d)
+            (8 * _difference(p, q) - _difference(r, s)) / (12 * h) for p, q, r, s in zip(a, b, c, d)
         ]
 
 

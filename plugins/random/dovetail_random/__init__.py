@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .draws.continuous import (
         cauchy as cauchy,
         exponential as exponential,
-        gumbel as gumbel,
         laplace as laplace,
         logistic as logistic,
         maxwell as maxwell,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         loggamma as loggamma,
         random_gamma_p as random_gamma_p,
     )
+    from .draws.gumbel import gumbel as gumbel
     from .draws.integers import (
         randint as randint,
     )
@@ -123,7 +123,7 @@ _WHERE = {
     "gamma": "draws.gamma",
     "generalized_normal": "draws.signed",
     "geometric": "draws.families",
-    "gumbel": "draws.continuous",
+    "gumbel": "draws.gumbel",
     "implementation": "implementations",
     "key": "making",
     "key_data": "making",
