@@ -15,7 +15,7 @@ from ..operands import Array, ArrayLike, DTypeError, axis_index, no_out
 from ..operations import number, reshape as to_shape, strong
 from ..promotion import INT32, broadcast, broadcast_shapes, convert, promote
 from .at import IndexUpdateRef
-from .reading import Options, index_dtype, wrapped
+from .reading import Options, gathered, index_dtype, wrapped
 
 
 def _indices(name: str, indices: ArrayLike) -> Any:
@@ -38,12 +38,7 @@ def take_along(a: Any, indices: Any, axis: int, options: Options | None = None) 
     vectors = to_shape(as_array("take", places), (*shape, 1))
     n, m = len(a.shape), len(shape)
     offsets = (*range(axis), *range(axis + m, n - 1 + m))
-    sizes = tuple([1 if i == axis else d for i, d in enumerate(a.shape)])
-    return lax.gather(
-        a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), sizes,
-        unique_indices=options.unique, indices_are_sorted=options.sorted, mode=options.mode,
-        fill_value=options.fill_value,
-    )  # fmt: skip
+    return gathered(a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), options)
 
 
 @fused(static=("axis", "options"))
@@ -128,12 +123,13 @@ def _along_axis(a: Any, places: Any, axis: int, options: Options) -> Any:
     if rest_i != rest:
         places = broadcast(places, (*rest[:axis], places.shape[axis], *rest[axis:]))
     places = wrapped(places, a.shape[axis], options.wrap)
+    if not a.shape[axis] and options.mode is lax.GatherScatterMode.FILL_OR_DROP:
+        a = lax.full([max(d, int(i == axis)) for i, d in enumerate(a.shape)], 0, a.dtype)
+        places = lax.full_like(places, 1)  # out of bounds, as all are
     vectors = lax.reshape_p.bind(places, new_sizes=(*places.shape, 1))
     others = tuple([i for i in range(len(a.shape)) if i != axis])
-    return lax.gather(
-        a, vectors, lax.GatherDimensionNumbers((), (axis,), (axis,), others, others),
-        (1,) * len(a.shape), mode=options.mode, fill_value=options.fill_value,
-    )  # fmt: skip
+    numbers = lax.GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return gathered(a, vectors, numbers, options)
 
 
 def put_along_axis(
@@ -265,6 +261,9 @@ def compress(
     Args:
         size: the number of slices in the result, filled up with ``fill_value``; needed while
             tracing.
+
+    Raises:
+        ValueError: ``condition`` has not one dimension, or is true beyond the axis.
     """
     from ..searching.finding import nonzero
 
@@ -276,6 +275,13 @@ def compress(
     cond = as_array("compress", condition)
     if cond.ndim != 1:
         raise ValueError(f"compress: condition must have one dimension, got shape {cond.shape}")
+    length = a.shape[axis]
+    if cond.shape[0] > length and bool(lax.slice_in_dim(cond, length, None).any()):
+        raise ValueError(
+            f"compress: condition, of length {cond.shape[0]}, is true beyond the {length} places "
+            f"on axis {axis}"
+        )
+    cond = lax.slice_in_dim(cond, 0, min(length, cond.shape[0]))
     (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])
     return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
 
