@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     )
     from .functions import (
         jvp as jvp,
-        linear_transpose as linear_transpose,
         linearize as linearize,
         vjp as vjp,
     )
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         LinearTrace as LinearTrace,
         is_linear as is_linear,
     )
+    from .linear_functions import linear_transpose as linear_transpose
     from .split import (
         Split as Split,
         split_program as split_program,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .transposition import (
         backward_pass as backward_pass,
         transpose_program as transpose_program,
+        transposed_type as transposed_type,
     )
 
 # Written by tools/make_lazy.py from the imports above.
@@ -64,12 +65,13 @@ _WHERE = {
     "jvp": "functions",
     "jvp_rules": "tables",
     "jvp_values": "forward",
-    "linear_transpose": "functions",
+    "linear_transpose": "linear_functions",
     "linearize": "functions",
     "partial_eval_rules": "tables",
     "split_program": "split",
     "transpose_program": "transposition",
     "transpose_rules": "tables",
+    "transposed_type": "transposition",
     "value_and_grad": "gradient",
     "vjp": "functions",
 }

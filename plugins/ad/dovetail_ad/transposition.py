@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import (
+    AbstractValue,
     ClosedJaxpr,
     MissingRule,
     Primitive,
     eval_jaxpr,
+    float0,
     generation,
     get_trace,
     reset_source_override,
@@ -22,6 +24,15 @@ from dovetail_core.tables import within
 
 from .linear import LinearInput, LinearTrace, checked
 from .tables import TransposeRule, transpose_rules
+
+
+def transposed_type(aval: AbstractValue) -> AbstractValue:
+    """The type of the cotangents of a linear unknown.
+
+    Integers have no derivatives, but a linear function of them is transposed as one of any numbers.
+    """
+    found = aval.cotangent_type()
+    return aval.strong() if getattr(found, "dtype", None) == float0 else found
 
 
 def backward_pass(
@@ -141,7 +152,7 @@ def _transpose_program(
 ) -> tuple[ClosedJaxpr, tuple[bool, ...]]:
     avals = program.in_avals
     known = [a for a, live in zip(avals, linear) if not live]
-    ct_avals = [a.cotangent_type() for a, g in zip(program.out_avals, given) if g]
+    ct_avals = [transposed_type(a) for a, g in zip(program.out_avals, given) if g]
     nonzero: list[bool] = []
 
     def transposed(*args: Any) -> list[Any]:

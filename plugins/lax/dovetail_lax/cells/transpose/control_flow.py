@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from dovetail_ad import LinearTrace, backward_pass, is_linear, transpose_rules
+from dovetail_ad import (
+    LinearTrace,
+    backward_pass,
+    is_linear,
+    transpose_rules,
+    transposed_type,
+)
 from dovetail_core import (
     ClosedJaxpr,
     MissingRule,
@@ -43,7 +49,7 @@ def _transposed_branch(
     found = branch.cache.get(key)
     if found is None:
         values = [a for a, live in zip(branch.in_avals, linear) if not live]
-        cts = [a.cotangent_type() for a, g in zip(branch.out_avals, given) if g]
+        cts = [transposed_type(a) for a, g in zip(branch.out_avals, given) if g]
 
         def transposed(*args: Any) -> list[Any]:
             rest = iter(args[len(values) :])
@@ -64,7 +70,7 @@ def _full_cotangents(
     outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
     unknown = [x for x, live in zip(ins, linear) if live]
     found = backward_pass(trace, unknown, outs, cts)
-    return [zeros(x.aval.cotangent_type()) if ct is None else ct for x, ct in zip(unknown, found)]
+    return [zeros(transposed_type(x.aval)) if ct is None else ct for x, ct in zip(unknown, found)]
 
 
 @transpose_rules.register(scan_p)
@@ -83,9 +89,9 @@ def _scan_transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> lis
     given_ys = tuple(ct is not None for ct in cotangents[nk:])
     body = _transposed_body(program, nc, nk, linear, given_ys)
     consts = [x for x, live in zip(args[:nc], linear) if not live]
-    const_cts = [zeros(x.aval.cotangent_type()) for x in args[:nc] if is_linear(x)]
+    const_cts = [zeros(transposed_type(x.aval)) for x in args[:nc] if is_linear(x)]
     carry_cts = [
-        zeros(a.cotangent_type()) if ct is None else ct
+        zeros(transposed_type(a)) if ct is None else ct
         for a, ct in zip(program.in_avals[nc : nc + nk], cotangents)
     ]
     xs = [x for x in args[nc + nk :] if not is_linear(x)]
@@ -115,9 +121,9 @@ def _make_transposed_body(
 ) -> ClosedJaxpr:
     avals = program.in_avals
     consts = [a for a, live in zip(avals[:nc], linear) if not live]
-    const_cts = [a.cotangent_type() for a, live in zip(avals[:nc], linear) if live]
-    carry_cts = [a.cotangent_type() for a in avals[nc : nc + nk]]
-    y_cts = [a.cotangent_type() for a, g in zip(program.out_avals[nk:], given) if g]
+    const_cts = [transposed_type(a) for a, live in zip(avals[:nc], linear) if live]
+    carry_cts = [transposed_type(a) for a in avals[nc : nc + nk]]
+    y_cts = [transposed_type(a) for a, g in zip(program.out_avals[nk:], given) if g]
     xs = [a for a, live in zip(avals[nc + nk :], linear[nc + nk :]) if not live]
     n1 = len(consts)
     n2 = n1 + len(const_cts)

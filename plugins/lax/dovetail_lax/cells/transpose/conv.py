@@ -22,11 +22,13 @@ from ...primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
 from ...primitives.conversion import convert_element_type_p
 from ...primitives.moves import reshaped, reversed_along, transposed
 from ...primitives.window_shapes import dilated
+from .kinds import known
 
 
 @transpose_rules.register(conv_general_dilated_p)
 def _conv(ct: Any, lhs: Any, rhs: Any, **params: Any) -> list[Any]:
     if is_linear(lhs):
+        known("conv_general_dilated", 1, rhs)
         ct, rhs = _same_type(ct, rhs)
         return [_typed(_operand(ct, lhs.aval.shape, rhs, **params), lhs.aval.dtype), None]
     lhs, ct = _same_type(lhs, ct)

@@ -9,6 +9,7 @@ from dovetail_ad import is_linear, transpose_rules
 
 from ...primitives.dot import dot_general_p, left_axes
 from ...primitives.shape import transpose_p
+from .kinds import known
 
 Axes = tuple[int, ...]
 
@@ -26,6 +27,7 @@ def _dot_general(
     # The cotangent stands where the operand stood that it is for: the other stays on its side.
     left = is_linear(lhs)
     x, y = (lhs, rhs) if left else (rhs, lhs)
+    known("dot_general", 1, y)
     aval = x.aval
     dims, order = _plan(dimension_numbers, len(aval.shape), len(y.shape), left)
     out = dot_general_p.bind(

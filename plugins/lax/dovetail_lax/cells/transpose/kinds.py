@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules
-from dovetail_core import Primitive
+from dovetail_core import MissingRule, Primitive, current_source, describe_source
 
 from ...primitives.arithmetic import neg_p
 
@@ -18,6 +18,20 @@ def unary(primitive: Primitive, transposed: Callable[..., Any]) -> None:
         return [transposed(ct, x, **params)]
 
     transpose_rules.set(primitive, rule)
+
+
+def known(name: str, operand: int, x: Any) -> None:
+    """Raise unless ``x``, an operand of ``name`` by its number, is known.
+
+    Raises:
+        MissingRule: it depends on what is transposed, so that the function is not linear.
+    """
+    if is_linear(x):
+        raise MissingRule(
+            f"{name} is not linear in operand {operand} beside the others"
+            f"{describe_source(current_source())}, so that the function that is being transposed "
+            "is not linear. Transpose its derivative (see linearize) instead."
+        )
 
 
 def unbroadcast(ct: Any, operand: Any) -> Any:

@@ -8,11 +8,12 @@ from dovetail_ad import is_linear, transpose_rules
 
 from ...primitives.selection import select_n_p
 from ...scalars import scalar
-from .kinds import unbroadcast
+from .kinds import known, unbroadcast
 
 
 @transpose_rules.register(select_n_p)
 def _select_n(ct: Any, which: Any, *cases: Any) -> list[Any]:
+    known("select_n", 0, which)
     zero = scalar(0.0, ct.dtype)
     out: list[Any] = [None]
     for i, case in enumerate(cases):
