@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, final
 from weakref import WeakValueDictionary
@@ -9,6 +10,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
+from .errors import masked_array
 from .xla.config import enable_x64_state
 
 DType = np.dtype[Any]
@@ -219,6 +221,7 @@ def typeof(x: Any) -> AbstractValue:
 
     Raises:
         TypeError: ``x`` is of no registered type; the message says which types are.
+        ValueError: ``x`` is a masked array.
     """
     handler = _handlers.get(x.__class__) or _inherited(x)
     return handler(x)
@@ -230,12 +233,15 @@ def is_value(x: Any) -> bool:
         return False
     try:
         typeof(x)
-    except TypeError:  # an array of strings, say
+    except (TypeError, ValueError):  # an array of strings, say
         return False
     return True
 
 
 def _inherited(x: Any) -> TypeHandler:
+    masks = sys.modules.get("numpy.ma")  # slow to import, and unused where it is not
+    if masks is not None and isinstance(x, masks.MaskedArray):
+        raise masked_array()
     for base in type(x).__mro__:
         if base in _handlers:
             _handlers[type(x)] = _handlers[base]

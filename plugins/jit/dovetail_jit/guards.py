@@ -79,7 +79,12 @@ def reject_static(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str
             hash(value)
         except TypeError as e:
             if isinstance(value, Tracer):
-                raise ValueError(f"jit of {settings.name}: static {label}: {e}") from None
+                raise ValueError(
+                    f"jit of {settings.name}: static {label}: {value!r} is not hashable: a traced "
+                    f"value has no fixed value to hash{describe_source(current_source())}. Where "
+                    "it selects what is computed, make the argument that it comes from static, "
+                    "too (static_argnums); else pass it as an ordinary argument."
+                ) from None
             raise ValueError(
                 f"jit of {settings.name}: static {label} of type {type(value).__name__} is not "
                 f"hashable{describe_source(current_source())} ({e}). Static arguments select a "
