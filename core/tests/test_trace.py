@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 import threading
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
@@ -133,10 +134,9 @@ def test_an_input_has_no_place_where_it_was_made():
 
 
 def test_tracers_are_not_hashable():
-    with pytest.raises(
-        TypeError, match="is not hashable: a traced value has no fixed value to hash"
-    ):
+    with pytest.raises(TypeError, match=r"unhashable type: '.*Tracer'"):
         stage_closed(lambda x: [{x: 1}], [F32])
+    assert not issubclass(Tracer, Hashable)
 
 
 def test_a_tracer_whose_value_is_known_converts():

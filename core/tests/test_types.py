@@ -168,3 +168,12 @@ def test_an_error_for_arrays_of_objects():
         typeof(np.array([None]))
     with pytest.raises(TypeError, match="dtype <U1 is not"):
         typeof(np.array("a"))
+
+
+def test_masked_arrays_are_no_values():
+    masked = np.ma.masked_array([1.0, 2.0], [False, True])
+    typeof(np.asarray(masked))
+    for x in (masked, masked[1:], np.ma.masked):
+        assert not is_value(x)
+        with pytest.raises(ValueError, match=r"its mask would be lost at .*test_types.* x\.filled"):
+            typeof(x)

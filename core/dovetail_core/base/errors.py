@@ -23,6 +23,14 @@ class RuleConflict(RegistryError):
     """Two distributions fill the same rule."""
 
 
+def masked_array() -> ValueError:
+    """The error for a NumPy array with a mask."""
+    return ValueError(
+        "a masked array is not a valid array value: its mask would be lost"
+        f"{describe(current_source())}. Pass x.filled(value), or the mask as an array of its own."
+    )
+
+
 def integer_too_large(value: int, dtype: Any) -> OverflowError:
     """The error for a Python integer that arrays of an element type cannot hold."""
     text = str(value) if value.bit_length() < 200 else f"of {value.bit_length()} bits"

@@ -63,13 +63,7 @@ class Tracer(Generic[T]):
     def __repr__(self) -> str:
         return f"Traced<{self.aval.str_short()}> under {self._trace.what}"
 
-    def __hash__(self) -> int:
-        raise TypeError(
-            f"{self!r} is not hashable: a traced value has no fixed value to hash"
-            f"{describe(current_source())}. It cannot be a static argument or a key: where it "
-            "selects what is computed, make the argument that it comes from static, too "
-            "(static_argnums); else pass it as an ordinary argument."
-        )
+    __hash__: Any = None  # so that it is no collections.abc.Hashable
 
     def __bool__(self) -> bool:
         return bool(self._known(_bool_remedy, errors.TracerBoolConversionError))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from operator import index
 from threading import RLock
@@ -11,6 +12,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
+from ..base.errors import masked_array
 from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
@@ -243,6 +245,7 @@ def typeof(x: Any) -> AbstractValue:
 
     Raises:
         TypeError: ``x`` is of no registered type; the message says which types are.
+        ValueError: ``x`` is a masked array.
     """
     handler = _handlers.get(x.__class__) or _inherited(x)
     return handler(x)
@@ -254,12 +257,15 @@ def is_value(x: Any) -> bool:
         return False
     try:
         typeof(x)
-    except TypeError:  # an array of strings, say
+    except (TypeError, ValueError):  # an array of strings, say
         return False
     return True
 
 
 def _inherited(x: Any) -> TypeHandler:
+    masks = sys.modules.get("numpy.ma")  # slow to import, and unused where it is not
+    if masks is not None and isinstance(x, masks.MaskedArray):
+        raise masked_array()
     for base in type(x).__mro__:
         if base in _handlers:
             _handlers[type(x)] = _handlers[base]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     )
     from .functions import (
         jvp as jvp,
-        linear_transpose as linear_transpose,
         linearize as linearize,
         vjp as vjp,
     )
@@ -41,6 +40,9 @@ if TYPE_CHECKING:
         LinearTrace as LinearTrace,
         is_linear as is_linear,
     )
+    from .linear_functions import (
+        linear_transpose as linear_transpose,
+    )
     from .regions import (
         split_regions as split_regions,
     )
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from .zeros import (
         SymbolicZero as SymbolicZero,
         instantiate_zeros as instantiate_zeros,
+        transposed_type as transposed_type,
     )
 
 # Written by tools/make_lazy.py from the imports above.
@@ -90,7 +93,7 @@ _WHERE = {
     "jvp": "functions",
     "jvp_rules": "tables",
     "jvp_values": "forward",
-    "linear_transpose": "functions",
+    "linear_transpose": "linear_functions",
     "linearize": "functions",
     "partial_eval_rules": "tables",
     "split_program": "split",
@@ -98,6 +101,7 @@ _WHERE = {
     "transpose_program": "transposition",
     "transpose_rules": "tables",
     "transposed_call": "transposition",
+    "transposed_type": "zeros",
     "typed": "late",
     "types_in_turns": "late",
     "value_and_grad": "gradient",

@@ -1,4 +1,4 @@
-"""``jvp``, ``vjp``, ``linearize`` and ``linear_transpose``."""
+"""``jvp``, ``vjp`` and ``linearize``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .forward import JvpTrace, jvp_values
 from .linear import LinearTrace, to_program
 from .mutable_arguments import flat_with_none, is_mutable, plain_leaves, tangents_of
 from .pullback import VJP, Pull
-from .transposition import backward_pass, transposed_call
+from .transposition import transposed_call
 
 
 def jvp(
@@ -234,54 +234,3 @@ def vjp(
         tree, avals = tree_structure(value), avals[:n]
     f_vjp = VJP(Pull(function_name(fun), in_tree, tree, in_avals, tuple(avals)), linear)
     return (value, f_vjp, aux) if has_aux else (value, f_vjp)
-
-
-def linear_transpose(
-    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()
-) -> Any:
-    """The transpose of a linear function.
-
-    Args:
-        primals: example arguments; only their structure, shapes and dtypes are used.
-
-    Returns: a function from a cotangent of ``fun``'s output to a tuple of cotangents.
-
-    Raises:
-        TypeError: integer arguments. MissingRule (when called): ``fun`` is not linear.
-    """
-    check_callable(fun, "linear_transpose")
-    leaves, in_tree = tree_flatten(primals)
-    avals = [_shape_type(x) for x in leaves]
-    for a in avals:
-        if not has_tangent(a):
-            raise TypeError(
-                "linear_transpose takes floating-point or complex arguments, got "
-                f"{a.str_short()}{here()}"
-            )
-
-    def transposed(cotangent: Any) -> Any:
-        trace = LinearTrace(get_trace())
-        unknown = [trace.unknown(a) for a in avals]
-        out = run_under(trace, fun, *tree_unflatten(in_tree, unknown))
-        outs, out_tree = tree_flatten(out)
-        cts, tree = tree_flatten(cotangent)
-        if tree != out_tree:
-            raise TypeError(
-                f"the transpose of {function_name(fun)} takes a cotangent of the structure of its "
-                f"output {out_tree}, got {tree}{here()}"
-            )
-        wanted = [typeof(x).cotangent_type() for x in outs]
-        check_types("linear_transpose: the cotangent", cts, wanted)
-        cts = [live_tangent(t, a) for t, a in zip(cts, wanted)]
-        found = backward_pass(trace, unknown, outs, cts)
-        return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(found, avals)])
-
-    return transposed
-
-
-def _shape_type(x: Any) -> Any:
-    from dovetail_core import ShapedArray
-
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapedArray(x.shape, x.dtype)
-    return typeof(x)

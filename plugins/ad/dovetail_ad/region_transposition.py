@@ -35,6 +35,7 @@ from dovetail_core.types.algebra import add, algebra, zeros
 from .linear import LinearTrace, is_linear
 from .tables import TransposeRule, transpose_rules
 from .transposition import backward_pass, derive_transpose, transpose_program
+from .zeros import transposed_type
 
 Flags = tuple[bool, ...]
 
@@ -112,7 +113,7 @@ class _Transposition:
         ]
 
     def _zero(self, result: int) -> Any:
-        return zeros(self.types()[result].cotangent_type())
+        return zeros(transposed_type(self.types()[result]))
 
     def _going_out(self, kind: Kind, x: Any) -> tuple[Kind, Any]:
         """The kind of an operand's cotangent, and where it starts if it is summed up."""
@@ -121,7 +122,7 @@ class _Transposition:
         if not self.interface.is_loop:
             return Kind.PLAIN, None
         if self.interface.runs == "in turn":
-            return Kind.CARRIED, zeros(x.aval.cotangent_type())
+            return Kind.CARRIED, zeros(transposed_type(x.aval))
         return Kind.STACKED, None
 
     def run(self) -> list[Any]:
@@ -186,9 +187,9 @@ def _transpose_region(
 ) -> ClosedJaxpr:
     avals = program.in_avals
     known = [a for a, live in zip(avals, linear) if not live]
-    live_cts = [a.cotangent_type() for a, live in zip(avals, linear) if live]
+    live_cts = [transposed_type(a) for a, live in zip(avals, linear) if live]
     sums = [a for a, own in zip(live_cts, summed) if own]
-    cts = [a.cotangent_type() for a, g in zip(program.out_avals, given) if g]
+    cts = [transposed_type(a) for a, g in zip(program.out_avals, given) if g]
 
     def transposed(*args: Any) -> list[Any]:
         values = iter(args[: len(known)])

@@ -15,6 +15,7 @@ from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type
 
 from .arguments import same_type
 from .tables import jvp_rules, partial_eval_rules, transpose_rules
+from .zeros import transposed_type
 
 
 def refuse_pair(primitive: Primitive, found: Any) -> NoReturn:
@@ -54,7 +55,7 @@ def check_cotangent(primitive: Primitive, args: Sequence[Any], x: Any, cotangent
     """Raise TypeError unless the cotangent of ``x``, one of ``args``, is of its cotangent type."""
     index, aval = next(i for i, a in enumerate(args) if a is x), x.aval
     what = f"the cotangent of operand {index}"
-    got, want = type_of_result(transpose_rules, primitive, cotangent, what), aval.cotangent_type()
+    got, want = type_of_result(transpose_rules, primitive, cotangent, what), transposed_type(aval)
     if not same_type(got, want):
         refuse_result(
             transpose_rules,

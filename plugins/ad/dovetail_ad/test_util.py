@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from numbers import Real
+from types import NoneType
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,13 +21,17 @@ from dovetail_core.tree.util import (
 )
 
 from .arguments import function_name
-from .functions import jvp, vjp
+from .functions import jvp, linearize, vjp
 
 __all__ = ["check_grads", "check_jvp", "check_vjp"]
 
 # What is left of a number's digits after a finite difference of fourth order, and a margin.
 _TOLERANCE = {"bfloat16": 0.2, "float16": 5e-2, "float32": 2e-3, "float64": 1e-6}
 _REAL = {"complex64": "float32", "complex128": "float64"}
+_MODES = {"fwd": "forward", "rev": "reverse", "lin": "linearized"}
+
+Tolerance: TypeAlias = "float | Mapping[Any, float] | None"
+"""One for all values, or one for each dtype named; None, and dtypes not named, for the default."""
 
 
 def check_grads(
@@ -33,8 +39,8 @@ def check_grads(
     args: Sequence[Any],
     order: int,
     modes: str | Sequence[str] = ("fwd", "rev"),
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
 ) -> None:
     """Check the derivatives of ``f`` at ``args``, up to ``order``, against finite differences.
@@ -42,8 +48,10 @@ def check_grads(
     Args:
         f: a function of pytrees of arrays. Integer arguments and results are left alone.
         args: the point, as a tuple or list of positional arguments.
-        modes: ``"fwd"`` for ``jvp``, ``"rev"`` for ``vjp``, or both; orders mix the modes.
-        atol, rtol: tolerances; by default those of the lowest precision that occurs.
+        modes: any of ``"fwd"`` for ``jvp``, ``"rev"`` for ``vjp``, ``"lin"`` for ``linearize``;
+            orders mix the modes.
+        atol, rtol: tolerances, numbers or dicts of them by dtype; what counts is that of the
+            lowest precision that occurs. Where both values are NaN they agree.
         eps: step of the finite differences; by default the fifth root of the precision.
 
     Raises:
@@ -58,9 +66,9 @@ def check_grads(
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
         raise ValueError(f"check_grads: order must be a positive integer, got {order!r}")
     given = (modes,) if isinstance(modes, str) else tuple(modes)
-    unknown = [m for m in given if m not in ("fwd", "rev")]
+    unknown = [m for m in given if m not in _MODES]
     if unknown or not given:
-        raise ValueError(f"check_grads: modes are 'fwd' and 'rev', got {modes!r}")
+        raise ValueError(f"check_grads: modes are 'fwd', 'rev' and 'lin', got {modes!r}")
     leaves, tree = tree_flatten(tuple(args))
     values = [_value(x) for x in leaves]
     _check_orders(f, tree, values, order, given, (atol, rtol, eps), function_name(f))
@@ -70,8 +78,8 @@ def check_jvp(
     f: Callable[..., Any],
     f_jvp: Callable[..., Any],
     args: Sequence[Any],
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
@@ -94,8 +102,8 @@ def check_vjp(
     f: Callable[..., Any],
     f_vjp: Callable[..., Any],
     args: Sequence[Any],
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
@@ -120,12 +128,12 @@ def check_vjp(
         raise AssertionError(f"{point.label}: cotangents have another structure: {differences}")
     expected = _products(cotangents, point.numeric())
     actual = _products(got, point.tangents)
-    tol = _default_tolerance([*point.values, *point.outs])
-    rtol, atol = tol if rtol is None else rtol, tol if atol is None else atol
+    atol, rtol = point.tolerances(atol, rtol)
     left, right = float(actual.sum()), float(expected.sum())
     # Errors of single terms add up like a random walk, even where the terms cancel.
     scale = max(abs(left), abs(right), float(np.sqrt((expected**2).sum())))
-    if not abs(left - right) <= atol + rtol * scale:
+    same = left == right or (left != left and right != right)
+    if not (same or abs(left - right) <= atol + rtol * scale):
         raise AssertionError(
             f"{point.label}: the cotangents are wrong: <vjp(ct), t> = {left}, "
             f"<ct, finite difference along t> = {right}"
@@ -138,31 +146,41 @@ def _check_orders(
     values: list[Any],
     order: int,
     modes: tuple[str, ...],
-    how: tuple[float | None, float | None, float | None],
+    how: tuple[Tolerance, Tolerance, float | None],
     name: str,
 ) -> None:
     args = tree_unflatten(tree, values)
-    if "fwd" in modes:
-        check_jvp(f, partial(jvp, f), args, *how, f"forward derivative of {name}")
-    if "rev" in modes:
-        check_vjp(f, partial(vjp, f), args, *how, f"reverse derivative of {name}")
+    for mode in modes:
+        what = f"{_MODES[mode]} derivative of {name}"
+        if mode == "rev":
+            check_vjp(f, partial(vjp, f), args, *how, what)
+        else:
+            check_jvp(f, partial(_PUSHFORWARDS[mode], f), args, *how, what)
     if order == 1:
         return
     for mode in modes:
         derivative = _derivative(f, tree, values, mode, order)
-        inner = f"the {'forward' if mode == 'fwd' else 'reverse'} derivative of {name}"
+        inner = f"the {_MODES[mode]} derivative of {name}"
         _check_orders(derivative, tree, values, order - 1, modes, how, inner)
+
+
+def _linearized(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    value, pushforward = linearize(f, *primals)
+    return value, pushforward(*tangents)
+
+
+_PUSHFORWARDS: dict[str, Callable[..., Any]] = {"fwd": jvp, "lin": _linearized}
 
 
 def _derivative(
     f: Callable[..., Any], tree: Any, values: list[Any], mode: str, order: int
 ) -> Callable[..., Any]:
     """The derivative in a fixed random direction, as a function of the point."""
-    if mode == "fwd":
+    if mode != "rev":
         tangents = tree_unflatten(
             tree, [_random_tangent(x, 10 * order + i) for i, x in enumerate(values)]
         )
-        return lambda *args: _inexact(jvp(f, args, tangents)[1])
+        return lambda *args: _inexact(_PUSHFORWARDS[mode](f, args, tangents)[1])
 
     def pull_back(*args: Any) -> list[Any]:
         value, pull = vjp(f, *args)
@@ -209,14 +227,18 @@ class _Point:
         numbers = [np.zeros(s, float0) if d is None else d for s, d in zip(shapes, self.numeric())]
         return tree_unflatten(self.out_tree, numbers)
 
+    def tolerances(self, *given: Tolerance) -> list[float]:
+        """For each tolerance given, the one that values of the lowest precision here have."""
+        names = {typeof(x).dtype.name for x in [*self.values, *self.outs]}  # type: ignore
+        return [_tolerance(t, names) for t in given]
+
     def compare(
-        self, what: str, actual: Any, expected: Any, atol: float | None, rtol: float | None
+        self, what: str, actual: Any, expected: Any, atol: Tolerance, rtol: Tolerance
     ) -> None:
         if tree_flatten(actual)[1] != self.out_tree:
             differences = "; ".join(tree_differences(expected, actual))
             raise AssertionError(f"{self.label}: {what} has another structure: {differences}")
-        tol = _default_tolerance([*self.values, *self.outs])
-        rtol, atol = tol if rtol is None else rtol, tol if atol is None else atol
+        atol, rtol = self.tolerances(atol, rtol)
         for (path, y), x in zip(tree_flatten_with_path(expected)[0], tree_flatten(actual)[0]):
             where = f"{self.label}: {what}{' at ' if path else ''}{keystr(path)} is wrong"
             if getattr(y, "dtype", None) == float0:
@@ -246,7 +268,13 @@ def _products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray[Any, Any]:
     return np.concatenate([np.zeros(1), *terms])
 
 
-def _default_tolerance(values: Sequence[Any]) -> float:
-    avals: list[Any] = [typeof(x) for x in values]
-    names: list[str] = [a.dtype.name for a in avals]
-    return max([_TOLERANCE.get(_REAL.get(n, n), 0.0) for n in names], default=0.0)
+def _tolerance(given: Tolerance, dtypes: set[str]) -> float:
+    if isinstance(given, Real):
+        return float(given)
+    if not isinstance(given, (Mapping, NoneType)):
+        raise TypeError(
+            "check_grads takes a tolerance as a number or a dict of numbers by dtype, got "
+            f"{given!r} of type {type(given).__name__}"
+        )
+    named = {np.dtype(dtype).name: tol for dtype, tol in (given or {}).items()}
+    return max((named.get(n, _TOLERANCE.get(_REAL.get(n, n), 0.0)) for n in dtypes), default=0.0)

@@ -26,6 +26,7 @@ from dovetail_core.types.algebra import add
 from .linear import LinearInput, LinearTrace, checked
 from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
+from .zeros import transposed_type
 
 
 def backward_pass(
@@ -173,7 +174,7 @@ def _transpose_program(
 ) -> tuple[ClosedJaxpr, tuple[bool, ...]]:
     avals = program.in_avals
     known = [a for a, live in zip(avals, linear) if not live]
-    ct_avals = [a.cotangent_type() for a, g in zip(program.out_avals, given) if g]
+    ct_avals = [transposed_type(a) for a, g in zip(program.out_avals, given) if g]
     nonzero: list[bool] = []
 
     def transposed(*args: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import AbstractValue, typeof
+from dovetail_core import AbstractValue, float0, typeof
 from dovetail_core.types.algebra import zeros
 
 
@@ -51,3 +51,12 @@ class SymbolicZero:
 def instantiate_zeros(tangent: Any) -> Any:
     """A symbolic zero as a value; other values as they are."""
     return tangent.instantiate() if tangent.__class__ is SymbolicZero else tangent
+
+
+def transposed_type(aval: AbstractValue) -> AbstractValue:
+    """The type of the cotangents of a linear unknown.
+
+    Integers have no derivatives, but a linear function of them is transposed as one of any numbers.
+    """
+    found = aval.cotangent_type()
+    return aval.strong() if getattr(found, "dtype", None) == float0 else found

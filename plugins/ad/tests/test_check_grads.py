@@ -121,6 +121,36 @@ def test_tolerances_and_steps_can_be_given() -> None:
         check_grads(smooth, (X,), 1, "fwd", eps=1.0)
 
 
+def test_tolerances_can_be_given_by_dtype() -> None:
+    wrong = with_rule(lambda x, t: lax.mul(t, lax.mul(1.01, lax.cos(x))))
+    loose = {np.float32: 0.1, "float64": 0.0}
+    check_grads(wrong, (X,), 1, ("fwd", "rev"), atol=loose, rtol=loose)
+    for only_others in ({}, {np.float64: 0.1}, {ml_dtypes.bfloat16: 0.1}):
+        with pytest.raises(AssertionError, match="is wrong"):
+            check_grads(wrong, (X,), 1, "fwd", atol=only_others, rtol=only_others)
+    with pytest.raises(AssertionError, match="cotangents are wrong"):
+        check_grads(smooth, (X,), 1, "rev", atol={np.float32: 0}, rtol={np.float32: 1e-9})
+    with pytest.raises(TypeError, match="a number or a dict of numbers by dtype, got 'a' of type"):
+        check_grads(smooth, (X,), 1, atol="a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("modes", ["fwd", "rev", "lin"])
+def test_nan_agrees_with_nan_and_infinities_do_not_change(modes: str) -> None:
+    some_nan = np.array([np.nan, 1, 2, 3], np.float32)
+    check_grads(lambda x: lax.mul(x, some_nan), (X,), 1, modes)
+    check_grads(lambda x: lax.select(lax.gt(x, 0.5), lax.full_like(x, np.inf), x), (X,), 1, modes)
+    undefined = with_rule(lambda x, t: lax.mul(t, np.float32(np.nan)))
+    with pytest.raises(AssertionError, match="wrong"):
+        check_grads(undefined, (X,), 1, modes)
+
+
+def test_linearized_derivatives_are_checked_too() -> None:
+    check_grads(smooth, (X,), 2, ("lin", "rev"))
+    wrong = with_rule(lambda x, t: lax.mul(t, lax.mul(1.01, lax.cos(x))))
+    with pytest.raises(AssertionError, match="linearized derivative of bind: the tangent is wrong"):
+        check_grads(wrong, (X,), 1, "lin")
+
+
 def test_integer_functions_have_nothing_to_check() -> None:
     seen: list[Any] = []
 
@@ -139,5 +169,5 @@ def test_misuse_is_named() -> None:
         with pytest.raises(ValueError, match="order must be a positive integer, got"):
             check_grads(smooth, (X,), order)  # type: ignore[arg-type]
     for modes in ("forward", (), ("fwd", "bwd")):
-        with pytest.raises(ValueError, match="modes are 'fwd' and 'rev', got"):
+        with pytest.raises(ValueError, match="modes are 'fwd', 'rev' and 'lin', got"):
             check_grads(smooth, (X,), 1, modes)

@@ -9,7 +9,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import hessian, jacfwd, jacrev, jvp, linear_transpose, linearize, vjp
-from dovetail_core import MissingRule, UnexpectedTracerError, float0
+from dovetail_core import MissingRule, UnexpectedTracerError, enable_x64, float0
 from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit
 
@@ -99,8 +99,54 @@ def test_linear_transpose_of_linear_and_other_functions() -> None:
     np.testing.assert_allclose(back(T)[0], -3 * T)
     with pytest.raises(MissingRule, match=r"'sin'.*is not linear"):
         linear_transpose(lax.sin, X)(T)
-    with pytest.raises(TypeError, match="takes floating-point or complex arguments"):
-        linear_transpose(lax.neg, np.arange(3))
+    for nonlinear in (
+        lambda x: lax.mul(x, x),
+        lambda x: lax.div(1.0, x),
+        lambda x: lax.broadcast(lax.dot(x, x), (4,)),
+        lambda x: lax.select(lax.gt(x, 0.0), x, lax.neg(x)),
+    ):
+        with pytest.raises(MissingRule, match=r"is not linear"):
+            linear_transpose(nonlinear, X)(T)
+
+
+N = np.arange(4, dtype=np.int32)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.int64])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_linear_functions_of_integers_are_transposed(dtype: Any, compiled: bool) -> None:
+    matrix = np.arange(8, dtype=dtype).reshape(2, 4)
+
+    def f(x: Any, y: Any) -> Any:
+        row = lax.sub(lax.dot(matrix, x), lax.slice(y, (0,), (2,)))
+        last = lax.scan(lambda c, v: (lax.add(c, v), c), dtype(0), lax.rev(x, (0,)))[0]
+        return {"row": row, "last": lax.cond(True, lax.neg, lambda v: v, last)}
+
+    with enable_x64(dtype is np.int64):
+        x = np.arange(4, dtype=dtype)
+        given = {"row": np.array([3, 1], dtype), "last": dtype(2)}
+        of_x, of_y = linear_transpose(jit(f) if compiled else f, x, x)(given)
+        assert of_x.dtype == of_y.dtype == dtype
+        np.testing.assert_array_equal(of_x, matrix.T @ given["row"] - given["last"])
+        np.testing.assert_array_equal(of_y, np.concatenate([-given["row"], np.zeros(2, dtype)]))
+        (nothing,) = linear_transpose(lambda v: N, x)(N)
+        assert nothing.dtype == dtype and not nothing.any()
+
+
+def test_functions_from_one_kind_of_numbers_to_another_are_not_transposed() -> None:
+    said = "takes functions of floating-point or complex numbers to such, or of integers to integ"
+    for f, x, ct in (
+        (lambda n: lax.convert_element_type(n, np.float32), N, X),
+        (lambda x: lax.convert_element_type(x, np.int32), X, N),
+    ):
+        with pytest.raises(TypeError, match=rf"{said}.* types \w+\[4\] and results of types \w+\["):
+            linear_transpose(f, x)(ct)
+    with pytest.raises(
+        TypeError, match=rf"{said}ers, got arguments of types f32\[4\], i32\[4\] at"
+    ):
+        linear_transpose(lax.add, X, N)
+    with pytest.raises(TypeError, match=said):
+        linear_transpose(lambda b: b, np.array([True]))
 
 
 def matrix(x: Any) -> Any:

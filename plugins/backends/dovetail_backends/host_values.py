@@ -27,9 +27,9 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
     their memory do not show. An array that is on the device already is returned as it is.
 
     Raises:
-        TypeError: no device can hold the dtype, or it is a masked array.
+        TypeError: no device can hold the dtype.
         OverflowError: a Python integer is out of the type's range.
-        ValueError: the shape is not the type's.
+        ValueError: the shape is not the type's, or it is a masked array.
         RuntimeError: ``x`` is an array that was deleted or donated.
     """
     if x.__class__ is ArrayImpl:
@@ -94,11 +94,7 @@ def host_value(x: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
     if x.__class__ is ArrayImpl:
         x = value_of(x)
     elif x.__class__ is not np.ndarray:
-        if isinstance(x, np.ma.MaskedArray):
-            raise TypeError(
-                "a masked array is not a valid array value: its mask would be lost. Pass "
-                "x.filled(value), or the mask as an array of its own."
-            )
+        typeof(x)  # refuses masked arrays
         x = np.asarray(x)
     if x.shape != aval.shape:
         raise ValueError(

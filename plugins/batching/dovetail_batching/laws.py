@@ -15,9 +15,12 @@ from .trace import Axis, batch_values, carrier_of
 SIZE = 3
 
 
-@law("batch", without=("random",), applies=lambda sample: bool(sample.args))
+@law("batch", without=("random", "pooled"), applies=lambda sample: bool(sample.args))
 def batch_law(sample: Sample) -> None:
-    """A batched operation agrees with a loop, for every choice of mapped operands and axes."""
+    """A batched operation agrees with a loop, for every choice of mapped operands and axes.
+
+    Not so one that is tagged ``"pooled"``: what is drawn for a whole axis at once.
+    """
     for dims in _choices(sample):
         args = [_stacked(x, d) for x, d in zip(sample.args, dims)]
         axis = Axis(SIZE)

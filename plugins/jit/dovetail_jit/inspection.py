@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
 from typing import Any
 
+import numpy as np
+
 from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.options import disable_jit as disable_jit
 from dovetail_core.base.scopes import Scope
@@ -86,6 +88,8 @@ def _type(x: Any) -> Any:
     from dovetail_core import ShapedArray, is_value
 
     if not is_value(x) and hasattr(x, "shape") and hasattr(x, "dtype"):
+        if isinstance(x, np.ndarray):
+            typeof(x)  # says why it is none
         return ShapedArray(x.shape, x.dtype)
     return typeof(x)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend as backend_named
-from dovetail_core import Tracer, current_source, describe_source, typeof
+from dovetail_core import Tracer, here, typeof
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -88,10 +88,15 @@ class Settings:
                 hash(value)
             except TypeError as e:
                 if isinstance(value, Tracer):
-                    raise ValueError(f"jit of {self.name}: static {label}: {e}") from None
+                    raise ValueError(
+                        f"jit of {self.name}: static {label}: {value!r} is not hashable: a traced "
+                        f"value has no fixed value to hash{here()}. Where it selects what is "
+                        "computed, make the argument that it comes from static, too "
+                        "(static_argnums); else pass it as an ordinary argument."
+                    ) from None
                 raise ValueError(
                     f"jit of {self.name}: static {label} of type {type(value).__name__} is not "
-                    f"hashable{describe_source(current_source())} ({e}). Static arguments select a "
+                    f"hashable{here()} ({e}). Static arguments select a "
                     "compiled program, so they must be hashable: pass a tuple instead of a list or "
                     "dict, a Python number instead of an array, or do not make it static."
                 ) from None
@@ -110,9 +115,7 @@ class Settings:
                     typeof(x)
                 except TypeError as e:
                     where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
-                    raise TypeError(
-                        f"jit of {self.name}: {where}{describe_source(current_source())}: {e}"
-                    ) from None
+                    raise TypeError(f"jit of {self.name}: {where}{here()}: {e}") from None
             raise
 
     def trace(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
@@ -218,7 +221,7 @@ def _both(
         if not takes_more and not -len(positional) <= n < len(positional):
             raise ValueError(
                 f"jit of {function_name(fun)}: argument number {n} does not exist; it takes "
-                f"{len(positional)} positional arguments{describe_source(current_source())}. "
+                f"{len(positional)} positional arguments{here()}. "
                 "Positions count from 0."
             )
     if not takes_more:
@@ -229,7 +232,7 @@ def _both(
         if name not in known and not takes_names:
             raise ValueError(
                 f"jit of {function_name(fun)}: there is no argument {name!r}; it has "
-                f"{sorted(known)}{describe_source(current_source())}."
+                f"{sorted(known)}{here()}."
             )
     if nums and not names:
         return nums, frozenset(

@@ -194,6 +194,17 @@ def test_attention() -> None:
     np.testing.assert_allclose(one, found[0], rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_attention_is_of_the_dtype_of_its_operands(dtype: str) -> None:
+    """The residual is computed in 32 bits, and returned in the dtype of the operands."""
+    q = dnp.asarray(np.random.default_rng(1).normal(size=(1, 3, 2, 5)), dtype)
+    found, lse = nn.dot_product_attention(q, q, q, return_residual=True)
+    assert found.dtype == lse.dtype == q.dtype
+    wide = q.astype("float32")
+    wanted = nn.dot_product_attention(wide, wide, wide, return_residual=True)[1]
+    np.testing.assert_array_equal(lse, wanted.astype(dtype))
+
+
 def test_causal_attention_sees_no_later_key() -> None:
     """Results do not depend on later keys, whichever mask says so."""
     r = np.random.default_rng(2)
@@ -296,6 +307,11 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
         lambda: nn.dot_product_attention(X[None], X[None], X[None], mask=np.ones((1,) * 5)),
         ValueError,
         r"mask must broadcast to \(B, N, T, S\), got shape",
+    ),
+    (
+        lambda: nn.dot_product_attention(X[None], X[None].astype("bfloat16"), X[None]),
+        ValueError,
+        "query, key and value of one dtype, got float32, bfloat16 and float32. Convert",
     ),
     (lambda: nn.scaled_matmul(X, X, X, X), ValueError, r"scaled_matmul takes lhs \(B, M, K\)"),
 ]

@@ -34,8 +34,8 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     """Transforms along several axes, the last of them the real one of real transforms.
 
     Raises:
-        ValueError: lengths are not positive or not as many as axes, an axis is out of bounds or
-            repeated, or the norm is unknown.
+        ValueError: lengths asked for are not positive or not as many as axes, an axis is out of
+            bounds or repeated, or the norm is unknown.
     """
     (x,) = promote(name, a, inexact=True)
     x = as_array(name, x)
@@ -52,15 +52,32 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         if len(s) != len(axes):
             raise ValueError(f"{name}: {len(s)} lengths for {len(axes)} axes")
         sizes = [integer(name, "every length", n) for n in s]
+        if any(n < 1 for n in sizes):
+            raise ValueError(f"{name}: lengths must be positive, got {tuple(sizes)}")
     elif kind == "IRFFT":
         sizes[-1] = max(0, 2 * (sizes[-1] - 1))
-    if any(n < 1 for n in sizes):
-        raise ValueError(f"{name}: lengths must be positive, got {tuple(sizes)}")
+    if kind == "RFFT" and not sizes[-1]:
+        raise ValueError(
+            f"{name}: the last transformed axis, of an array of shape {x.shape}, has no elements"
+        )
     if kind == "RFFT" and x.dtype.kind == "c":
         raise ValueError(
             f"{name} takes real arrays, got dtype {x.dtype}. Use the complex transform."
         )
+    if not all(sizes):
+        return _empty(x, kind, sizes, axes)
     return _run(x, kind=kind, sizes=tuple(sizes), axes=axes, norm=how)
+
+
+def _empty(x: Any, kind: str, sizes: list[int], axes: tuple[int, ...]) -> Any:
+    """The transform along axes without elements, which has none."""
+    shape = list(x.shape)
+    for axis, size in zip(axes, sizes):
+        shape[axis] = size
+    if kind == "RFFT":
+        shape[axes[-1]] = sizes[-1] // 2 + 1
+    dtype = _complex(x.dtype)
+    return lax.full(shape, 0, dtype.type(0).real.dtype if kind == "IRFFT" else dtype)
 
 
 def _complex(dtype: Any) -> Any:
@@ -205,22 +222,25 @@ def irfftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = Non
 
 def _frequencies(name: str, values: Any, n: int, d: Any, dtype: Any, device: Any) -> Array:
     size = integer(name, "n", n)
-    if size < 1:
-        raise ValueError(f"{name}: n must be positive, got {size}")
+    if size < 0:
+        raise ValueError(f"{name}: n must not be negative, got {size}")
     dt = default_float() if dtype is None else dtypes.as_dtype(dtype)
-    steps = placing.constant((values(size) * size).astype(dt))
+    steps = placing.constant(values(size).astype(dt))
     out = lax.div(steps, lax.mul(lax.convert_element_type(as_array(name, d), dt), dt.type(size)))
     return out if device is None else placing.to_device(out, device)
 
 
 def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Array:
     """The frequencies that the values of :func:`fft` belong to, for samples ``d`` apart."""
-    return _frequencies("fftfreq", np.fft.fftfreq, n, d, dtype, device)
+    return _frequencies(
+        "fftfreq", lambda n: np.roll(np.arange(-(n // 2), (n + 1) // 2), (n + 1) // 2),
+        n, d, dtype, device,
+    )  # fmt: skip
 
 
 def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Array:
     """The frequencies that the values of :func:`rfft` belong to, for samples ``d`` apart."""
-    return _frequencies("rfftfreq", np.fft.rfftfreq, n, d, dtype, device)
+    return _frequencies("rfftfreq", lambda n: np.arange(n // 2 + 1), n, d, dtype, device)
 
 
 def _shift(name: str, x: ArrayLike, axes: Any, sign: int) -> Array:

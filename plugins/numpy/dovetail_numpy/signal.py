@@ -136,9 +136,9 @@ def trapezoid(
         gaps: Any = diff(at if at.ndim == 1 else moveaxis(at, axis, -1), axis=-1)
     else:
         gaps = dx if not hasattr(dx, "aval") or not dx.ndim else moveaxis(dx, axis, -1)
-    n = v.shape[-1]
-    both = ADD(lax.slice_in_dim(v, 1, n, axis=v.ndim - 1),
-               lax.slice_in_dim(v, 0, n - 1, axis=v.ndim - 1))  # fmt: skip
+    n, last = v.shape[-1], v.ndim - 1
+    later = lax.slice_in_dim(v, min(1, n), n, axis=last)
+    both = ADD(later, lax.slice_in_dim(v, 0, max(n - 1, 0), axis=last))
     return MULTIPLY(total(MULTIPLY(gaps, both), -1), 0.5)
 
 

@@ -44,7 +44,7 @@ def cov(
     w = _weights(x, fweights, aweights)
     if w is None:
         centered = lax.sub(x, broadcast(moments.mean(x, 1, keepdims=True), x.shape))
-        factor = number(_real_zero(x), x.shape[1] - less)
+        factor = number(_real_zero(x), max(x.shape[1] - less, 0))
         weighted = centered
     else:
         total = basic.sum(w)

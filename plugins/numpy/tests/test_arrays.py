@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_jit import jit
+from dovetail_ad import grad
+from dovetail_batching import vmap
+from dovetail_jit import eval_shape, jit, make_jaxpr
 
 METHODS = """\
 f2.all(axis=0)
@@ -160,3 +162,24 @@ def test_printing_takes_options():
     assert dnp.array_repr(dnp.asarray([1, 2])) == "Array([1, 2], dtype=int32)"
     with dnp.printoptions(precision=1):
         assert "1.2" in repr(dnp.asarray([1.23456]))
+
+
+def test_masks_are_not_lost():
+    masked = np.ma.masked_array([1.0, 2.0], [False, True])
+    for call in (
+        lambda: jit(dnp.sin)(masked),
+        lambda: dnp.asarray(masked),
+        lambda: dnp.sin(masked),
+        lambda: dnp.ones(2) + masked,
+        lambda: dnp.where(True, masked, 0),
+        lambda: dnp.concatenate([masked]),
+        lambda: dnp.zeros(2).at[0].set(np.ma.masked),
+        lambda: dnp.zeros(2)[np.ma.masked_array([0, 1], [True, False])],
+        lambda: vmap(lambda x: x)(masked),
+        lambda: grad(dnp.sum)(masked),
+        lambda: make_jaxpr(dnp.sin)(masked),
+        lambda: eval_shape(dnp.sin, masked),
+    ):
+        with pytest.raises(ValueError, match="its mask would be lost"):
+            call()
+    assert dnp.array(masked).tolist() == [1.0, 2.0]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
 from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
-from dovetail_core import ConcretizationTypeError
+from dovetail_core import ConcretizationTypeError, enable_x64
 from dovetail_jit import jit
 
 CASES = """
@@ -83,6 +84,23 @@ def test_mantissas_have_the_slope_of_their_power_of_two():
     (mantissa, exponent), (slope, _) = jvp(dnp.frexp, (x,), (dnp.ones(4),))
     np.testing.assert_array_equal(np.asarray(mantissa), np.frexp(np.asarray(x))[0])
     np.testing.assert_allclose(np.asarray(slope)[:3], 2.0 ** -np.asarray(exponent)[:3])
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+def test_mantissas_of_subnormal_numbers(dtype):
+    with enable_x64(dtype == "float64"):
+        info = ml_dtypes.finfo(dtype)
+        least = float(info.smallest_subnormal)
+        digits = np.array([1, -1, 3, 2**info.nmant - 1, 2**info.nmant, 0.0, -0.0, np.inf, np.nan])
+        with np.errstate(invalid="ignore"):
+            exact = digits * least  # in double precision, or without rounding in any
+        x = exact.astype(info.dtype)
+        mantissa, exponent = np.frexp(exact)
+        for f in (dnp.frexp, jit(dnp.frexp)):
+            found, power = (np.asarray(v) for v in f(x))
+            np.testing.assert_array_equal(found.astype(np.float64), mantissa)
+            np.testing.assert_array_equal(np.signbit(found)[:7], np.signbit(mantissa)[:7])
+            np.testing.assert_array_equal(power, np.where(np.isfinite(exact), exponent, 0))
 
 
 @pytest.mark.parametrize("method", ["var", "std", "mean", "sum", "real", "T", "size"])

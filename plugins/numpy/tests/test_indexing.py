@@ -239,6 +239,63 @@ def test_functions_that_would_change_an_array_return_one(arrays, near):
         dnp.put(x, 0, 1)
 
 
+EMPTY = """\
+e[:, np.array([], int)]
+e[np.array([], int), :, 1]
+e[np.array([], int), 0:1]
+e[np.zeros((2, 0), int), 1]
+e[np.zeros((0, 3, 2), bool)]
+e[np.zeros(0, bool)]
+e[:, np.array([2, 0])]
+f2[:, np.zeros(0, bool)]
+f2[np.zeros(0, bool)]
+f2[np.zeros((0, 3), bool)]
+f2[np.zeros((2, 0), bool)]
+f1[np.zeros(0, bool)]
+xp.take(e, np.array([], int), axis=0)
+xp.take(e, np.array([[1], [2]]), axis=1)
+xp.take_along_axis(e, np.zeros((0, 1, 2), int), axis=1)
+xp.take_along_axis(e, np.zeros((0, 3, 2), int), axis=0)
+xp.take_along_axis(f2, np.zeros((2, 0), int), axis=1)
+xp.compress(np.zeros(0, bool), f1)
+xp.compress(np.array([True, False, True]), f1)
+xp.delete(f1, np.zeros(6, bool))
+xp.linalg.inv(xp.zeros((0, 0)))
+""".splitlines()
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_what_has_no_elements_is_indexed_too(case, same_as_numpy):
+    same_as_numpy(
+        case.replace("e[", "xp.zeros((0, 3, 2))[").replace("(e,", "(xp.zeros((0, 3, 2)),")
+    )
+
+
+def test_masks_without_elements_update_nothing(arrays):
+    for name, mask in (("f1", (0,)), ("f2", (0,)), ("f2", (0, 3)), ("f2", (2, 0))):
+        x = arrays[name]
+        for y in (
+            x.at[np.zeros(mask, bool)].set(7.0),
+            jit(lambda v, m=mask: v.at[np.zeros(m, bool)].add(1))(x),
+        ):
+            assert np.array_equal(x, y)
+
+
+def test_places_on_an_axis_without_elements_are_out_of_bounds():
+    x = dnp.zeros((2, 0))
+    found = dnp.take_along_axis(x, dnp.zeros((2, 1), int), 1, fill_value=7.0)
+    assert found.tolist() == [[7.0], [7.0]]
+    for read in (
+        lambda: x[:, 0],
+        lambda: x[:, np.array([0])],
+        lambda: x.at[:, 0].set(1.0),
+        lambda: dnp.take(x, dnp.zeros(1, int), axis=1),
+        lambda: dnp.take_along_axis(x, dnp.zeros((2, 1), int), 1, mode="clip"),
+    ):
+        with pytest.raises(IndexError, match=r"from an axis of size 0: axis 1 of .* shape \(2, 0"):
+            read()
+
+
 @pytest.mark.parametrize(("call", "error", "text"), [
     (lambda x: x[0, 0, 0], IndexError, r"an array of shape \(2, 3\) has 2 dimensions, but 3 were"),
     (lambda x: x[..., ...], IndexError, "only one Ellipsis"),
@@ -259,6 +316,8 @@ def test_functions_that_would_change_an_array_return_one(arrays, near):
     (lambda x: x.at[0].get(mode="bogus"), ValueError, "unknown mode 'bogus'"),
     (lambda x: dnp.take(x, 1.5), TypeError, "take: indices must be of an integer type"),
     (lambda x: dnp.take_along_axis(x, dnp.asarray([1]), 1), ValueError, "as many dimensions"),
+    (lambda x: dnp.compress(np.ones(3, bool), x, axis=0), ValueError, "is true beyond the 2"),
+    (lambda x: dnp.delete(x, np.zeros(0, bool), 0), ValueError, r"mask of shape \(0,\) for"),
 ])  # fmt: skip
 def test_errors(call, error, text, arrays):
     with pytest.raises(error, match=text):

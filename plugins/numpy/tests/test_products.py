@@ -115,6 +115,20 @@ def test_values(case, same_as_numpy):
     same_as_numpy(case, 2e-4)
 
 
+def test_transforms_along_axes_without_elements(arrays):
+    f, none = dnp.fft, dnp.zeros((0,))
+    assert (f.fft(none).dtype, f.fft(none).shape) == (np.complex64, (0,))
+    assert f.ifft(dnp.zeros((3, 0))).shape == (3, 0)
+    assert (f.irfft(dnp.ones(1)).dtype, f.irfft(dnp.ones(1)).shape) == (np.float32, (0,))
+    assert f.hfft(none).shape == (0,)
+    assert f.fftn(dnp.zeros((0, 3))).shape == f.ifft2(dnp.zeros((0, 3))).shape == (0, 3)
+    assert f.rfftn(dnp.zeros((0, 4))).shape == (0, 3)
+    assert f.irfft2(dnp.zeros((0, 3))).shape == (0, 4)
+    assert f.fft(dnp.zeros((0, 2)), n=5).shape == (0, 5)
+    assert f.fft(none, n=3).tolist() == [0, 0, 0]
+    assert f.fftfreq(0).shape == (0,) and np.isnan(f.rfftfreq(0)).tolist() == [True]
+
+
 def test_factors_multiply_to_the_matrix(arrays, near):
     x, s = arrays["f2"], arrays["sq"]
     u, sigma, vh = dnp.linalg.svd(x, full_matrices=False)
@@ -217,6 +231,8 @@ def test_polynomial_division(arrays, near):
     (lambda x: dnp.fft.rfft(x * 1j), ValueError, "rfft takes real arrays"),
     (lambda x: dnp.fft.fft(x, norm="x"), ValueError, "norm must be 'backward'"),
     (lambda x: dnp.fft.fft(x, n=0), ValueError, "lengths must be positive"),
+    (lambda x: dnp.fft.rfft(x[:, :0]), ValueError, r"rfft: .* of shape \(2, 0\), has no elements"),
+    (lambda x: dnp.fft.rfftfreq(-1), ValueError, "rfftfreq: n must not be negative, got -1"),
     (lambda x: dnp.convolve(x, x), ValueError, "convolve takes vectors"),
     (lambda x: jit(dnp.roots)(x[0]), TypeError, "strip_zeros=False"),
 ])  # fmt: skip

@@ -72,6 +72,13 @@ xp.quantile(f1, 0.5, method='inverted_cdf', weights=p1)
 xp.quantile(n2, 0.5, axis=0)
 xp.nanpercentile(n2, 40, axis=1, keepdims=True)
 xp.median(f3, axis=(0, 2))
+xp.median(empty)
+xp.nanmedian(empty)
+xp.median(xp.zeros((0, 3)), axis=0, keepdims=True)
+xp.median(xp.zeros((0, 3)), axis=1, keepdims=True)
+xp.trapezoid(empty)
+xp.cov(f1, ddof=9)
+xp.cov(f1[:1])
 """.splitlines()
 
 
@@ -87,6 +94,29 @@ def test_partition_puts_one_element_into_its_place(arrays):
     assert parted[2] == ordered[2]
     assert (parted[:2] <= parted[2]).all() and (parted[3:] >= parted[2]).all()
     assert np.asarray(x[dnp.argpartition(x, -2)])[-2] == ordered[-2]
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile", "percentile", "nanpercentile"])
+def test_no_elements_have_no_quantiles(name):
+    quantile = getattr(dnp, name)
+    assert np.isnan(quantile(dnp.zeros(0), 0.5))
+    for axis, shape in ((0, (2, 3)), (1, (2, 0))):
+        found = quantile(dnp.zeros((0, 3)), dnp.asarray([0.1, 0.9]), axis=axis)
+        assert found.shape == shape and np.isnan(found).all()
+    none = {"weights": dnp.zeros((2, 0)), "method": "inverted_cdf", "keepdims": True}
+    found = quantile(dnp.zeros((2, 0)), 0.5, axis=1, **none)
+    assert found.shape == (2, 1) and np.isnan(found).all()
+
+
+@pytest.mark.parametrize("method", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_a_quantile_that_is_nan_has_no_value(method, arrays):
+    x, q = arrays["f2"], dnp.asarray([0.5, dnp.nan, 1.0])
+    for function in (dnp.quantile, dnp.nanquantile, dnp.percentile, dnp.nanpercentile):
+        assert np.isnan(function(x, dnp.nan, method=method))
+        found = np.asarray(function(x, q, axis=1, method=method))
+        assert np.isnan(found[1]).all() and np.isfinite(found[[0, 2]]).all()
+    weighted = dnp.quantile(x[0], q, weights=dnp.ones(3), method="inverted_cdf")
+    assert np.isnan(np.asarray(weighted)).tolist() == [False, True, False]
 
 
 def test_axes_may_be_lists(arrays):
@@ -120,6 +150,7 @@ def test_sorting_descending_keeps_the_order_of_equal_elements():
     (lambda: dnp.mean(dnp.ones(2), where=dnp.ones(2)), TypeError, "array of booleans"),
     (lambda: dnp.quantile(dnp.ones(2), 0.5, method="x"), ValueError, "method must be one of"),
     (lambda: dnp.cumulative_sum(dnp.ones((2, 2))), ValueError, "axis must be given"),
+    (lambda: dnp.unique(dnp.zeros(0), size=2), ValueError, r"no elements to make 2 of.*fill_value"),
 ])  # fmt: skip
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):

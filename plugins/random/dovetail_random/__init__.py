@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .draws.continuous import (
         cauchy as cauchy,
         exponential as exponential,
-        gumbel as gumbel,
         laplace as laplace,
         logistic as logistic,
         maxwell as maxwell,
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
         gamma as gamma,
         loggamma as loggamma,
         random_gamma_p as random_gamma_p,
+    )
+    from .draws.gumbel import (
+        gumbel as gumbel,
     )
     from .draws.integers import (
         randint as randint,
@@ -125,7 +127,7 @@ _WHERE = {
     "gamma": "draws.gamma",
     "generalized_normal": "draws.signed",
     "geometric": "draws.families",
-    "gumbel": "draws.continuous",
+    "gumbel": "draws.gumbel",
     "implementation": "generators",
     "key": "making",
     "key_data": "making",

@@ -47,9 +47,12 @@ class Implementation:
         split: ``split(lanes, shape)``: lanes of that shape, from lanes of scalars.
         fold_in: ``fold_in(lanes, data)``: lanes of scalars, from those and a uint32 scalar.
         random_bits: ``random_bits(lanes, width, shape)``: unsigned integers of 8 to 64 bits.
+        elementwise: whether each key of a mapped axis draws what it draws by itself.
     """
 
-    __slots__ = ("name", "tag", "words", "seed", "split", "fold_in", "random_bits", "dtype")
+    __slots__ = (
+        "name", "tag", "words", "seed", "split", "fold_in", "random_bits", "elementwise", "dtype",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Implementation:
         split: Callable[[Lanes, tuple[int, ...]], Lanes],
         fold_in: Callable[[Lanes, Any], Lanes],
         random_bits: Callable[[Lanes, int, tuple[int, ...]], Any],
+        elementwise: bool = False,
     ) -> None:
         self.name = name
         self.tag = tag
@@ -69,6 +73,7 @@ class Implementation:
         self.split = split
         self.fold_in = fold_in
         self.random_bits = random_bits
+        self.elementwise = elementwise
         self.dtype = KeyType(self)
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
 """The generators ``rbg`` and ``unsafe_rbg``: the platform's own generator of random bits.
 
-Their bits differ between platforms. A key is four words, two threefry keys side by side: ``rbg``
-splits and folds each of them as threefry does, ``unsafe_rbg`` with the platform's generator, which
-is quicker and of unknown quality.
+Their bits differ between platforms, and under ``vmap`` the first key draws for all. A key is four
+words, two threefry keys side by side: ``rbg`` splits and folds each of them as threefry does,
+``unsafe_rbg`` with the platform's generator, which is quicker and of unknown quality.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _from_stream(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
 THREEFRY = register(
     Implementation(
         "threefry2x32", "fry", 2,
-        seed=_seed, split=_split, fold_in=_fold_in, random_bits=_random_bits,
+        seed=_seed, split=_split, fold_in=_fold_in, random_bits=_random_bits, elementwise=True,
     )
 )  # fmt: skip
 

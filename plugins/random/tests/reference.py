@@ -70,6 +70,7 @@ def selections() -> Iterator[str]:
     yield "choice(key(18),4,(9,),p=array([.1,.2,.3,.4]))"
     yield "choice(key(18),array([3,1,4,1]),(3,),replace=False,p=array([.1,.2,.3,.4]))"
     yield "choice(key(18),array([3,1,4,1]),(3,),replace=False,p=array([.1,.2,.3,.4]),mode='high')"
+    yield "choice(key(18),array([3,1,4]),(2,),replace=False,p=array([.1,.2,.7]),mode='highest')"
 
 
 def odd_ranges() -> Iterator[str]:
@@ -92,7 +93,8 @@ def odd_ranges() -> Iterator[str]:
     yield "categorical(key(21),array([[0.,1.,2.],[2.,1.,0.]]),shape=(7,2))"
     yield "categorical(key(21),array([0.,1.,2.,-1.]),shape=(2,),replace=False)"
     yield "categorical(key(21),array([[0.,1.,2.],[2.,1.,0.]]),shape=(2,2),replace=False)"
-    yield "categorical(key(21),array([[0.,1.,2.],[2.,1.,0.]]),shape=(5,2),mode='high')"
+    for mode in ("high", "highest"):
+        yield f"categorical(key(21),array([[0.,1.,2.],[2.,1.,0.]]),shape=(5,2),mode='{mode}')"
 
 
 def close_cases() -> Iterator[str]:
@@ -103,6 +105,8 @@ def close_cases() -> Iterator[str]:
         yield f"{name}(PRNGKey(32))"
     yield "normal(key(31),(5,),'complex64')"
     yield "gumbel(key(31),(17,),mode='high')"
+    yield "gumbel(key(31),(17,),mode='highest')"
+    yield "gumbel(key(31),(17,),'bfloat16',mode='highest')"
     yield "uniform(key(31),(37,),'float32',-0.3,1.7)"
     yield "uniform(key(31),(37,),'bfloat16',-0.3,1.7)"
     yield "truncated_normal(key(33),-2.0,2.0,(31,))"
@@ -118,7 +122,9 @@ def close_cases() -> Iterator[str]:
     yield "wald(key(34),array([.5,2.]),(9,2))"
     yield "ball(key(34),3,shape=(4,))"
     yield "ball(key(34),2,p=1.0,shape=(4,))"
+    yield "ball(key(34),3,array(1.7),(4,),'bfloat16')"
     yield "generalized_normal(key(34),1.5,(9,))"
+    yield "generalized_normal(key(34),array([1.,2.5,2.]),(9,3))"
     yield "geometric(key(34),0.3,(29,))"
     yield from gamma_cases()
     yield from counting_cases()
@@ -130,6 +136,8 @@ def gamma_cases() -> Iterator[str]:
     yield "loggamma(key(35),array([.01,.3,1.,2.5,30.]),(7,5))"
     yield "gamma(key(35),2.0)"
     yield "gamma(key(35),0.7,(5,),'bfloat16')"
+    yield "gamma(key(35,impl='rbg'),array([.3,2.5]),(3,2))"
+    yield "vmap(lambda k: gamma(k,array([.3,2.5]),(3,2)))(split(key(35,impl='rbg'),2))"
     yield "beta(key(36),array([.3,2.]),array([.5,4.]),(6,2))"
     yield "dirichlet(key(36),array([.3,2.,5.]),(4,))"
     yield "chisquare(key(36),array([1.,7.]),(5,2))"
@@ -186,6 +194,13 @@ def rbg_cases() -> Iterator[str]:
             yield f"bits(key(5,impl='{impl}'),(5,3),'{dtype}')"
         yield f"uniform(key(5,impl='{impl}'),(7,),'float32')"
         yield f"randint(key(5,impl='{impl}'),(7,),0,10)"
+        keys = f"split(key(5,impl='{impl}'),3)"
+        yield f"vmap(lambda k: bits(k,(5,)))({keys})"
+        yield f"vmap(lambda k: uniform(k,(5,)),out_axes=1)({keys})"
+        yield f"vmap(vmap(lambda k: bits(k,(2,),'uint8')))(split(key(5,impl='{impl}'),(3,2)))"
+        yield f"key_data(vmap(lambda k: split(k,2))({keys}))"
+        yield f"key_data(vmap(lambda k: fold_in(k,3))({keys}))"
+        yield f"vmap(lambda k: randint(k,(3,),0,100))({keys})"
 
 
 GROUPS = {
@@ -205,22 +220,10 @@ def setting(library: Any, group: str) -> Iterator[None]:
         yield
 
 
-class Names(dict[str, Any]):
-    """Local names of a case, those of the module ``random`` among them."""
-
-    def __init__(self, random: Any, asarray: Any) -> None:
-        super().__init__({"np": np, "array": asarray})
-        self.random = random
-
-    def __missing__(self, name: str) -> Any:
-        if not hasattr(self.random, name):
-            raise KeyError(name)
-        return getattr(self.random, name)
-
-
-def evaluate(random: Any, asarray: Any, case: str) -> np.ndarray[Any, Any]:
+def evaluate(random: Any, asarray: Any, vmap: Any, case: str) -> np.ndarray[Any, Any]:
     """The value of a case in the functions of the module ``random``."""
-    return np.asarray(eval(case, {}, Names(random, asarray)))
+    names = {name: getattr(random, name) for name in dir(random) if name[0] != "_"}
+    return np.asarray(eval(case, names | {"np": np, "array": asarray, "vmap": vmap}))
 
 
 def record(value: np.ndarray[Any, Any], exact: bool) -> list[Any]:
@@ -246,7 +249,8 @@ def main() -> None:
     for group, cases in GROUPS.items():
         with setting(library, group):
             found[group] = {
-                case: record(evaluate(random, asarray, case), group != "close") for case in cases()
+                case: record(evaluate(random, asarray, library.vmap, case), group != "close")
+                for case in cases()
             }
     lines = [
         f' "{group}": {{\n'

@@ -24,6 +24,7 @@ CONTINUOUS: dict[str, tuple[Draw, Any]] = {
     "normal": (random.normal, stats.norm()),
     "exponential": (random.exponential, stats.expon()),
     "gumbel": (random.gumbel, stats.gumbel_r()),
+    "gumbel highest": (lambda k, s: random.gumbel(k, s, mode="highest"), stats.gumbel_r()),
     "gumbel high": (lambda k, s: random.gumbel(k, s, mode="high"), stats.gumbel_r()),
     "laplace": (random.laplace, stats.laplace()),
     "logistic": (random.logistic, stats.logistic()),
@@ -186,6 +187,31 @@ def test_jit_and_vmap(name: str) -> None:
     loop = np.stack([np.asarray(f(k)) for k in keys])
     np.testing.assert_allclose(vmap(f)(keys), loop, rtol=2e-6, atol=2e-6)
     np.testing.assert_allclose(jit(vmap(f))(keys), loop, rtol=2e-6, atol=2e-6)
+
+
+def test_exponents_of_norms_may_be_traced() -> None:
+    """The exponent of ``ball`` and ``generalized_normal`` is an operand like any parameter."""
+    powers = np.array([1.0, 2.0, 3.5], np.float32)
+    for draw in (
+        lambda p: random.ball(KEY, 3, p, (5,)),
+        lambda p: random.generalized_normal(KEY, p, (5,)),
+    ):
+        loop = np.stack([np.asarray(draw(float(p))) for p in powers])
+        np.testing.assert_allclose(vmap(draw)(powers), loop, rtol=2e-5)
+        np.testing.assert_allclose(jit(draw)(2), draw(2.0), rtol=1e-6)
+        assert np.isfinite(grad(lambda p: dnp.sum(draw(p)))(2.0))  # noqa: B023
+    loop = [np.asarray(random.ball(KEY, 3, int(p))) for p in (1, 2)]
+    assert all((np.abs(x) ** p).sum() <= 1 for x, p in zip(loop, (1, 2)))
+    assert random.generalized_normal(KEY, powers, (4, 3)).shape == (4, 3)
+
+
+def test_the_first_key_draws_for_all_of_rbg() -> None:
+    """Mapped over, keys of the platform's generator draw once, from the first of them."""
+    keys = random.split(random.key(3, impl="rbg"), 4)
+    drawn = vmap(lambda k: random.bits(k, (5,)))(keys)
+    assert np.array_equal(drawn, random.bits(keys[0], (4, 5)))
+    alone = [np.asarray(random.gamma(k, 2.0, (3,))) for k in keys]
+    np.testing.assert_allclose(vmap(lambda k: random.gamma(k, 2.0, (3,)))(keys), alone, rtol=2e-6)
 
 
 def test_draws_depend_on_the_key() -> None:

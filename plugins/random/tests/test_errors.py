@@ -207,8 +207,19 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: random.gumbel(key, mode="x"),
         ValueError,
-        "gumbel: mode must be 'low' or 'high', got 'x'",
+        "gumbel: mode must be 'low' or 'high' or 'highest', got 'x'",
     ),
+    (
+        lambda: random.categorical(key, dnp.ones(3), mode="x"),
+        ValueError,
+        "categorical: mode must be 'low' or 'high' or 'highest', got 'x'",
+    ),
+    (
+        lambda: random.ball(key, 3, dnp.ones(2)),
+        ValueError,
+        r"ball: p must be one number, got an array of shape \(2,\). Use dovetail.vmap",
+    ),
+    (lambda: random.ball(key, 3, "2"), TypeError, "ball takes arrays and numbers as parameters"),
     (
         lambda: random.permutation(key, 2.5),
         TypeError,

@@ -13,6 +13,7 @@ import pytest
 
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_random.threefry import threefry_partitionable
 
@@ -32,7 +33,7 @@ EPSILONS = 16
 def test_bits(group: str, case: str) -> None:
     """Values made of integer operations and single roundings are equal in every bit."""
     with reference.setting(SETTINGS, group):
-        found = reference.evaluate(random, dnp.asarray, case)
+        found = reference.evaluate(random, dnp.asarray, vmap, case)
     assert reference.record(found, True) == VALUES[group][case]
 
 
@@ -40,7 +41,7 @@ def test_bits(group: str, case: str) -> None:
 def test_values(case: str) -> None:
     """Values that depend on how a processor rounds logarithms are equal but for that."""
     wanted = reference.recall(VALUES["close"][case])
-    found = reference.evaluate(random, dnp.asarray, case)
+    found = reference.evaluate(random, dnp.asarray, vmap, case)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
     if found.dtype.kind in "iu":
         assert found.tolist() == wanted.tolist()

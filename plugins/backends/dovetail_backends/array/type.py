@@ -72,14 +72,6 @@ def _usable(attribute: Any) -> Any:
     return get
 
 
-def _unhashable(self: ArrayImpl) -> NoReturn:
-    raise TypeError(
-        f"an array of type {spelled(self)} is not hashable{here()}: use a Python value as "
-        "key (x.item(), x.tobytes()). If it is a static argument of jit, pass it as a normal "
-        "argument, or as a Python number."
-    )
-
-
 def _immutable(self: ArrayImpl, index: Any, value: Any) -> NoReturn:
     raise TypeError(
         f"x[...] = value{here()} on an array of type {spelled(self)}: arrays do not change. "
@@ -123,7 +115,7 @@ _ATTRIBUTES: dict[str, Any] = {
     "global_shards": property(_usable(global_shards)),
     "addressable_data": _part,
     "to_device": _to_device,
-    "__hash__": _unhashable,
+    "__hash__": None,  # so that it is no collections.abc.Hashable
     "__setitem__": _immutable,
     "__getattr__": _other_attribute,
 }

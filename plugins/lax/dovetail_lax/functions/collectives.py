@@ -1,4 +1,7 @@
-"""Collective operations over named axes (``vmap(..., axis_name=...)``)."""
+"""Collective operations over named axes (``vmap(..., axis_name=...)``).
+
+Several names are one axis, of which the last name varies fastest.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
 from dovetail_core.tree.util import tree_map
 
+from ..primitives._elementwise import place
 from ..primitives.arithmetic import div_p
 from ..primitives.collectives import (
     all_gather_p,
@@ -23,6 +27,7 @@ from ..primitives.collectives import (
 )
 from ..primitives.moves import moved, reshaped
 from ._args import beside, operands
+from ._shapes import axis_in
 from .arithmetic import mul
 from .conversion import convert_element_type
 from .reductions import reduce_max, reduce_min, reduce_sum
@@ -34,14 +39,17 @@ _REDUCTIONS = {"pmax": reduce_max, "pmin": reduce_min}
 
 def _axes(axis_name: Names) -> dict[str, Any]:
     names: Any = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    if len(set(names)) != len(names):
+        raise ValueError(f"a collective names an axis twice: {names!r}{place()}")
     return {"axes": names, "axis_sizes": tuple(axis_size_of(n) for n in names)}
 
 
-def _one_axis(what: str, axis_name: Names) -> dict[str, Any]:
+def _each(axis_name: Names) -> list[dict[str, Any]]:
+    """Parameters for each named axis alone."""
     found = _axes(axis_name)
-    if len(found["axes"]) != 1:
-        raise NotImplementedError(f"{what} takes one axis name, got {axis_name!r}")
-    return found
+    return [
+        {"axes": (name,), "axis_sizes": (size,)} for name, size in zip(*found.values(), strict=True)
+    ]
 
 
 def _no_groups(what: str, groups: Any) -> None:
@@ -82,7 +90,7 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     size = prod(params["axis_sizes"])
 
     def leaf(v: Any) -> Any:
-        if isinstance(v, (int, float, complex)):
+        if isinstance(v, (int, float, complex)) and not isinstance(v, bool):
             return v * size
         if typeof(v).dtype == np.bool_:  # type: ignore[attr-defined]
             v = convert_element_type(v, np.int32)
@@ -146,9 +154,8 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
     Raises:
         ValueError: a source or destination occurs twice or is out of range.
     """
-    params = _one_axis("ppermute", axis_name)
     pairs = tuple((int(s), int(d)) for s, d in perm)
-    (n,) = params["axis_sizes"]
+    n = axis_size(axis_name)
     for role, positions in (
         ("source", [s for s, _ in pairs]),
         ("destination", [d for _, d in pairs]),
@@ -157,7 +164,26 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
             raise ValueError(f"ppermute: perm names a {role} twice: {list(pairs)}")
         if any(not 0 <= p < n for p in positions):
             raise ValueError(f"ppermute: perm has a {role} outside of 0..{n - 1}: {list(pairs)}")
-    return tree_map(lambda v: ppermute_p.bind(v, **params, perm=pairs), x)
+    params = _axes(axis_name)
+    if len(params["axes"]) == 1:
+        return tree_map(lambda v: ppermute_p.bind(v, **params, perm=pairs), x)
+    sources = np.full(n, n, np.int32)
+    for source, destination in pairs:
+        sources[destination] = source
+    return tree_map(lambda v: _received(v, axis_name, sources), x)
+
+
+def _received(v: Any, axis_name: Names, sources: Any) -> Any:
+    """The value at the position that ``sources`` has for this one; zeros for one behind all."""
+    from .dynamic_slicing import dynamic_index_in_dim
+    from .joining import pad
+
+    everyone = all_gather(v, axis_name)
+    everyone = pad(
+        everyone, everyone.dtype.type(0), [(0, 1, 0), *[(0, 0, 0)] * (everyone.ndim - 1)]
+    )
+    at = dynamic_index_in_dim(sources, axis_index(axis_name), 0, keepdims=False)
+    return dynamic_index_in_dim(everyone, at, 0, keepdims=False)
 
 
 def pshuffle(x: Any, axis_name: Names, perm: Sequence[int]) -> Any:
@@ -173,20 +199,29 @@ def all_gather(
     """The leaves of ``x`` from all positions of the named axis, stacked along ``axis``.
 
     With ``tiled`` they are concatenated along an existing axis instead.
+
+    Raises:
+        ValueError: ``axis`` is out of bounds.
     """
     _no_groups("all_gather", axis_index_groups)
-    params = _one_axis("all_gather", axis_name)
+    each = _each(axis_name)
 
     def leaf(v: Any) -> Any:
         (v,) = operands("all_gather", (v,))
-        at = axis % (len(v.shape) + (not tiled))
-        out = all_gather_p.bind(v, **params, axis=at)
-        if not tiled:
-            return out
-        shape = out.shape
-        return reshaped(out, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
+        at = axis_in("all_gather", "axis", axis, len(np.shape(v)) + (not tiled))
+        for params in reversed(each):
+            v = all_gather_p.bind(v, **params, axis=at)
+        return _merged(v, at, len(each) + tiled)
 
     return tree_map(leaf, x)
+
+
+def _merged(v: Any, at: int, count: int) -> Any:
+    """``count`` axes from ``at`` on as one."""
+    if count == 1:
+        return v
+    shape = v.shape
+    return reshaped(v, (*shape[:at], prod(shape[at : at + count]), *shape[at + count :]))
 
 
 def all_to_all(
@@ -204,34 +239,45 @@ def all_to_all(
     disappears; with it, the split axis is divided and the concatenated one multiplied.
 
     Raises:
-        ValueError: the length of ``split_axis`` does not fit the named axis.
+        ValueError: the length of ``split_axis`` does not fit the named axis, or an axis is out of
+            bounds.
     """
     _no_groups("all_to_all", axis_index_groups)
-    params = _one_axis("all_to_all", axis_name)
-    (n,) = params["axis_sizes"]
+    each = _each(axis_name)
 
     def leaf(v: Any) -> Any:
-        ndim = len(v.shape)
-        split, concat = split_axis % ndim, concat_axis % ndim
-        if v.shape[split] % n or (not tiled and v.shape[split] != n):
-            raise ValueError(
-                f"all_to_all: axis {split} has length {v.shape[split]}, which "
-                f"{'is not divisible by' if tiled else 'is not'} the length {n} of {axis_name!r}"
-            )
-        if not tiled:
-            return all_to_all_p.bind(v, **params, split_axis=split, concat_axis=concat)
-        return _tiled(v, params, n, split, concat)
+        (v,) = operands("all_to_all", (v,))
+        split = axis_in("all_to_all", "split_axis", split_axis, len(np.shape(v)))
+        concat = axis_in("all_to_all", "concat_axis", concat_axis, len(np.shape(v)))
+        _check_parts("all_to_all", v.shape[split], split, axis_name, tiled)
+        if len(each) == 1 and not tiled:
+            return all_to_all_p.bind(v, **each[0], split_axis=split, concat_axis=concat)
+        return _exchanged(v, each, split, concat, tiled)
 
     return tree_map(leaf, x)
 
 
-def _tiled(v: Any, params: dict[str, Any], n: int, split: int, concat: int) -> Any:
-    parts = reshaped(v, (*v.shape[:split], n, v.shape[split] // n, *v.shape[split + 1 :]))
+def _check_parts(what: str, length: int, axis: int, axis_name: Names, tiled: bool) -> None:
+    n = axis_size(axis_name)
+    if length % n or (not tiled and length != n):
+        raise ValueError(
+            f"{what}: axis {axis} has length {length}, which "
+            f"{'is not divisible by' if tiled else 'is not'} the length {n} of {axis_name!r}"
+            f"{place()}"
+        )
+
+
+def _exchanged(v: Any, each: list[dict[str, Any]], split: int, concat: int, tiled: bool) -> Any:
+    """Parts of an axis exchanged over the named axes one after the other, each at the front."""
+    sizes = [params["axis_sizes"][0] for params in each]
+    n = prod(sizes)
+    rest = [v.shape[split] // n] if tiled else []
+    parts = reshaped(v, (*v.shape[:split], n, *rest, *v.shape[split + 1 :]))
     front = moved(parts, split, 0)
-    out = all_to_all_p.bind(front, **params, split_axis=0, concat_axis=0)
-    out = moved(out, 0, concat)
-    shape = out.shape
-    return reshaped(out, (*shape[:concat], n * shape[concat + 1], *shape[concat + 2 :]))
+    front = reshaped(front, (*sizes, *front.shape[1:]))
+    for i, params in enumerate(each):
+        front = all_to_all_p.bind(front, **params, split_axis=i, concat_axis=i)
+    return _merged(moved(_merged(front, 0, len(each)), 0, concat), concat, 1 + tiled)
 
 
 def psum_scatter(
@@ -242,14 +288,19 @@ def psum_scatter(
     axis_index_groups: Any = None,
     tiled: bool = False,
 ) -> Any:
-    """The sum over the named axis, of which each position keeps its part of an axis."""
+    """The sum over the named axis, of which each position keeps its part of an axis.
+
+    Raises:
+        ValueError: the length of that axis does not fit the named one, or it is out of bounds.
+    """
     _no_groups("psum_scatter", axis_index_groups)
 
     def leaf(v: Any) -> Any:
         from .dynamic_slicing import dynamic_index_in_dim, dynamic_slice_in_dim
 
-        (n,) = _one_axis("psum_scatter", axis_name)["axis_sizes"]
-        dim = scatter_dimension % len(v.shape)
+        n = axis_size(axis_name)
+        dim = axis_in("psum_scatter", "scatter_dimension", scatter_dimension, len(np.shape(v)))
+        _check_parts("psum_scatter", v.shape[dim], dim, axis_name, tiled)
         total, at = psum(v, axis_name), axis_index(axis_name)
         if not tiled:
             return dynamic_index_in_dim(total, at, dim, keepdims=False)

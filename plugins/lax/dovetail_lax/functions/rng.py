@@ -21,7 +21,8 @@ def rng_bit_generator(
     """The generator's next state, and random bits of ``shape`` and an unsigned ``dtype``.
 
     ``key`` is the state, ``uint32[4]`` or ``uint64[2]``. The same state gives the same bits on the
-    same backend and version only.
+    same backend and version only. Under ``vmap`` the first state draws all bits, and is the only
+    one that changes.
     """
     check("rng_bit_generator", key)
     state, bits = rng_bit_generator_p.bind(

@@ -41,7 +41,8 @@ def spread(x: Any, shape: Sequence[int], dims: Sequence[int] = ()) -> Any:
 
 def repeated(x: Any, size: int, axis: int) -> Any:
     """``x`` with a new axis of length ``size`` at ``axis``."""
-    shape = (*x.shape[:axis], size, *x.shape[axis:])
+    own = getattr(x, "shape", ())
+    shape = (*own[:axis], size, *own[axis:])
     dims = tuple([i for i in range(len(shape)) if i != axis])
     return broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=dims)
 

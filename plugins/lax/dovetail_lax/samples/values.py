@@ -102,4 +102,5 @@ def _rest() -> Iterator[Sample]:
         for dtype in ("uint32", "uint8", "uint16"):
             key = np.array([7, 0, 3, 0], np.uint32)
             params = {"shape": (5,), "dtype": np.dtype(dtype), "algorithm": algorithm}
-            yield Sample(rng_bit_generator_p, (key,), params, frozenset({"nonsmooth"}))
+            tags = frozenset({"nonsmooth", "pooled"})
+            yield Sample(rng_bit_generator_p, (key,), params, tags)

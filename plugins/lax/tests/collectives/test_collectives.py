@@ -121,6 +121,75 @@ def test_permutations_and_scattered_sums() -> None:
     close(one(lambda x: lax.psum_scatter(x, "i", tiled=True), Q), Q.sum(0)[:, None])
 
 
+R = np.arange(2 * 3 * 6 * 4, dtype=np.float32).reshape(2, 3, 6, 4)
+
+
+def over_both(f: Callable[[Any], Any], x: Any = R) -> Any:
+    return np.asarray(vmap(vmap(f, axis_name="j"), axis_name="i")(x))
+
+
+@pytest.mark.parametrize("names", [("i", "j"), ("j", "i")])
+@pytest.mark.parametrize("tiled", [False, True])
+def test_several_names_are_one_axis(names: tuple[str, str], tiled: bool) -> None:
+    """Row-major: the collective over both is that over one axis of both."""
+    first, second = (R.shape["ij".index(n)] for n in names)
+    turn = (0, 1) if names == ("i", "j") else (1, 0)
+    flat = np.moveaxis(R, turn, (0, 1)).reshape(6, 6, 4)
+
+    def check(f: Callable[[Any, Any], Any]) -> None:
+        wanted = np.asarray(one(lambda x: f(x, "i"), flat))
+        wanted = np.moveaxis(wanted.reshape(first, second, *wanted.shape[1:]), (0, 1), turn)
+        np.testing.assert_array_equal(over_both(lambda x: f(x, names)), wanted)
+        with enable_x64(True):
+            check_grads(lambda q: total(lax.sin(two_of(f, q))), (R / 50.0,), 1)
+
+    def two_of(f: Callable[[Any, Any], Any], x: Any) -> Any:
+        return vmap(vmap(lambda v: f(v, names), axis_name="j"), axis_name="i")(x)
+
+    check(lambda x, n: lax.all_to_all(x, n, 0, 1, tiled=tiled))
+    check(lambda x, n: lax.all_to_all(x, n, 0, 0, tiled=tiled))
+    check(lambda x, n: lax.all_gather(x, n, axis=1, tiled=tiled))
+    check(lambda x, n: lax.psum_scatter(x, n, tiled=tiled))
+    check(lambda x, n: lax.pswapaxes(x, n, 0))
+    check(lambda x, n: lax.ppermute(x, n, [(0, 1), (1, 5), (4, 0)]))
+    check(lambda x, n: lax.pshuffle(x, n, [5, 1, 0, 2, 3, 4]))
+    check(lambda x, n: lax.pmean(x, n))
+
+
+def test_python_numbers_are_gathered_and_sent() -> None:
+    def f(x: Any) -> Any:
+        return lax.all_gather(2.0, "i"), lax.ppermute(1, "i", [(0, 2)]), lax.psum(True, "i")
+
+    gathered, sent, count = (np.asarray(v) for v in one(f, N))
+    assert gathered.tolist() == [[2.0] * 3] * 3 and sent.tolist() == [0, 0, 1]
+    assert count.tolist() == [3] * 3 and count.dtype == np.int32
+
+
+def test_elements_exchanged_over_two_axes() -> None:
+    """Slice (i, j) of what position (k, l) has is slice (k, l) of what (i, j) gets."""
+    got = over_both(lambda x: lax.all_to_all(x, ("i", "j"), 0, 0))
+    parts = R.reshape(2, 3, 2, 3, 4)
+    np.testing.assert_array_equal(got.reshape(2, 3, 2, 3, 4), parts.transpose(2, 3, 0, 1, 4))
+
+
+ERRORS: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda x: lax.psum(x, ("i", "i")), r"names an axis twice: \('i', 'i'\) at .*test_collect"),
+    (lambda x: lax.all_to_all(x, ("i", "j"), 1, 0), r"all_to_all: axis 1 has length 4, .* is not "),
+    (lambda x: lax.all_to_all(x, "j", 2, 0), "split_axis 2 is out of bounds for an array with 2"),
+    (lambda x: lax.all_gather(x, "j", axis=3), "all_gather: axis 3 is out of bounds"),
+    (lambda x: lax.psum_scatter(x, "j"), "psum_scatter: axis 0 has length 6, which is not the le"),
+    (lambda x: lax.psum_scatter(x, ("i", "j"), scatter_dimension=1, tiled=True),
+     r"psum_scatter: axis 1 has length 4, which is not divisible by the length 6 of \('i', 'j'\)"),
+    (lambda x: lax.ppermute(x, ("i", "j"), [(0, 6)]), "a destination outside of 0..5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "text"), ERRORS)
+def test_errors(f: Callable[[Any], Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        over_both(f)
+
+
 DIFFERENTIABLE: dict[str, Callable[[Any], Any]] = {
     "psum": lambda x: lax.mul(lax.psum(lax.sin(x), "i"), x),
     "pmean": lambda x: lax.mul(lax.pmean(lax.sin(x), "i"), x),

@@ -162,8 +162,20 @@ LOOPS: dict[str, tuple[Call, type[Exception], str]] = {
         rf"fori_loop: the loop carry: types must agree.*i32\[\] .*{HERE}",
     ),
     "fori bounds": (
+        lambda: lax.fori_loop(0, X, lambda i, c: c, 0), TypeError,
+        rf"fori_loop: upper must be an integer or floating-point scalar, got f32\[4\] {HERE}.*Conv",
+    ),
+    "fori traced boolean": (
+        lambda: jit(lambda n: lax.fori_loop(False, n, lambda i, c: c, 0))(True), TypeError,
+        rf"fori_loop: upper must be an integer or floating-point scalar, got bool\[\] {HERE}",
+    ),
+    "fori bounds of two kinds": (
         lambda: lax.fori_loop(0.0, 3, lambda i, c: c, 0), TypeError,
-        rf"fori_loop: lower must be an integer scalar, got f32\[\]~ {HERE}.*Convert it",
+        rf"fori_loop: lower has type f32\[\]~, upper i32\[\]~ {HERE}.*: convert one",
+    ),
+    "fori nan": (
+        lambda: lax.fori_loop(0.0, float("nan"), lambda i, c: c, 0), ValueError,
+        "cannot convert float NaN to integer",
     ),
     "partial": (
         lambda: lax.while_loop(lambda c: c < 3, partial(halve, _=None), np.int32(1)), TypeError,

@@ -199,10 +199,27 @@ def test_fori_loop_with_known_and_traced_bounds() -> None:
     close(grad(lambda x: total(f(3, x)))(X), expected)
     close(f(0, X), X)
     assert int(lax.fori_loop(2, 5, lambda i, v: lax.add(v, i), 0)) == 9
-    with pytest.raises(TypeError, match=r"lower must be an integer scalar, got f32\[\]"):
-        lax.fori_loop(0.0, 3, lambda i, v: v, X)
     with pytest.raises(ValueError, match="unroll needs bounds"):
         jit(lambda n: lax.fori_loop(0, n, lambda i, v: v, X, unroll=2))(3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_fori_loop_with_floating_point_bounds(dtype: Any) -> None:
+    """Known ones are rounded towards zero, computed ones are counted up as they are."""
+
+    def places(low: Any, high: Any) -> Any:
+        return lax.fori_loop(low, high, lambda i, v: (v[0] + i, v[1] + 1), (0.0, 0))
+
+    low, high = (lax.convert_element_type(x, dtype) for x in (-1.5, 2.25))
+    assert tuple(map(float, places(low, high))) == (-1 + 0 + 1, 3)
+    assert tuple(map(float, jit(places)(low, high))) == (-1.5 - 0.5 + 0.5 + 1.5, 4)
+    assert tuple(map(float, places(0.5, 3.0))) == (0 + 1 + 2, 3)
+    seen: list[Any] = []
+    lax.fori_loop(0.0, 2.0, lambda i, v: seen.append(i.dtype) or v, 0.0)
+    assert seen == [np.int32]
+    cube = grad(lambda x: lax.fori_loop(0.0, 2.0, lambda i, v: v * x, x))(2.0)
+    assert float(cube) == 12.0
+    assert float(lax.fori_loop(False, True, lambda i, v: v + 1, 0.0)) == 1.0
 
 
 # --- cond and switch ------------------------------------------------------------------------------

@@ -58,13 +58,13 @@ def dot_product_attention(
         local_window_size: how many positions to the left and to the right a query sees.
         implementation: None or ``"xla"``.
         return_residual: whether to return the logarithms of the softmax's denominators too, an
-            array of shape ``(B, T, N)``.
+            array of shape ``(B, T, N)`` and the dtype of ``query``.
 
     Returns:
         An array of the shape and dtype of ``query``, or that and the residual.
 
     Raises:
-        ValueError: shapes do not fit, or the implementation is not one of those.
+        ValueError: shapes do not fit, dtypes differ, or the implementation is not one of those.
     """
     if implementation not in (None, "xla"):
         raise ValueError(
@@ -75,6 +75,7 @@ def dot_product_attention(
     if single:
         query, key, value = (dnp.expand_dims(x, 0) for x in (query, key, value))
     _check_shapes(query.shape, key.shape, value.shape)
+    _check_dtypes(query.dtype, key.dtype, value.dtype)
     bias, mask = (
         None if x is None else _four(name, x) for name, x in (("bias", bias), ("mask", mask))
     )
@@ -98,6 +99,14 @@ def _check_shapes(query: Any, key: Any, value: Any) -> None:
             "dot_product_attention takes a query of shape (B, T, N, H) or (T, N, H) and key and "
             "value of shape (B, S, K, H) or (S, K, H), where K divides N; got (with a batch axis) "
             f"{query}, {key} and {value}"
+        )
+
+
+def _check_dtypes(query: Any, key: Any, value: Any) -> None:
+    if not query == key == value:
+        raise ValueError(
+            "dot_product_attention takes query, key and value of one dtype, got "
+            f"{query}, {key} and {value}. Convert them with astype."
         )
 
 
@@ -139,7 +148,7 @@ def _attention(
     if not residual:
         return (out,)
     lse = dnp.moveaxis(logsumexp(logits, axis=-1), 1, 2)
-    return out, lse
+    return out, lse.astype(key.dtype)
 
 
 def _before(size: int, lengths: Any) -> Any:

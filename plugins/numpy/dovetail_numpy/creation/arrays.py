@@ -53,8 +53,10 @@ def asarray(
 
     Raises:
         TypeError: ``a`` holds something other than numbers.
-        ValueError: ``a`` is ragged or None, or a copy is needed with ``copy=False``.
+        ValueError: ``a`` is ragged, masked or None, or a copy is needed with ``copy=False``.
     """
+    if not copy and isinstance(a, np.ndarray) and a.__class__ is not np.ndarray:
+        typeof(a)  # refuses masked arrays
     return array(a, dtype, copy=bool(copy) if copy is not False else False, order=order or "K",
                  device=device if device is not None else out_sharding)  # fmt: skip
 
@@ -63,7 +65,10 @@ def array(
     object: Any, dtype: DTypeLike = None, copy: bool = True, order: str | None = "K",
     ndmin: int = 0, *, device: Any = None, out_sharding: Any = None,
 ) -> Array:  # fmt: skip
-    """Like :func:`asarray`; ``copy`` is the default and ``ndmin`` adds leading axes."""
+    """Like :func:`asarray`; ``copy`` is the default and ``ndmin`` adds leading axes.
+
+    The copy of a masked array has no mask.
+    """
     if order not in (None, "K", "C", "A"):
         raise NotImplementedError(f"array: order={order!r} is not supported, only 'K' and 'C' are")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)

@@ -138,7 +138,12 @@ class _Reader:
             self.picks.append(Pick(axis, places, places.shape, kind))
         else:
             shape = () if kind == INT else item[1]
-            if kind == HOST and len(item) == 4 and item[2] != self.shape[axis]:
+            if kind == INT and not self.shape[axis]:
+                raise IndexError(
+                    f"an integer picks from an axis of size 0: axis {axis} of an array of shape "
+                    f"{self.given}{here()}"
+                )
+            if kind == HOST and len(item) == 4 and item[2] not in (0, self.shape[axis]):
                 raise IndexError(
                     f"a boolean index does not match the array of shape {self.given}: its "
                     f"dimension {item[3]} has size {item[2]}, the array's dimension {axis} has "

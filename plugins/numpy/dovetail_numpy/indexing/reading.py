@@ -10,10 +10,11 @@ import dovetail_lax as lax
 from dovetail_core import EVAL, get_trace
 
 from ..fusion import fused
+from ..operands import here
 from ..operations import number, select
 from ..promotion import INT32
 from .layout import Layout, Pick, Run, layout, movable
-from .parsing import INT, Key, parse
+from .parsing import INT, IndexTypeError, Key, parse
 
 Mode = lax.GatherScatterMode
 IN_BOUNDS = Mode.PROMISE_IN_BOUNDS
@@ -243,17 +244,32 @@ def _read_gather(x: Any, found: Layout, operands: Any, options: Options) -> Any:
     n = len(found.places)
     runs = len(found.runs)
     offsets = (*range(found.before), *range(found.before + n, runs + n))
-    out = lax.gather(
-        x,
-        indices,
-        lax.GatherDimensionNumbers(offsets, picked, picked),
-        tuple([1 if i in picked else d for i, d in enumerate(x.shape)]),
-        unique_indices=options.unique,
-        indices_are_sorted=options.sorted,
-        mode=options.mode,
-        fill_value=options.fill_value,
-    )
+    out = gathered(x, indices, lax.GatherDimensionNumbers(offsets, picked, picked), options)
     return _with_new_axes(out, found)
+
+
+def gathered(x: Any, vectors: Any, numbers: lax.GatherDimensionNumbers, options: Options) -> Any:
+    """One place on the axes of ``start_index_map`` and on batching axes, others whole.
+
+    Raises:
+        IndexTypeError: elements are to be read from an axis of size 0.
+    """
+    picked, beside = numbers.start_index_map, numbers.operand_batching_dims
+    sizes = [1 if i in picked or (d and i in beside) else d for i, d in enumerate(x.shape)]
+    empty = [i for i in picked if not x.shape[i]]
+    if empty:
+        if 0 not in (*vectors.shape[:-1], *sizes):
+            raise IndexTypeError(
+                f"an index picks from an axis of size 0: axis {empty[0]} of an array of shape "
+                f"{x.shape}{here()}"
+            )
+        # Nothing is read: axes of one element do as well.
+        x = lax.full([1 if i in empty else d for i, d in enumerate(x.shape)], 0, x.dtype)
+    return lax.gather(
+        x, vectors, numbers, sizes,
+        unique_indices=options.unique, indices_are_sorted=options.sorted, mode=options.mode,
+        fill_value=options.fill_value,
+    )  # fmt: skip
 
 
 def index_vectors(columns: list[Any], places: tuple[int, ...]) -> Any:

@@ -51,6 +51,9 @@ def compress(
     Args:
         size: the number of slices in the result, filled up with ``fill_value``; needed while
             tracing.
+
+    Raises:
+        ValueError: ``condition`` has not one dimension, or is true beyond the axis.
     """
     no_out("compress", out)
     a = as_array("compress", a, 1)
@@ -60,6 +63,13 @@ def compress(
     cond = as_array("compress", condition)
     if cond.ndim != 1:
         raise ValueError(f"compress: condition must have one dimension, got shape {cond.shape}")
+    length = a.shape[axis]
+    if cond.shape[0] > length and bool(lax.slice_in_dim(cond, length, None).any()):
+        raise ValueError(
+            f"compress: condition, of length {cond.shape[0]}, is true beyond the {length} places "
+            f"on axis {axis}"
+        )
+    cond = lax.slice_in_dim(cond, 0, min(length, cond.shape[0]))
     (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])
     return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
 

@@ -15,7 +15,7 @@ from ..operands import Array, ArrayLike, DTypeError, axis_index, no_out
 from ..operations import number, reshape as to_shape, shape_of, strong
 from ..promotion import INT32, broadcast, broadcast_shapes, convert, promote
 from .at import IndexUpdateRef
-from .reading import Options, index_dtype, wrapped
+from .reading import Options, gathered, index_dtype, wrapped
 
 
 def _indices(name: str, indices: ArrayLike) -> Any:
@@ -38,12 +38,7 @@ def take_along(a: Any, indices: Any, axis: int, options: Options | None = None) 
     vectors = to_shape(as_array("take", places), (*shape, 1))
     n, m = len(a.shape), len(shape)
     offsets = (*range(axis), *range(axis + m, n - 1 + m))
-    sizes = tuple([1 if i == axis else d for i, d in enumerate(a.shape)])
-    return lax.gather(
-        a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), sizes,
-        unique_indices=options.unique, indices_are_sorted=options.sorted, mode=options.mode,
-        fill_value=options.fill_value,
-    )  # fmt: skip
+    return gathered(a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), options)
 
 
 @fused(static=("axis", "options"))
@@ -128,12 +123,13 @@ def _along_axis(a: Any, places: Any, axis: int, options: Options) -> Any:
     if rest_i != rest:
         places = broadcast(places, (*rest[:axis], places.shape[axis], *rest[axis:]))
     places = wrapped(places, a.shape[axis], options.wrap)
+    if not a.shape[axis] and options.mode is lax.GatherScatterMode.FILL_OR_DROP:
+        a = lax.full([max(d, int(i == axis)) for i, d in enumerate(a.shape)], 0, a.dtype)
+        places = lax.full_like(places, 1)  # out of bounds, as all are
     vectors = lax.reshape_p.bind(places, new_sizes=(*places.shape, 1))
     others = tuple([i for i in range(len(a.shape)) if i != axis])
-    return lax.gather(
-        a, vectors, lax.GatherDimensionNumbers((), (axis,), (axis,), others, others),
-        (1,) * len(a.shape), mode=options.mode, fill_value=options.fill_value,
-    )  # fmt: skip
+    numbers = lax.GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return gathered(a, vectors, numbers, options)
 
 
 def put_along_axis(

@@ -225,11 +225,11 @@ def delete(
 
 def _deleted_places(obj: Any, size: int) -> Any:
     places = np.asarray(obj)
-    if not places.size:
-        return places.astype(int)
     if places.dtype.kind == "b":
         if places.shape != (size,):
             raise ShapeError(f"delete: a mask of shape {places.shape} for an axis of size {size}")
+    elif not places.size:
+        return places.astype(int)
     elif places.dtype.kind not in "iu":
         raise DTypeError(f"delete: obj must be of integers or booleans, got dtype {places.dtype}")
     elif places.min() < -size or places.max() >= size:

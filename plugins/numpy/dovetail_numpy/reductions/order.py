@@ -37,6 +37,9 @@ def _quantile(
     if scale != 1:
         q = lax.div(q, number(q, scale))
     axes = reduced_axes(name, axis, a.ndim)
+    if not all(a.shape[i] for i in axes):
+        lead = [1 if i in axes else d for i, d in enumerate(a.shape) if keepdims or i not in axes]
+        return lax.full((*q.shape, *lead), float("nan"), a.dtype)
     if weights is not None:
         return _by_weights(name, a, q, weights, axis, axes, method, keepdims, skip_nan)
     return _run(a, q, axes=axes, method=method, keepdims=bool(keepdims), skip_nan=skip_nan)
@@ -66,12 +69,18 @@ def _run(a: Any, q: Any, axes: Any, method: str, keepdims: bool, skip_nan: bool)
         kept = filled(a, lead, size)
     out = _picked(ordered, q, kept, lead, method)
     nothing = lax.eq(kept, number(kept, 0)) if skip_nan else lax.reduce_or(missing, (last,))
-    nothing = lax.broadcast_in_dim(nothing, out.shape, range(q.ndim, out.ndim))
-    out = strong(select(nothing, number(out, float("nan")), out))
+    out = strong(_undefined(nothing, q, out))
     if not keepdims:
         return out
     base = [1 if i in axes else d for i, d in enumerate(shape)]
     return to_shape(out, (*q.shape, *base))
+
+
+def _undefined(rows: Any, q: Any, out: Any) -> Any:
+    """``out`` with NaN for those of the rows, and where a quantile itself is NaN."""
+    rows = lax.broadcast_in_dim(rows, out.shape, range(q.ndim, out.ndim))
+    levels = lax.broadcast_in_dim(lax.ne(q, q), out.shape, range(q.ndim))
+    return select(lax.bitwise_or(rows, levels), number(out, float("nan")), out)
 
 
 def _picked(ordered: Any, q: Any, kept: Any, lead: Any, method: str) -> Any:
@@ -169,17 +178,15 @@ def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
     count = lax.reduce_sum(lax.convert_element_type(skip, rows.dtype), (len(full) - 1,))
     count = lax.min(count, number(count, rows.shape[-1] - 1))
     out = _at(ordered, count, rows.shape[:-1])
-    if skip_nan:
-        return out
-    bad = lax.broadcast_in_dim(lax.reduce_or(missing, (last,)), out.shape, range(q.ndim, out.ndim))
-    return select(bad, number(out, float("nan")), out)
+    bad = lax.full_like(total, False, bool) if skip_nan else lax.reduce_or(missing, (last,))
+    return _undefined(bad, q, out)
 
 
 def quantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """Quantiles ``q`` (from 0 to 1) over ``axis``; NaN where there is a NaN.
+    """Quantiles ``q`` (from 0 to 1) over ``axis``; NaN where there is a NaN, or no element.
 
     Args:
         q: a number or an array, whose dimensions come first in the result.

@@ -56,9 +56,15 @@ def unique(
 
     Raises:
         ConcretizationTypeError: ``ar`` is traced and ``size`` is not given.
+        ValueError: there is no element to fill ``size`` up with, nor a ``fill_value``.
     """
     a = as_array("unique", ar)
     shape = a.shape
+    if not a.size and size and fill_value is None:
+        raise ValueError(
+            f"unique: an array of shape {shape} has no elements to make {size} of. Give a "
+            "fill_value."
+        )
     if axis is None:
         rows, axis = to_shape(a, (a.size, 1)), None
     else:

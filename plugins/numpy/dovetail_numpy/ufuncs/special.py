@@ -194,29 +194,40 @@ def _frexp(x: Any) -> tuple[Any, Any]:
     bits, mantissa = info.bits, info.nmant
     int_type = np.dtype(f"int{bits}")
     bias = (1 << (bits - mantissa - 2)) - 1
-    # Subnormal numbers are scaled into the normal range first.
-    small = lax.lt(lax.abs(x), number(x, float(info.tiny)))
-    scaled = select(small, lax.mul(x, number(x, 2.0**mantissa)), x)
-    pattern = lax.bitcast_convert_type(scaled, int_type)
     field = (1 << (bits - mantissa - 1)) - 1
-    exponent = lax.bitwise_and(
+    pattern = lax.bitcast_convert_type(x, int_type)
+    biased = lax.bitwise_and(
         lax.shift_right_logical(pattern, int_type.type(mantissa)), int_type.type(field)
     )
-    exponent = lax.sub(exponent, int_type.type(bias - 1))
-    kept = lax.bitwise_and(pattern, int_type.type(~(field << mantissa)))
+    digits = lax.bitwise_and(pattern, int_type.type((1 << mantissa) - 1))
+    # Processors may take subnormal numbers for zero: all that is asked is asked of the bits. The
+    # leading digit of a subnormal one is shifted to where that of a normal one is left out.
+    small = lax.eq(biased, int_type.type(0))
+    shift = lax.sub(lax.clz(digits), int_type.type(bits - 1 - mantissa))
+    shifted = lax.bitwise_and(lax.shift_left(digits, shift), int_type.type((1 << mantissa) - 1))
+    digits = select(small, shifted, digits)
+    biased = select(small, lax.sub(int_type.type(1), shift), biased)
+    sign = lax.bitwise_and(pattern, int_type.type(-(1 << (bits - 1))))
     fraction = lax.bitcast_convert_type(
-        lax.bitwise_or(kept, int_type.type((bias - 1) << mantissa)), x.dtype
+        lax.bitwise_or(lax.bitwise_or(sign, digits), int_type.type((bias - 1) << mantissa)), x.dtype
     )
-    exponent = lax.sub(exponent, select(small, int_type.type(mantissa), int_type.type(0)))
-    special = lax.bitwise_or(lax.bitwise_not(lax.is_finite(x)), lax.eq(x, number(x, 0)))
-    exponent = select(special, int_type.type(0), exponent)
-    # The bits carry no derivative: that of the mantissa is a power of two, which (x - x) brings.
-    half = lax.div(lax.neg(exponent), int_type.type(2))
-    slope = lax.mul(_power_of_two(half, x.dtype),
-                    _power_of_two(lax.sub(lax.neg(exponent), half), x.dtype))  # fmt: skip
-    still = lax.mul(lax.sub(x, lax.stop_gradient(x)), lax.stop_gradient(slope))
-    mantissas = lax.add(lax.stop_gradient(fraction), still)
+    nothing = lax.eq(lax.bitwise_xor(pattern, sign), int_type.type(0))
+    special = lax.bitwise_or(lax.bitwise_not(lax.is_finite(x)), nothing)
+    exponent = select(special, int_type.type(0), lax.sub(biased, int_type.type(bias - 1)))
+    mantissas = _with_slope(x, lax.stop_gradient(fraction), lax.neg(exponent))
     return select(special, x, mantissas), lax.convert_element_type(exponent, np.int32)
+
+
+def _with_slope(x: Any, value: Any, exponent: Any) -> Any:
+    """``value``, which was made of the bits of ``x``, with the derivative ``2**exponent``.
+
+    What brings the derivative is (x - x), times two powers of two: one may be too large a number.
+    """
+    half = lax.div(exponent, exponent.dtype.type(2))
+    still = lax.sub(x, lax.stop_gradient(x))
+    for part in (half, lax.sub(exponent, half)):
+        still = lax.mul(still, lax.stop_gradient(_power_of_two(part, x.dtype)))
+    return lax.add(value, still)
 
 
 def _power_of_two(n: Any, dtype: Any) -> Any:

@@ -49,10 +49,10 @@ def bernoulli(
     return _bernoulli(key, p, shape=common_shape("bernoulli", shape, p), mode=mode)
 
 
-def check_mode(name: str, mode: str) -> None:
-    """Raise unless ``mode`` is ``"low"`` or ``"high"``."""
-    if mode not in ("low", "high"):
-        raise ValueError(f"{name}: mode must be 'low' or 'high', got {mode!r}")
+def check_mode(name: str, mode: str, modes: tuple[str, ...] = ("low", "high")) -> None:
+    """Raise unless ``mode`` is one of ``modes``."""
+    if mode not in modes:
+        raise ValueError(f"{name}: mode must be {' or '.join(map(repr, modes))}, got {mode!r}")
 
 
 @fused(static=("shape", "mode"))

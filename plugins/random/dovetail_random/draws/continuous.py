@@ -18,9 +18,8 @@ from ..arguments import (
 )
 from ..fusing import fused
 from ..keys import KeyArray, open_key
-from .coins import check_mode
 from .normal import normal_of
-from .uniform import between, halves, unit
+from .uniform import between, unit
 
 
 def _simple(name: str, what: str, draw: Any) -> Any:
@@ -96,47 +95,3 @@ cauchy = _simple("cauchy", "the Cauchy distribution of location 0 and scale 1", 
 maxwell = _simple(
     "maxwell", "Maxwell's distribution: lengths of normal vectors in three dimensions", maxwell_of
 )
-
-
-def gumbel(
-    key: Any,
-    shape: Any = (),
-    dtype: Any = None,
-    mode: str | None = None,
-    *,
-    out_sharding: Any = None,
-) -> Any:
-    """Numbers drawn from the Gumbel distribution of location 0 and scale 1.
-
-    Args:
-        key: a typed or a raw key.
-        shape: the shape of the result.
-        dtype: a floating-point dtype.
-        mode: ``"low"`` (the default), or ``"high"`` for twice as many random bits, which reach
-            further into the upper tail.
-
-    Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
-    """
-    no_sharding("gumbel", out_sharding)
-    mode = "low" if mode is None else mode
-    check_mode("gumbel", mode)
-    found = float_dtype("gumbel", dtype)
-    key = check_key("gumbel", key)
-    return _gumbel(key, shape=shape_of("gumbel", shape), dtype=found, mode=mode)
-
-
-@fused(static=("shape", "dtype", "mode"))
-def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
-    return gumbel_of(open_key(key), shape, dtype, mode)
-
-
-def gumbel_of(keys: KeyArray, shape: Shape, dtype: Any, mode: str = "low") -> Any:
-    """Gumbel numbers of a key that was opened."""
-    if mode == "low":
-        return lax.neg(lax.log(lax.neg(lax.log(positive(keys, shape, dtype)))))
-    info: Any = ml_dtypes.finfo(dtype)
-    coarse, fine = halves(positive(keys, (2, *shape), dtype))
-    finer = lax.add(coarse, lax.mul(fine, dtype.type(2.0**-info.nmant)))
-    u = lax.select(lax.ge(coarse, dtype.type(0.5)), coarse, finer)
-    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))

@@ -46,7 +46,9 @@ def _random_gamma(*operands: Any, impl: Implementation, log_space: bool) -> Any:
     if not shape:
         return one(operands[-1], *operands[:-1])
     *lanes, alpha = (lax.reshape(x, (prod(shape),)) for x in operands)
-    return lax.reshape(vmap(one)(alpha, *lanes), shape)
+    if impl.elementwise:
+        return lax.reshape(vmap(one)(alpha, *lanes), shape)
+    return lax.reshape(lax.map(lambda operands: one(*operands), (alpha, *lanes)), shape)
 
 
 def _variate(keys: KeyArray, alpha: Any, log_space: bool) -> Any:

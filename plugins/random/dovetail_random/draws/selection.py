@@ -23,7 +23,7 @@ from ..arguments import (
 from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .coins import check_mode
-from .continuous import gumbel_of
+from .gumbel import MODES, gumbel_of
 from .integers import integers
 from .permutations import _permutation, axis_of, count_of, shuffled
 from .uniform import unit
@@ -71,7 +71,7 @@ def choice(
                 f"{np.shape(p)}"
             )
         mode = "low" if mode is None else mode
-        check_mode("choice", mode)
+        check_mode("choice", mode, MODES)
     return _choice(
         key, a, p, n=n, shape=wanted, replace=bool(replace), axis=axis, mode=mode or "low"
     )
@@ -155,7 +155,7 @@ def categorical(
     key = check_key("categorical", key)
     logits = dnp.asarray(logits)
     mode = "low" if mode is None else mode
-    check_mode("categorical", mode)
+    check_mode("categorical", mode, MODES)
     axis = axis_of("categorical", axis, logits.ndim)
     batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])
     wanted = batch if shape is None else shape_of("categorical", shape)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail_lax import dtypes
 
 from ..arguments import (
     Shape,
+    arrays,
     check_key,
+    common_shape,
     float_dtype,
     no_sharding,
+    param_dtype,
     parameter,
     shape_of,
 )
@@ -20,6 +25,7 @@ from ..keys import open_key
 from .continuous import exponential_of, maxwell_of
 from .gamma import gamma_of
 from .normal import drawn
+from .rejection import filled
 from .uniform import split_keys, unit
 
 
@@ -72,13 +78,13 @@ def _rademacher(key: Any, *, shape: Shape, dtype: Any) -> Any:
 
 
 def generalized_normal(
-    key: Any, p: float, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+    key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
     """Numbers drawn with density proportional to ``exp(-abs(x)**p)``.
 
     Args:
         key: a typed or a raw key.
-        p: the exponent.
+        p: the exponent, a number or an array that broadcasts to ``shape``.
         shape: the shape of the result.
         dtype: a floating-point dtype.
 
@@ -88,31 +94,39 @@ def generalized_normal(
     no_sharding("generalized_normal", out_sharding)
     found = float_dtype("generalized_normal", dtype)
     key = check_key("generalized_normal", key)
-    wanted = shape_of("generalized_normal", shape)
-    return _generalized_normal(key, shape=wanted, dtype=found, p=float(p))
+    (p,) = arrays("generalized_normal", p)
+    wanted = common_shape("generalized_normal", shape, p)
+    return _generalized_normal(key, p, shape=wanted, dtype=found)
 
 
-@fused(static=("shape", "dtype", "p"))
-def _generalized_normal(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
-    return generalized_of(open_key(key), shape, dtype, p)
+@fused(static=("shape", "dtype"))
+def _generalized_normal(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
+    return generalized_of(open_key(key), shape, dtype, _inverse("generalized_normal", p))
 
 
-def generalized_of(keys: Any, shape: Shape, dtype: Any, p: float) -> Any:
-    """Generalised normal numbers of a key that was opened."""
+def _inverse(name: str, p: Any) -> Any:
+    """``1 / p``, in a precision of its own: that of the draw may be low."""
+    p = lax.convert_element_type(p, param_dtype(name, None, p))
+    return lax.div(lax.full_like(p, 1), p)
+
+
+def generalized_of(keys: Any, shape: Shape, dtype: Any, inverse: Any) -> Any:
+    """Generalised normal numbers of a key that was opened, ``inverse`` being ``1 / p``."""
     of_gamma, of_sign = split_keys(keys, 2)
-    g = gamma_of(of_gamma, dtype.type(1 / p), shape, dtype, False)
-    return lax.mul(signs_of(of_sign, shape, dtype), lax.pow(g, dtype.type(1 / p)))
+    inverse = parameter(inverse, dtype, shape)
+    g = gamma_of(of_gamma, inverse, shape, dtype, False)
+    return lax.mul(signs_of(of_sign, shape, dtype), lax.pow(g, filled(inverse, shape, dtype)))
 
 
 def ball(
-    key: Any, d: int, p: float = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
+    key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
     """Points drawn uniformly from the unit ball of the ``p``-norm in ``d`` dimensions.
 
     Args:
         key: a typed or a raw key.
         d: the number of dimensions, the last axis of the result.
-        p: the exponent of the norm.
+        p: the exponent of the norm, a number or an array without axes.
         shape: the other axes of the result.
         dtype: a floating-point dtype.
 
@@ -123,16 +137,24 @@ def ball(
     found = float_dtype("ball", dtype)
     key = check_key("ball", key)
     wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))
-    return _ball(key, shape=wanted, dtype=found, p=float(p))
+    (p,) = arrays("ball", p)
+    if np.shape(p):
+        raise ValueError(
+            f"ball: p must be one number, got an array of shape {np.shape(p)}. Use dovetail.vmap "
+            "to draw from balls of several norms."
+        )
+    return _ball(key, p, shape=wanted, dtype=found)
 
 
-@fused(static=("shape", "dtype", "p"))
-def _ball(key: Any, *, shape: Shape, dtype: Any, p: float) -> Any:
+@fused(static=("shape", "dtype"))
+def _ball(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
     # Generalised normal numbers, with an exponential one beside them in the norm.
     of_points, of_length = split_keys(open_key(key), 2)
-    points = generalized_of(of_points, shape, dtype, p)
+    inverse = _inverse("ball", p)
+    points = generalized_of(of_points, shape, dtype, inverse)
     length = exponential_of(of_length, shape[:-1], dtype)
     axis = len(shape) - 1
-    powers = lax.pow(lax.abs(points), dtype.type(p))
-    norm = lax.pow(lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length), dtype.type(1 / p))
+    powers = lax.pow(lax.abs(points), filled(p, shape, dtype))
+    total = lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length)
+    norm = lax.pow(total, filled(inverse, shape[:-1], dtype))
     return lax.div(points, lax.broadcast_in_dim(norm, shape, tuple(range(axis))))

@@ -12,6 +12,7 @@ from dovetail_core.base.options import disable_jit
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
+from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p
 from ...primitives.control_flow import while_p
 from ...primitives.discrete import lt_p
@@ -121,8 +122,10 @@ def fori_loop(
     """``body_fun(i, value)`` for ``i`` from ``lower`` to ``upper - 1``, in order.
 
     Args:
-        lower, upper: integer scalars of one type. If both are known while tracing, the loop is a
-            ``scan`` and can be differentiated in reverse mode; else it is a ``while_loop``.
+        lower, upper: integer or floating-point scalars of one type. If both are known while
+            tracing, the loop is a ``scan`` over the integers from ``int(lower)`` to
+            ``int(upper) - 1`` and can be differentiated in reverse mode; else it is a
+            ``while_loop``, whose index starts at ``lower`` and is of that type.
         body_fun: from index and value to a value of the same structure and types.
         unroll: how many iterations to put into one (only if the bounds are known).
         checkpoint: which values to keep for reverse mode, the others being computed again:
@@ -130,30 +133,35 @@ def fori_loop(
             tracing, ``Online(snapshots=s)`` in any case. None: keep those of all iterations.
 
     Raises:
-        TypeError: bounds that are not integer scalars, or a body that changes the value's types.
+        TypeError: bounds that are not such scalars, or a body that changes the value's types.
+        ValueError, OverflowError: known bounds that are NaN or infinite.
     """
     check_function(body_fun, "fori_loop: body_fun")
     lower, upper, dtype = _bounds(lower, upper)
     if checkpoint is not None:
         checkpointing("fori_loop", checkpoint)
+    known = [x.concrete() if isinstance(x, Tracer) else x for x in (lower, upper)]
+    if not any(x is None for x in known):
+        lower, upper = (int(x) for x in known)
+        dtype = dtype if dtype.kind in "iu" else np.dtype(np.int64)
     if disable_jit.value and get_trace() is EVAL:
         value = init_val
-        for i in range(int(lower), int(upper)):
+        for i in range(lower, upper):
             value = body_fun(dtype.type(i), value)
         return value
-    if isinstance(lower, Tracer) or isinstance(upper, Tracer):
+    if any(x is None for x in known):
         if unroll is not None and unroll is not False and unroll != 1:
             raise ValueError(
                 f"fori_loop: unroll needs bounds that are known while tracing{place()}"
             )
         return _while(lower, upper, body_fun, init_val, checkpoint)
-    start, one = _first_index(int(lower), int(upper), dtype)
+    start, one = _first_index(lower, upper, dtype)
 
     def step(carry: Any, _: Any) -> Any:
         i, value = carry
         return (add_p.bind(i, one), body_fun(i, value)), None
 
-    length = max(int(upper) - int(lower), 0)
+    length = max(upper - lower, 0)
     step.__name__ = name_of(body_fun)
     (_, value), _ = scan_of(
         "fori_loop", step, (start, init_val), None, length, unroll=unroll or 1, scheme=checkpoint
@@ -173,14 +181,9 @@ def _first_index(lower: int, upper: int, dtype: Any) -> tuple[Any, Any]:
 
 def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
     a, b = operand_types([lower, upper], tree_structure((0, 0)), "fori_loop: bounds")
-    for name, aval in (("lower", a), ("upper", b)):
-        if aval.shape != () or aval.dtype.kind not in "iu":
-            raise TypeError(
-                f"fori_loop: {name} must be an integer scalar, got {aval.str_short()}{place()}. "
-                "Convert it, for example with int(...) or .astype('int32')."
-            )
+    kinds = [_bound_kind(*named) for named in (("lower", lower, a), ("upper", upper, b))]
     if a.dtype != b.dtype:
-        if not (a.weak_type or b.weak_type):
+        if kinds[0] != kinds[1] or not (a.weak_type or b.weak_type):
             raise TypeError(
                 f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}{place()}: "
                 "convert one of them so that they agree"
@@ -195,9 +198,23 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
     return lower, upper, a.dtype
 
 
+def _bound_kind(name: str, x: Any, aval: Any) -> str:
+    """Whether a bound is an integer, a floating-point number or a known boolean."""
+    kind = kind_of(aval.dtype).removeprefix("un")
+    accepted = ("signed", "floating") if isinstance(x, Tracer) else ("signed", "floating", "bool")
+    if aval.shape != () or kind not in accepted:
+        raise TypeError(
+            f"fori_loop: {name} must be an integer or floating-point scalar, got "
+            f"{aval.str_short()}{place()}. Convert it, for example with int(...) or "
+            ".astype('int32')."
+        )
+    return kind
+
+
 def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, scheme: Any) -> Any:
     first: Any = typeof(lower)
-    one = 1 if first.weak_type else first.dtype.type(1)
+    one = first.dtype.type(1)
+    one = one.item() if first.weak_type else one
 
     def step(state: Any) -> Any:
         i, n, value = state

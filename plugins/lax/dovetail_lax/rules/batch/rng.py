@@ -1,8 +1,8 @@
-"""Batching of the backend's random bits: each state, or pair of bounds, draws for itself."""
+"""Batching of the backend's random bits: the first state draws for all, bounds for themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dovetail_batching import batch_rules
@@ -11,14 +11,6 @@ from ...primitives.moves import full, joined, repeated, reshaped
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
 from ...primitives.shape import slice_p
 from .elementwise import first
-
-
-def _each(size: int, draw: Callable[[int], Sequence[Any]]) -> list[Any]:
-    """Results of ``draw`` for each place on the mapped axis, stacked in front."""
-    if size == 0:
-        return [full((0, *x.shape), 0, x.dtype) for x in draw(0)]
-    drawn = [draw(i) for i in range(size)]
-    return [joined([repeated(x, 1, 0) for x in outs], 0) for outs in zip(*drawn)]
 
 
 def _row(x: Any, i: int) -> Any:
@@ -31,11 +23,15 @@ def _row(x: Any, i: int) -> Any:
 def _rng_bit_generator(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[list[Any], list[int]]:
+    # One draw for the whole axis, from the first state: the others stay as they are.
     keys = first(args[0], dims[0], axis.size)
+    params["shape"] = (axis.size, *params["shape"])
+    state = _row(keys, 0) if axis.size else full(keys.shape[1:], 0, keys.dtype)
+    state, bits = rng_bit_generator_p.bind(state, **params)
     if axis.size == 0:
-        one = rng_bit_generator_p.bind(full(keys.shape[1:], 0, keys.dtype), **params)
-        return _each(0, lambda i: one), [0, 0]
-    return _each(axis.size, lambda i: rng_bit_generator_p.bind(_row(keys, i), **params)), [0, 0]
+        return [keys, bits], [0, 0]
+    rest = slice_p.bind(keys, start_indices=(1, 0), limit_indices=keys.shape, strides=None)
+    return [joined([repeated(state, 1, 0), rest], 0), bits], [0, 0]
 
 
 @batch_rules.register(rng_uniform_p)
@@ -45,5 +41,5 @@ def _rng_uniform(
     a, b = (first(x, d, axis.size) for x, d in zip(args, dims))
     if axis.size == 0:
         return full((0, *shape), 0, a.dtype), 0
-    outs = _each(axis.size, lambda i: [rng_uniform_p.bind(_row(a, i), _row(b, i), shape=shape)])
-    return outs[0], 0
+    drawn = [rng_uniform_p.bind(_row(a, i), _row(b, i), shape=shape) for i in range(axis.size)]
+    return joined([repeated(x, 1, 0) for x in drawn], 0), 0

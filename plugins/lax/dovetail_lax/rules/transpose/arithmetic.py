@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules
-from dovetail_core import Primitive, typeof
+from dovetail_core import MissingRule, Primitive, here, typeof
 
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sub_p
@@ -22,6 +22,20 @@ def unary(primitive: Primitive, transposed: Callable[..., Any]) -> None:
         return [transposed(ct, x, **params)]
 
     transpose_rules.set(primitive, rule)
+
+
+def known(name: str, operand: int, x: Any) -> None:
+    """Raise unless ``x``, an operand of ``name`` by its number, is known.
+
+    Raises:
+        MissingRule: it depends on what is transposed, so that the function is not linear.
+    """
+    if is_linear(x):
+        raise MissingRule(
+            f"{name} is not linear in operand {operand} beside the others{here()}, so that the "
+            "function that is being transposed is not linear. Transpose its derivative (see "
+            "linearize) instead."
+        )
 
 
 def unbroadcast(ct: Any, operand: Any) -> Any:
@@ -62,21 +76,24 @@ def _mul(ct: Any, x: Any, y: Any, *, out_dtype: Any = None) -> list[Any]:
     if out_dtype is not None:
         return _mul_widened(ct, x, y)
     if is_linear(x):
+        known("mul", 1, y)
         return [unbroadcast(mul_p.bind(ct, y), x), None]
     return [None, unbroadcast(mul_p.bind(x, ct), y)]
 
 
 def _mul_widened(ct: Any, x: Any, y: Any) -> list[Any]:
     """The product by an operand that was converted first, in the cotangent's type."""
-    unknown, known = (x, y) if is_linear(x) else (y, x)
-    known = convert_element_type_p.bind(known, new_dtype=typeof(ct).dtype, weak_type=False)  # type: ignore[attr-defined]
-    wide = unbroadcast(mul_p.bind(ct, known), unknown)
+    unknown, factor = (x, y) if is_linear(x) else (y, x)
+    known("mul", 1, factor)
+    factor = convert_element_type_p.bind(factor, new_dtype=typeof(ct).dtype, weak_type=False)  # type: ignore[attr-defined]
+    wide = unbroadcast(mul_p.bind(ct, factor), unknown)
     back = convert_element_type_p.bind(wide, new_dtype=unknown.aval.dtype, weak_type=False)
     return [back, None] if unknown is x else [None, back]
 
 
 @transpose_rules.register(div_p)
 def _div(ct: Any, x: Any, y: Any) -> list[Any]:
+    known("div", 1, y)
     return [unbroadcast(div_p.bind(ct, y), x), None]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_ad import is_linear, transpose_rules
+from dovetail_ad import is_linear, transpose_rules, transposed_type
 from dovetail_core import Primitive, typeof
 from dovetail_core.types.algebra import zeros
 
@@ -69,7 +69,7 @@ def _scatter_transpose(
     given: Any = typeof(updates)
     from_operand = from_updates = None
     if is_linear(operand):
-        from_operand = scatter_p.bind(ct, indices, zeros(given.cotangent_type()), **params)
+        from_operand = scatter_p.bind(ct, indices, zeros(transposed_type(given)), **params)
     if is_linear(updates):
         from_updates = _read(ct, indices, updates, params)
         if not params["unique_indices"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_ad import is_linear, transpose_rules
+from dovetail_ad import is_linear, transpose_rules, transposed_type
 from dovetail_core import typeof
 from dovetail_core.types.algebra import zeros
 
@@ -87,7 +87,7 @@ def _dynamic_update_slice_transpose(ct: Any, operand: Any, update: Any, *starts:
     from_operand = from_update = None
     given: Any = typeof(update)
     if is_linear(operand):
-        blank = zeros(given.cotangent_type())
+        blank = zeros(transposed_type(given))
         from_operand = dynamic_update_slice_p.bind(ct, blank, *starts)
     if is_linear(update):
         from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=given.shape)

@@ -1,0 +1,88 @@
+"""``linear_transpose``: the transpose of a function that is linear as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import ShapedArray, get_trace, run_under, typeof
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.types.algebra import zeros
+
+from .arguments import (
+    check_callable,
+    check_types,
+    function_name,
+    has_tangent,
+    here,
+    like_primal,
+    live_tangent,
+)
+from .linear import LinearTrace
+from .transposition import backward_pass
+from .zeros import transposed_type
+
+
+def linear_transpose(
+    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[Any] = ()
+) -> Any:
+    """The transpose of a linear function.
+
+    Args:
+        fun: a function of floating-point or complex numbers to such, or of integers to integers.
+        primals: example arguments; only their structure, shapes and dtypes are used.
+
+    Returns: a function from a cotangent of ``fun``'s output to a tuple of cotangents.
+
+    Raises:
+        TypeError: numbers of another kind; or (when called) the cotangent is of another type.
+        MissingRule: (when called) ``fun`` is not linear.
+    """
+    check_callable(fun, "linear_transpose")
+    leaves, in_tree = tree_flatten(primals)
+    avals = [_shape_type(x) for x in leaves]
+    _check_kinds(avals, avals)
+
+    def transposed(cotangent: Any) -> Any:
+        trace = LinearTrace(get_trace())
+        unknown = [trace.unknown(a) for a in avals]
+        outs, out_tree = tree_flatten(run_under(trace, fun, *tree_unflatten(in_tree, unknown)))
+        cts, tree = tree_flatten(cotangent)
+        if tree != out_tree:
+            raise TypeError(
+                f"the transpose of {function_name(fun)} takes a cotangent of the structure of its "
+                f"output {out_tree}, got {tree}{here()}"
+            )
+        out_avals = [typeof(x) for x in outs]
+        _check_kinds(avals, out_avals)
+        wanted = [transposed_type(a) for a in out_avals]
+        check_types("linear_transpose: the cotangent", cts, wanted)
+        cts = [live_tangent(t, a) for t, a in zip(cts, wanted)]
+        found = backward_pass(trace, unknown, outs, cts)
+        full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(found, avals)]
+        return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(full, avals)])
+
+    return transposed
+
+
+def _shape_type(x: Any) -> Any:
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(x.shape, x.dtype)
+    return typeof(x)
+
+
+def _check_kinds(inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Raise TypeError unless all are differentiable, or all are integers."""
+    every = (*inputs, *outputs)
+    if all(has_tangent(a) for a in every) or all(_is_integer(a) for a in every):
+        return
+    took, gave = (", ".join(a.str_short() for a in avals) for avals in (inputs, outputs))
+    raise TypeError(
+        "linear_transpose takes functions of floating-point or complex numbers to such, or of "
+        f"integers to integers, got arguments of types {took}"
+        f"{'' if outputs is inputs else f' and results of types {gave}'}{here()}"
+    )
+
+
+def _is_integer(aval: Any) -> bool:
+    return getattr(getattr(aval, "dtype", None), "kind", None) in ("i", "u")

@@ -1,0 +1,96 @@
+"""Gumbel numbers, of more or fewer random bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+import dovetail_lax as lax
+
+from ..arguments import Shape, check_key, float_dtype, no_sharding, shape_of
+from ..fusing import fused
+from ..implementations import UINTS
+from ..keys import KeyArray, open_key
+from .coins import check_mode
+from .continuous import positive
+from .uniform import halves, random_bits
+
+MODES = ("low", "high", "highest")
+U32 = UINTS[32]
+F32 = np.dtype(np.float32)
+
+
+def gumbel(
+    key: Any,
+    shape: Any = (),
+    dtype: Any = None,
+    mode: str | None = None,
+    *,
+    out_sharding: Any = None,
+) -> Any:
+    """Numbers drawn from the Gumbel distribution of location 0 and scale 1.
+
+    Args:
+        key: a typed or a raw key.
+        shape: the shape of the result.
+        dtype: a floating-point dtype.
+        mode: ``"low"`` (the default); ``"high"`` for twice as many random bits, which reach
+            further into the upper tail; ``"highest"`` for all of those bits in float32, without
+            rounding, so that both tails are as long as 64 bits make them.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    no_sharding("gumbel", out_sharding)
+    mode = "low" if mode is None else mode
+    check_mode("gumbel", mode, MODES)
+    found = float_dtype("gumbel", dtype)
+    key = check_key("gumbel", key)
+    return _gumbel(key, shape=shape_of("gumbel", shape), dtype=found, mode=mode)
+
+
+@fused(static=("shape", "dtype", "mode"))
+def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
+    return gumbel_of(open_key(key), shape, dtype, mode)
+
+
+def gumbel_of(keys: KeyArray, shape: Shape, dtype: Any, mode: str = "low") -> Any:
+    """Gumbel numbers of a key that was opened."""
+    if mode == "low":
+        return lax.neg(lax.log(lax.neg(lax.log(positive(keys, shape, dtype)))))
+    if mode == "highest" and dtype == F32:
+        return _of_all_bits(keys, shape)
+    info: Any = ml_dtypes.finfo(dtype)
+    coarse, fine = halves(positive(keys, (2, *shape), dtype))
+    finer = lax.add(coarse, lax.mul(fine, dtype.type(2.0**-info.nmant)))
+    u = lax.select(lax.ge(coarse, dtype.type(0.5)), coarse, finer)
+    return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
+
+
+def _of_all_bits(keys: KeyArray, shape: Shape) -> Any:
+    """float32 numbers ``-log(-log(1 - u))``, where u has 64 bits after the point.
+
+    What is rounded to float32 is the lesser of u and 1 - u, so that no digits cancel.
+    """
+    high, low = halves(random_bits(keys, 32, (2, *shape)))
+    below = lax.lt(high, U32.type(1 << 31))
+    carry = lax.convert_element_type(lax.eq(low, U32.type(0)), U32)
+    rest = lax.add(lax.bitwise_not(high), carry), lax.neg(low)
+    x = _fraction(lax.select(below, high, rest[0]), lax.select(below, low, rest[1]))
+    return lax.neg(lax.log(lax.neg(lax.select(below, lax.log1p(lax.neg(x)), lax.log(x)))))
+
+
+def _fraction(high: Any, low: Any) -> Any:
+    """The float32 of the 64 bits behind a binary point, rounded down (2**-65 for no bit at all)."""
+    zeros = lax.clz(high)
+    leading = lax.bitwise_or(
+        lax.shift_left(high, zeros), lax.shift_right_logical(low, lax.sub(U32.type(32), zeros))
+    )  # what is shifted by 32 is zero
+    more = lax.clz(leading)  # where the upper word had no bit
+    mantissa = lax.shift_right_logical(lax.shift_left(leading, more), U32.type(8))
+    mantissa = lax.bitwise_and(mantissa, U32.type((1 << 23) - 1))
+    exponent = lax.sub(U32.type(126), lax.add(zeros, more))
+    bits = lax.bitwise_or(lax.shift_left(exponent, U32.type(23)), mantissa)
+    return lax.bitcast_convert_type(bits, F32)
