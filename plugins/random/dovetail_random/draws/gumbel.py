@@ -11,8 +11,8 @@ import dovetail_lax as lax
 
 from ..arguments import Shape, check_key, float_dtype, no_sharding, shape_of
 from ..fusing import fused
-from ..implementations import UINTS
 from ..keys import KeyArray, open_key
+from ..lanes import UINTS
 from .coins import check_mode
 from .continuous import positive
 from .uniform import halves, random_bits
