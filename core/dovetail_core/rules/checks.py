@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn, cast
 
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
@@ -45,5 +46,6 @@ def kind_of(found: Any) -> str:
     """What something is that should have been something else, for messages."""
     if is_value(found):
         return f"a value of type {typeof(found).str_short()}"
-    length = f" of length {len(found)}" if isinstance(found, (tuple, list)) else ""  # type: ignore[arg-type]
-    return f"a {type(found).__name__}{length}"
+    if isinstance(found, (tuple, list)):
+        return f"a {type(cast(Any, found)).__name__} of length {len(cast('Sequence[Any]', found))}"
+    return f"a {type(found).__name__}"

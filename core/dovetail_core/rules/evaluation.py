@@ -76,7 +76,7 @@ def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
             _at_type(c, v.aval) if isinstance(c, _NUMPY) else c
             for c, v in zip(consts, jaxpr.constvars)
         ]
-    return (typed, [*consts, *values]) if values else (jaxpr, consts)
+    return (jaxpr, consts) if typed is None else (typed, [*consts, *values])
 
 
 _NUMPY = (np.ndarray, np.generic)
