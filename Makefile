@@ -57,7 +57,7 @@ demo: $(DEMO) ## train a classifier of handwritten digits and draw what it learn
 	$(BIN)/python examples/digits/train.py
 
 .PHONY: test
-test: test-all test-core test-interval test-smoke ## run every test that CI runs, a sample of each product
+test: test-all test-core test-examples test-smoke ## run every test that CI runs, a sample of each product
 
 .PHONY: test-full
 test-full: export DOVETAIL_TEST_FULL := 1
@@ -89,7 +89,7 @@ docs: $(DOCS) ## build the documentation into build/docs
 
 .PHONY: clean
 clean: ## remove the environments and all that was built
-	rm -rf .venv .venv-core .venv-interval .venv-smoke .venv-bench .venv-peer build dist
+	rm -rf .venv .venv-core .venv-examples .venv-smoke .venv-bench .venv-peer build dist
 	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -113,14 +113,20 @@ test-core: wheels
 	@$(call into,.venv-core) "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
 	.venv-core/bin/pytest core/tests
 
-# A plugin that is somebody else's: installed beside Dovetail as pip does it, tested by its own tests.
-.PHONY: test-interval
-test-interval: wheels
-	@echo '.venv-interval: dovetail and examples/interval'
-	@$(call fresh,.venv-interval,$(BIN)/python)
-	@$(call into,.venv-interval) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
-	@$(call into,.venv-interval) ./examples/interval
-	.venv-interval/bin/pytest examples/interval/tests
+# Plugins that are somebody else's: each is installed beside Dovetail as pip does it, without the
+# others, and tested by its own tests.
+THIRD_PARTIES := $(patsubst examples/%/pyproject.toml,%,$(wildcard examples/*/pyproject.toml))
+
+.PHONY: test-examples
+test-examples: $(THIRD_PARTIES:%=test-%)
+
+.PHONY: $(THIRD_PARTIES:%=test-%)
+$(THIRD_PARTIES:%=test-%): test-%: wheels
+	@echo '.venv-examples: dovetail and examples/$*'
+	@$(call fresh,.venv-examples,$(BIN)/python)
+	@$(call into,.venv-examples) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
+	@$(call into,.venv-examples) ./examples/$*
+	.venv-examples/bin/pytest examples/$*/tests
 
 # The newest supported jaxlib needs Python 3.12, which a machine may or may not have.
 .PHONY: test-smoke

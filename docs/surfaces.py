@@ -1,8 +1,8 @@
 """Sphinx extension: writes the pages of the reference that follow from what is installed.
 
-A page for each public module, with its names grouped by the module that defines them; a page of the
-columns, and one of the options. They are written into ``reference/generated`` before Sphinx reads
-its sources.
+A page for each public module, with its names grouped by the module that defines them; a page of
+the rule tables, and one of the options. They are written into ``reference/generated`` before Sphinx
+reads its sources.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ variable sets it from outside. An option that is a name of `dovetail`, as `dovet
 also a context manager: `with dovetail.enable_x64():` sets it for a while and for one thread."""
 LISTS = {
     "Names that programs have, too": "They are described there.",
-    "Primitives": "Rows of the matrix; `dovetail matrix` shows their rules.",
+    "Primitives": "What programs are made of; `dovetail matrix` shows their rules.",
     "Element types": "Each makes a scalar when it is called.",
     "Options": "See [](options.md).",
     "Constants": "",
@@ -123,9 +123,14 @@ def _heading(home: str) -> list[str]:
     return [f"## {title}", "", doc, ""]
 
 
-def columns_page() -> str:
-    """The page of the columns of all plugins."""
-    lines = ["# Columns", "", "The rule tables that are installed, and what a rule of each is.", ""]
+def tables_page() -> str:
+    """The page of the rule tables of all plugins."""
+    lines = [
+        "# Rule tables",
+        "",
+        "The rule tables that are installed, and what a rule of each is.",
+        "",
+    ]
     for name in [*sorted(registry().entries("tables")), *KERNEL_TABLES]:
         table = registry().table(name)
         lines += [f"## `{name}`", ""]
@@ -156,7 +161,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """Names and texts of all generated pages."""
     for name in (*public_modules(), *KERNEL):
         yield name, page_of(import_module(name))
-    yield "columns", columns_page()
+    yield "tables", tables_page()
     yield "options", options_page()
 
 

@@ -89,9 +89,9 @@ def is_type_checking(node: ast.AST) -> bool:
 
 
 def column_owners(plugin: Plugin, path: Path, plugins: list[Plugin]) -> set[str]:
-    """The owners of the columns whose rules ``path`` holds: known there, and there only.
+    """The owners of the tables whose rules ``path`` holds: known there, and there only.
 
-    Such a module is loaded when the column's table is filled, so its owner is installed by then.
+    Such a module is loaded when the table is filled, so its owner is installed by then.
     """
     parts = path.relative_to(plugin.package).parts
     if len(parts) < 2 or parts[0] != "rules":
@@ -119,7 +119,7 @@ def check_imports(plugin: Plugin, plugins: list[Plugin]) -> Iterator[str]:
             if other not in allowed:
                 yield (
                     f"{place}: imports {module}, but the manifest of {plugin.name!r} does not "
-                    f"require {other!r}. Require it, or move a rule to rules/<column>/."
+                    f"require {other!r}. Require it, or move a rule to rules/<table>/."
                 )
             elif (
                 any(r.startswith("_") for r in rest)
@@ -140,7 +140,7 @@ def check_project(root: Path, plugins: list[Plugin]) -> Iterator[str]:
     linter = config["tool"]["importlinter"]
     lists = {"importlinter.root_packages": linter["root_packages"]}
     for contract in linter["contracts"]:
-        if contract["id"] != "columns":
+        if contract["id"] not in ("layers", "transformations"):
             key = "forbidden_modules" if contract["id"] == "kernel" else "source_modules"
             lists[f"importlinter contract {contract['id']!r}, {key}"] = contract[key]
     for plugin in plugins:

@@ -31,6 +31,7 @@ from .base.source import (
     callable_name as callable_name,
     current_source as current_source,
     describe_source as describe_source,
+    here as here,
     hide_frames as hide_frames,
     named_scope as named_scope,
     reset_source_override as reset_source_override,
@@ -53,10 +54,11 @@ from .dispatch.primitive import (
     set_trace as set_trace,
 )
 from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
+from .interpret.carrier import Carrier as Carrier
 from .interpret.control_flow import (
-    LiftedForm as LiftedForm,
+    LiftedRegions as LiftedRegions,
     derive as derive,
-    lift_form as lift_form,
+    lift_regions as lift_regions,
     lift_structures as lift_structures,
 )
 from .interpret.lifting import (
@@ -76,11 +78,18 @@ from .ir.programs import (
 )
 from .ir.regions import (
     CONTROL as CONTROL,
-    Carrier as Carrier,
-    Form as Form,
-    InstanceCarrier as InstanceCarrier,
+    Kind as Kind,
+    Operand as Operand,
     Region as Region,
-    SetCarrier as SetCarrier,
+    RegionInterface as RegionInterface,
+    call_interface as call_interface,
+)
+from .ir.rewriting import (
+    Application as Application,
+    Part as Part,
+    Slot as Slot,
+    assemble as assemble,
+    slots_of as slots_of,
 )
 from .registry.configuration import config as config
 from .registry.discovery import registry as registry

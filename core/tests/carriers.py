@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail_core import LiftTrace, Primitive, RuleTable, ShapedArray, def_impl, derive, typeof
+from dovetail_core import (
+    Carrier,
+    LiftTrace,
+    Primitive,
+    RuleTable,
+    ShapedArray,
+    def_impl,
+    derive,
+    typeof,
+)
 from dovetail_core.testing.toy import (
     add_p,
     less_p,
@@ -55,7 +64,7 @@ def decide(which, old, new, undecided):
     return Interval(*[select_p.bind(sure, select_p.bind(maybe, o, u), n) for o, n, u in bounds])
 
 
-class Intervals:
+class Intervals(Carrier):
     """The carrier of interval bounds."""
 
     key = None
@@ -72,7 +81,7 @@ class Intervals:
     def structure(self, value, depth):
         return "point" if value.lo is value.hi else "range"
 
-    def join(self, a, b):
+    def join_structures(self, a, b):
         return max(a, b)  # "point" < "range"
 
     def types(self, aval, structure):
@@ -90,7 +99,7 @@ class Intervals:
     def may(self, predicate):
         return predicate.hi
 
-    def choose(self, index, cases):
+    def select(self, index, cases):
         if typeof(index.lo).dtype != np.bool_:
             return hull(*cases)
         # Whether the loop goes on is undecided: NaN, for unknown. It decides every comparison, so
@@ -182,7 +191,7 @@ class Lane(NamedTuple):
 mapped_rules: RuleTable[Any] = RuleTable("test.mapped", derive=derive)
 
 
-class Mapped:
+class Mapped(Carrier):
     """The carrier of a mapped axis of length ``size``; joins put it in front."""
 
     def __init__(self, size):
@@ -205,7 +214,7 @@ class Mapped:
         # What a loop slices is its leading axis: a mapped axis there is moved behind it first.
         return None if value.axis is None else max(0, value.axis - depth)
 
-    def join(self, a, b):
+    def join_structures(self, a, b):
         return a if b is None or a == b else b if a is None else 0
 
     def types(self, aval, structure):
@@ -235,7 +244,7 @@ class Mapped:
         ones = select_p.bind(predicate.array, np.int32(0), np.int32(1))
         return less_p.bind(np.int32(0), sum_p.bind(ones, axes=(0,)))
 
-    def choose(self, index, cases):
+    def select(self, index, cases):
         old, new = (self.arrays(c, 0, 0)[0] for c in cases)
         (which,) = self.arrays(index, 0, 0)
         return Lane(select_p.bind(which, old, new), 0)

@@ -32,9 +32,9 @@ hypothesis.settings.load_profile("dovetail")
 
 def pytest_configure(config):
     if not config.pluginmanager.has_plugin("dovetail"):  # dovetail-core is not installed
-        from dovetail_core.testing import pytest_plugin
+        import dovetail_pytest
 
-        config.pluginmanager.register(pytest_plugin, "dovetail")
+        config.pluginmanager.register(dovetail_pytest, "dovetail")
 
 
 @pytest.fixture(autouse=True)

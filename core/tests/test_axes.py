@@ -15,6 +15,15 @@ def test_axes_nest_and_end():
     assert axis_env() == ()
 
 
+def test_one_axis_may_be_bound_twice():
+    axis = bound_axis("i", 3)
+    with bound_axis("i", 2):
+        with axis, axis:
+            assert axis_env() == (("i", 3),)
+        assert axis_env() == (("i", 2),)
+    assert axis_env() == ()
+
+
 def test_an_axis_without_a_name_binds_nothing():
     with bound_axis(None, 3):
         assert axis_env() == ()

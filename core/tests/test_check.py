@@ -9,13 +9,14 @@ from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
     Eqn,
-    Form,
     IOEffect,
     IRError,
     Jaxpr,
+    Kind,
     Literal,
     Primitive,
     Region,
+    RegionInterface,
     ShapedArray,
     Var,
     check_jaxpr,
@@ -144,7 +145,7 @@ def test_sub_programs_are_checked():
     assert "the program 'inner'" in broken(eqn(holder, [a], [], things=({"deep": [bad]},)))
 
 
-def test_sub_programs_must_fit_what_the_form_connects():
+def test_sub_programs_must_fit_what_regions_connect():
     step = stage_closed(lambda c, x: [add_p.bind(c, x), c], [F32, F32])
     params = {"program": step, "consts": 0, "carry": 1, "length": 3}
     check_jaxpr(Jaxpr([], [a, v], [], [eqn(scan_p, [a, v], [Var(F32), Var(VEC)], **params)]))
@@ -152,34 +153,38 @@ def test_sub_programs_must_fit_what_the_form_connects():
     assert "operand 1 is of type f32[], sub-program 0 has f32[] for slices of it" in text
 
 
-def formed(form):
-    p = Primitive("test.formed", multiple_results=True)
+def interface(region):
+    return RegionInterface((region,), (Kind.CONSTANT,), (Kind.PLAIN,), lambda *args: {})
+
+
+def with_regions(found):
+    p = Primitive("test.regions", multiple_results=True)
     p.def_abstract_eval(lambda *types: [F32])
-    p.def_form(lambda params: form)
+    p.def_regions(lambda params: found)
     return p
 
 
 @pytest.mark.parametrize(
     ("operands", "results", "message"),
     [
-        ((), (0,), "sub-program 0 takes 1 operands, its form names 0"),
-        ((0,), (0, 1), "sub-program 0 gives 1 results, its form names 2"),
-        ((1,), (0,), "the form of sub-program 0 names operand 1 of 1"),
-        ((0,), (2,), "the form of sub-program 0 names result 2 of 1"),
+        ((), (0,), "sub-program 0 takes 1 operands, its region names 0"),
+        ((0,), (0, 1), "sub-program 0 gives 1 results, its region names 2"),
+        ((1,), (0,), "the region of sub-program 0 names operand 1 of 1"),
+        ((0,), (2,), "the region of sub-program 0 names result 2 of 1"),
     ],
 )
-def test_forms_that_do_not_fit_their_sub_programs(operands, results, message):
+def test_regions_that_do_not_fit_their_sub_programs(operands, results, message):
     inner = stage_closed(lambda x: [x], [F32])
-    p = formed(Form((Region(inner, operands, results),), lambda *args: {}))
+    p = with_regions(interface(Region(inner, operands, results)))
     assert message in broken(eqn(p, [a], [b]))
 
 
-def test_types_across_a_form():
+def test_types_across_regions():
     inner = stage_closed(lambda x: [x], [ShapedArray((), np.int32)])
-    p = formed(Form((Region(inner, (0,), (0,)),), lambda *args: {}))
+    p = with_regions(interface(Region(inner, (0,), (0,))))
     assert "operand 0 is of type f32[], sub-program 0 has i32[] for it" in broken(eqn(p, [a], [b]))
     weak = stage_closed(lambda x: [x], [ShapedArray((), np.float32, True)])
-    q = formed(Form((Region(weak, (0,), (0,)),), lambda *args: {}))
+    q = with_regions(interface(Region(weak, (0,), (0,))))
     check_jaxpr(Jaxpr([], [a], [], [eqn(q, [a], [b])]))  # weak types may differ
 
 

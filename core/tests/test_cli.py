@@ -196,7 +196,7 @@ acme.one    acme        ●     ·    ✗     ·
 acme.three  acme        ✗     ·    ✗     ·
 acme.two    acme        ○     ·    ○     ○
 
-● declared: 1   ○ derived (form, decomposition): 3   · none, none needed: 5   ✗ hole: 3
+● declared: 1   ○ derived (regions, decomposition): 3   · none, none needed: 5   ✗ hole: 3
 3 primitives, 4 tables
 """
     )
@@ -285,7 +285,7 @@ def test_explain_where_no_rule_is_needed(acme, dovetail):
 
 def test_explain_control_flow(site, dovetail):
     status, out, _ = dovetail("explain", "toy.scan", "eval")
-    assert status == 0 and "a list of results, sub-programs (a form)" in " ".join(out.split())
+    assert status == 0 and "a list of results, sub-programs (regions)" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

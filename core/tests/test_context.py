@@ -117,3 +117,46 @@ def test_an_unknown_option_lists_those_there_are(site, monkeypatch):
         assert repr(config).split("\n")[0] == "acme_depth = 5" and "acme_depth" in dir(config)
     finally:
         config._options.pop("acme_depth", None)
+
+
+def test_one_setting_may_be_entered_while_it_is_entered():
+    setting = enable_x64(True)
+    with setting, setting:
+        assert enable_x64.value
+    assert not enable_x64.value
+
+
+def test_threads_share_a_setting():
+    setting, inside, leave = enable_x64(True), threading.Event(), threading.Event()
+    seen = []
+
+    def other():
+        with setting:
+            inside.set()
+            leave.wait(10)
+        seen.append(enable_x64.value)
+
+    thread = threading.Thread(target=other)
+    with enable_x64(True):
+        thread.start()
+        inside.wait(10)
+        with setting:
+            leave.set()
+            thread.join()
+        assert enable_x64.value
+    assert seen == [False] and not enable_x64.value
+
+
+def test_a_setting_decorates_functions():
+    setting = enable_x64(True)
+
+    @setting
+    def depth(n: int) -> list[bool]:
+        """How deep."""
+        return [enable_x64.value, *(depth(n - 1) if n else ())]
+
+    assert depth(2) == [True] * 3 and not enable_x64.value
+    assert depth.__name__ == "depth" and depth.__doc__ == "How deep."
+    with pytest.raises(TypeError):
+        depth()
+    assert not enable_x64.value

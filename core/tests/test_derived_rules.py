@@ -1,4 +1,4 @@
-"""Control flow from a form and a carrier: fixed points, joins, lifted predicates, loop axes."""
+"""Control flow from regions and a carrier: fixed points, joins, lifted predicates, loop axes."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_parameters_lifted_for_structures_are_those_that_lifting_binds(carriers,
     carrier = carriers.Intervals()
     params = {"program": step, "consts": 1, "carry": 1, "length": 3}
     point, wide = (carrier.structure(interval(*b), 0) for b in ((1,), (1, 2)))
-    lifted = lift_structures(carrier, scan_p.form(params), [wide, point, point])
+    lifted = lift_structures(carrier, scan_p.regions(params), [wide, point, point])
     assert lifted.operands == (wide, wide, point)  # the constant widens the carry
     assert lifted.results == (wide, wide)
     found = scan_p.bind(f32(1), f32(2), f32(0), f32(0), XS, **lifted.params)

@@ -200,7 +200,7 @@ def test_names_of_methods_as_jax_has_them():
 
 def test_programs_inside_of_parameters_are_high():
     p = Primitive("high_test.call", multiple_results=True)
-    p.def_form(lambda params: None)
+    p.def_regions(lambda params: None)
     inner, low = program(), stage_closed(lambda x: [x], [F32])
     assert p.holds_high({"program": inner, "flags": (True, False)})
     assert p.holds_high({"branches": (low, inner)})

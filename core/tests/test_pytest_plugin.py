@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from dovetail_core.testing import pytest_plugin
+import dovetail_pytest
 
 INSTALLED = "dovetail" in entry_points(group="pytest11").names
 
@@ -35,8 +35,7 @@ def run(pytester, monkeypatch):
     pytester.makepyfile(TESTS)
 
     def run_inside(*args):
-        plugin = "dovetail_core.testing.pytest_plugin"
-        given = [] if INSTALLED else ["-p", plugin]
+        given = [] if INSTALLED else ["-p", "dovetail_pytest"]
         return pytester.runpytest_inprocess("-v", "-rs", "-p", "no:cacheprovider", *given, *args)
 
     return run_inside
@@ -67,4 +66,24 @@ def test_the_marker_selects(run):
 
 
 def test_the_plugin_is_the_one_that_is_installed(pytestconfig):
-    assert pytestconfig.pluginmanager.get_plugin("dovetail") is pytest_plugin
+    assert pytestconfig.pluginmanager.get_plugin("dovetail") is dovetail_pytest
+
+
+def test_tests_of_other_projects_are_left_alone(pytester, monkeypatch):
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    pytester.makepyfile(jax="here = True")
+    pytester.makepyfile(
+        """
+        import sys
+
+
+        def test_jax_is_importable():
+            import jax
+
+            assert jax.here
+            assert "dovetail_pytest" in sys.modules
+            assert not [m for m in sys.modules if m.split(".")[0] in ("dovetail_core", "jaxlib")]
+        """
+    )
+    given = [] if INSTALLED else ["-p", "dovetail_pytest"]
+    pytester.runpytest_subprocess("-p", "no:cacheprovider", *given).assert_outcomes(passed=1)

@@ -94,6 +94,10 @@ def test_scopes_name_operations_and_nest():
         place = f"({test_scopes_name_operations_and_nest.__name__}) in scope 'outer/inner'"
         assert str(current_source()).endswith(place)
     assert current_source().scope == ""
+    again = named_scope("again")
+    with again, again:
+        assert current_source().scope == "again/again"
+    assert current_source().scope == "" and again(lambda: current_source().scope)() == "again"
     with pytest.raises(TypeError, match="named_scope takes a string, got 3"):
         named_scope(3)
 

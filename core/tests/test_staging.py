@@ -49,10 +49,25 @@ def test_scalars_become_literals_that_keep_their_type():
 
 def test_arrays_become_constants_once_each():
     k = np.arange(3, dtype=np.float32)
+    k.flags.writeable = False  # else the program holds a copy
     ir = stage_closed(lambda x: [add_p.bind(add_p.bind(x, k), k), k], [VEC])
     assert len(ir.consts) == 1 and ir.consts[0] is k
     constant = ir.jaxpr.constvars[0]
     assert ir.eqns[0].invars[1] is ir.eqns[1].invars[1] is ir.jaxpr.outvars[1] is constant
+
+
+def test_a_program_holds_what_arrays_held_when_it_was_recorded():
+    k = np.zeros(3, np.float32)
+
+    def f(x):
+        y = add_p.bind(add_p.bind(x, k), k)
+        k[:] = 1
+        return [add_p.bind(y, k), k]
+
+    ir = stage_closed(f, [VEC])
+    k[:] = 2
+    assert [c.tolist() for c in ir.consts] == [[0.0] * 3, [1.0] * 3]
+    assert not any(c.flags.writeable for c in ir.consts)
 
 
 def test_temporary_constants_are_not_confused():

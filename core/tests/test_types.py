@@ -35,6 +35,20 @@ def test_equal_types_are_one_object_however_they_are_written():
     assert copy.deepcopy(a) is a and pickle.loads(pickle.dumps(a)) is a
 
 
+@pytest.mark.parametrize("one", [True, np.int64(1)])
+def test_dimensions_are_python_integers(one):
+    a = ShapedArray((one, np.uint8(191)), np.float32, np.bool_(False))
+    assert [type(d) for d in a.shape] == [int, int] and a.weak_type is False
+    assert a is ShapedArray((1, 191), np.float32) and a.str_short() == "f32[1,191]"
+
+
+def test_an_error_for_a_dimension_that_is_no_integer():
+    with pytest.raises(TypeError) as e:
+        ShapedArray((2.0,), np.float32)
+    assert str(e.value).startswith("shapes are made of integers, got 2.0 of type float at ")
+    assert str(e.value).endswith("Convert it with int(...).")
+
+
 def test_types_that_nobody_holds_are_forgotten():
     ref = weakref.ref(ShapedArray((12345, 7), np.float32))
     gc.collect()

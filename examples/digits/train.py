@@ -64,8 +64,8 @@ def programs(jaxpr: Any) -> list[Any]:
     """A program and all programs inside it."""
     found = [jaxpr]
     for eqn in jaxpr.eqns:
-        if eqn.primitive.form is not None:
-            for region in eqn.primitive.form(eqn.params).regions:
+        if eqn.primitive.regions is not None:
+            for region in eqn.primitive.regions(eqn.params).regions:
                 found += programs(region.program)
     return found
 

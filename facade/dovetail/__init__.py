@@ -64,10 +64,8 @@ if TYPE_CHECKING:
         make_jaxpr as make_jaxpr,
     )
     from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
-    from dovetail_random.options import (
-        default_prng_impl as default_prng_impl,
-        threefry_partitionable as threefry_partitionable,
-    )
+    from dovetail_random.generators import default_prng_impl as default_prng_impl
+    from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs import (
         Ref as Ref,
         empty_ref as empty_ref,
@@ -137,7 +135,7 @@ _WHERE = {
     "debug": ("callbacks", "dovetail.debug"),
     "default_backend": ("backends", "dovetail_backends.devices:default_backend"),
     "default_device": ("backends", "dovetail_backends.selection:default_device"),
-    "default_prng_impl": ("random", "dovetail_random.options:default_prng_impl"),
+    "default_prng_impl": ("random", "dovetail_random.generators:default_prng_impl"),
     "device_count": ("backends", "dovetail_backends.devices:device_count"),
     "device_get": ("backends", "dovetail_backends.placement:device_get"),
     "device_put": ("backends", "dovetail_backends.placement:device_put"),
@@ -182,7 +180,7 @@ _WHERE = {
     "ref": ("refs", "dovetail.ref"),
     "remat": ("remat", "dovetail_remat:remat"),
     "test_util": ("ad", "dovetail.test_util"),
-    "threefry_partitionable": ("random", "dovetail_random.options:threefry_partitionable"),
+    "threefry_partitionable": ("random", "dovetail_random.threefry:threefry_partitionable"),
     "tree": ("kernel", "dovetail.tree"),
     "tree_util": ("kernel", "dovetail.tree_util"),
     "typeof": ("kernel", "dovetail_core.types.avals:typeof"),

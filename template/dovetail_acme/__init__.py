@@ -1,5 +1,5 @@
 """Shifting arrays: what users import. Reading the manifest imports this, so it stays light."""
 
-from .rows import shift as shift, shift_p as shift_p
+from .primitives import shift as shift, shift_p as shift_p
 
 __all__ = ["shift"]

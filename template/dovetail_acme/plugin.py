@@ -5,7 +5,7 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "acme",
     surfaces={"acme": "dovetail_acme"},
-    primitives=("dovetail_acme.rows",),
+    primitives=("dovetail_acme.primitives",),
     contributes={
         "ad.jvp": ("dovetail_acme.rules.jvp",),
         "ad.transpose": ("dovetail_acme.rules.transpose",),

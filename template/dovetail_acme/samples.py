@@ -1,4 +1,4 @@
-"""Operands of this plugin's row, on which the law of every installed column is tried."""
+"""Operands of this plugin's primitive, on which the law of every installed rule table is tried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_core.testing import Sample
 
-from .rows import shift_p
+from .primitives import shift_p
 
 
 def samples() -> Iterator[Sample]:

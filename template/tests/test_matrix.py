@@ -1,4 +1,4 @@
-"""This plugin's row under every installed column that has a law."""
+"""This plugin's primitive under every installed rule table that has a law."""
 
 from __future__ import annotations
 

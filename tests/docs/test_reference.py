@@ -1,4 +1,4 @@
-"""The reference is complete: hooks, manifest fields, errors, commands, columns, options, names."""
+"""The reference is complete: hooks, manifests, errors, commands, tables, options, names."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_every_public_name_is_on_the_page_of_its_module(surfaces: ModuleType) ->
 
 
 def test_every_column_and_option_is_on_its_page(surfaces: ModuleType) -> None:
-    assert all(f"## `{n}`" in surfaces.columns_page() for n in registry().entries("tables"))
+    assert all(f"## `{n}`" in surfaces.tables_page() for n in registry().entries("tables"))
     assert all(f"## `{n}`" in surfaces.options_page() for n in config.names())
 
 

@@ -1,4 +1,4 @@
-"""Every row of every plugin under every column that has a law."""
+"""Every primitive of every plugin under every rule table that has a law."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ id = "kernel"
 forbidden_modules = ["dovetail_alpha", "dovetail_beta"]
 """
 
-ALPHA = 'MANIFEST = Manifest("alpha", tables={"alpha.column": "dovetail_alpha:column"})'
-BETA = 'MANIFEST = Manifest("beta", contributes={"alpha.column": ("dovetail_beta.rules.column",)})'
+ALPHA = 'MANIFEST = Manifest("alpha", tables={"alpha.table": "dovetail_alpha:table"})'
+BETA = 'MANIFEST = Manifest("beta", contributes={"alpha.table": ("dovetail_beta.rules.table",)})'
 
 
 def write(path: Path, text: str = "") -> None:
@@ -34,7 +34,7 @@ def write(path: Path, text: str = "") -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A repository of two plugins that keeps every rule: beta has rules for alpha's column."""
+    """A repository of two plugins that keeps every rule: beta has rules for alpha's table."""
     write(tmp_path / "pyproject.toml", PROJECT)
     for name, manifest in (("alpha", ALPHA), ("beta", BETA)):
         package = tmp_path / "plugins" / name / f"dovetail_{name}"
@@ -45,7 +45,7 @@ def tree(tmp_path: Path) -> Path:
             f"from dovetail_core.registry.manifest import Manifest\n{manifest}\n",
         )
     write(tmp_path / "plugins/alpha/dovetail_alpha/public/__init__.py")
-    write(tmp_path / "plugins/beta/dovetail_beta/rules/column/__init__.py", "import dovetail_alpha")
+    write(tmp_path / "plugins/beta/dovetail_beta/rules/table/__init__.py", "import dovetail_alpha")
     write(tmp_path / "core/dovetail_core/py.typed")
     write(tmp_path / "facade/dovetail/py.typed")
     return tmp_path
@@ -67,19 +67,19 @@ def test_import_of_a_plugin_that_is_not_required(tree: Path) -> None:
     write(tree / "plugins/beta/dovetail_beta/other.py", "def f():\n    import dovetail_alpha\n")
     text = problems(tree)
     assert "dovetail_beta/other.py:2: imports dovetail_alpha, but the manifest of 'beta'" in text
-    assert "does not require 'alpha'. Require it, or move a rule to rules/<column>/." in text
+    assert "does not require 'alpha'. Require it, or move a rule to rules/<table>/." in text
 
 
-def test_rules_know_the_owner_of_their_own_column_only(tree: Path) -> None:
+def test_rules_know_the_owner_of_their_own_table_only(tree: Path) -> None:
     write(tree / "plugins/beta/dovetail_beta/rules/else/__init__.py", "import dovetail_alpha")
     assert "dovetail_beta/rules/else/__init__.py:1: imports dovetail_alpha" in problems(tree)
 
 
 def test_import_past_the_public_packages(tree: Path) -> None:
-    column = tree / "plugins/beta/dovetail_beta/rules/column"
-    write(column / "fine.py", "from dovetail_alpha.public import something")
+    table = tree / "plugins/beta/dovetail_beta/rules/table"
+    write(table / "fine.py", "from dovetail_alpha.public import something")
     assert "accounted for" in problems(tree)
-    write(column / "sine.py", "from dovetail_alpha.tables import column")
+    write(table / "sine.py", "from dovetail_alpha.tables import table")
     text = problems(tree)
     assert "sine.py:1: reaches past the public packages of dovetail_alpha into" in text
     assert "fine.py" not in text
@@ -94,8 +94,8 @@ def test_heavy_import_in_a_manifest_module(tree: Path) -> None:
 
 
 def test_promise_of_rules_that_do_not_exist(tree: Path) -> None:
-    (tree / "plugins/beta/dovetail_beta/rules/column/__init__.py").unlink()
-    assert "promises rules in dovetail_beta.rules.column, which does not exist" in problems(tree)
+    (tree / "plugins/beta/dovetail_beta/rules/table/__init__.py").unlink()
+    assert "promises rules in dovetail_beta.rules.table, which does not exist" in problems(tree)
 
 
 def test_plugin_that_the_project_forgets(tree: Path) -> None:

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from ..xla.config import Config, disable_jit_state, enable_x64_state, unset
+from .scopes import Scope
 
 
-class _Setting:
-    """Context manager that sets an option in this thread for the length of a ``with`` block."""
+class _Setting(Scope):
+    """Sets an option in this thread for the length of a ``with`` block or of a call."""
 
-    __slots__ = ("_config", "_value", "_outer")
+    __slots__ = ("_config", "_value")
 
     def __init__(self, config: Any, value: Any) -> None:
+        super().__init__()
         self._config = config
         self._value = value
 
-    def __enter__(self) -> None:
-        self._outer = self._config.swap_local(self._value)
+    def _enter(self) -> Any:
+        return self._config.swap_local(self._value)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        self._config.set_local(self._outer)
+    def _leave(self, outer: Any) -> None:
+        self._config.set_local(outer)
 
 
 class Option:
-    """A configuration option. Calling it, ``option(value)``, gives a context manager.
+    """A configuration option. ``option(value)`` is a context manager, and decorates functions.
 
     Args:
         name: also the attribute of ``config``, and in upper case with ``DOVETAIL_`` the

@@ -8,6 +8,8 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
+from .scopes import Scope
+
 _hidden_packages: set[str] = {"dovetail"}
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
 _is_hidden: dict[str, bool] = {}
@@ -117,22 +119,29 @@ def describe(source: Source | None) -> str:
     return f" at {source}" if source is not None else ""
 
 
+def here() -> str:
+    """:func:`describe` of :func:`current_source`: the user's line that is running, for messages."""
+    return describe(current_source())
+
+
 describe_source = describe  # its name in dovetail_core
 
 
-class named_scope:  # lower case: used as a function
-    """Context manager that gives operations a name: error messages say in which scope they are."""
+class named_scope(Scope):  # lower case: used as a function
+    """Context manager and decorator that names operations: errors say in which scope they are."""
 
-    __slots__ = ("name", "_token")
+    __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"named_scope takes a string, got {name!r}")
         self.name = name
 
-    def __enter__(self) -> None:
+    def _enter(self) -> str:
         outer = _scope.get()
-        self._token = _scope.set(f"{outer}/{self.name}" if outer else self.name)
+        _scope.set(f"{outer}/{self.name}" if outer else self.name)
+        return outer
 
-    def __exit__(self, *exc: object) -> None:
-        _scope.reset(self._token)
+    def _leave(self, outer: str) -> None:
+        _scope.set(outer)

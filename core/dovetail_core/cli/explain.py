@@ -61,8 +61,10 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
-    if rule.source == "form":
-        return f"the primitive's form, {_code(primitive.form)}, and how the table carries values"
+    if rule.source == "regions":
+        return (
+            f"the primitive's regions, {_code(primitive.regions)}, and how the table carries values"
+        )
     if rule.source == "decomposition":
         return f"the primitive's decomposition, {_code(primitive.decomposition)}"
     return "what the table makes of primitives without a rule"
@@ -94,7 +96,7 @@ def _primitive(primitive: Primitive) -> str:
         part
         for part, has in (
             ("a decomposition", primitive.decomposition),
-            ("sub-programs (a form)", primitive.form),
+            ("sub-programs (regions)", primitive.regions),
         )
         if has is not None
     ]
@@ -128,6 +130,6 @@ def _remedy(table: RuleTable[Any], primitive: Primitive) -> str:
         f"def {variable.removesuffix('_p')}_rule(...):  # see {owner}",
         f"in a module that your manifest names: contributes={{{table.name!r}: ('your.module',)}}",
     ]
-    if primitive.decomposition is None and primitive.form is None:
+    if primitive.decomposition is None and primitive.regions is None:
         lines.append(f"or say what it is made of, for every table: @{variable}.def_decomposition")
     return "\n".join(lines)

@@ -16,7 +16,7 @@ help = "print primitives x tables: which rules are declared, derived, or missing
 _MARKS = {
     rules.DECLARED: ("●", "D", "declared"),
     rules.OVERRIDE: ("◆", "O", "declared to override another"),
-    rules.DERIVED: ("○", "d", "derived (form, decomposition)"),
+    rules.DERIVED: ("○", "d", "derived (regions, decomposition)"),
     rules.EMPTY: ("·", ".", "none, none needed"),
     rules.HOLE: ("✗", "-", "hole"),
 }

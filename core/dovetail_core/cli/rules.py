@@ -46,6 +46,6 @@ def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
         return Rule(origin.kind, origin)
     if table.get(primitive) is None:
         return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
-    if primitive.form is not None:
-        return Rule(DERIVED, origin, "form")
+    if primitive.regions is not None:
+        return Rule(DERIVED, origin, "regions")
     return Rule(DERIVED, origin, "decomposition" if primitive.decomposition else "table")

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Hashable
 from contextvars import ContextVar
 
+from ..base.scopes import Scope
+
 _none: dict[Hashable, int] = {}
 _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)
 
 
-class bound_axis:  # lower case: used as a function
+class bound_axis(Scope):  # lower case: used as a function
     """Context manager in which a mapped axis's name is in scope."""
 
-    __slots__ = ("name", "size", "_token")
+    __slots__ = ("name", "size")
 
     def __init__(self, name: Hashable, size: int) -> None:
+        super().__init__()
         self.name = name
         self.size = size
 
-    def __enter__(self) -> None:
-        sizes = _sizes.get()
+    def _enter(self) -> dict[Hashable, int]:
+        outer = _sizes.get()
         if self.name is not None:
-            sizes = {**sizes, self.name: self.size}
-        self._token = _sizes.set(sizes)
+            _sizes.set({**outer, self.name: self.size})
+        return outer
 
-    def __exit__(self, *exc: object) -> None:
-        _sizes.reset(self._token)
+    def _leave(self, outer: dict[Hashable, int]) -> None:
+        _sizes.set(outer)
 
 
 def axis_env() -> tuple[tuple[Hashable, int], ...]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
+from marshal import dumps
 from typing import Any, NamedTuple, NoReturn, TypeVar, final
 
 from ..base.errors import MissingRule, RegistryError
+from ..base.keys import ParameterKeys
 from ..base.source import current_source, describe
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
@@ -89,6 +92,8 @@ class Inferred(NamedTuple):
 
 
 _named: dict[str, Primitive] = {}
+KEPT = 4096
+"""How many applications of one primitive have their types remembered at a time."""
 
 
 @final
@@ -113,13 +118,14 @@ class Primitive:
         "module",
         "abstract_eval",
         "decomposition",
-        "form",
+        "regions",
         "is_high",
         "anonymous",
         "rules",
         "lift",
         "stateful",
         "allocates",
+        "keys",
         "_effectful",
         "_memo",
         "__weakref__",
@@ -144,12 +150,13 @@ class Primitive:
         self.module: str = module or frame.f_globals.get("__name__", "?")
         self.abstract_eval: Callable[..., Any] | None = None
         self.decomposition: Callable[..., Any] | None = None
-        self.form: Callable[[dict[str, Any]], Any] | None = None
+        self.regions: Callable[[dict[str, Any]], Any] | None = None
         self.is_high: Callable[..., bool] | None = None
         self.rules: dict[str, Callable[..., Any]] | None = None
         self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
         self._effectful = False
         self._memo: dict[Any, Inferred] = {}
+        self.keys = ParameterKeys()
         if not anonymous:
             _claim(self)
 
@@ -175,18 +182,18 @@ class Primitive:
         self.decomposition = function
         return function
 
-    def def_form(self, function: Callable[[dict[str, Any]], Any]) -> Any:
+    def def_regions(self, function: Callable[[dict[str, Any]], Any]) -> Any:
         """Set the structural interface of a primitive that holds sub-programs.
 
         Raises:
-            RegistryError: the primitive has a single result; a form speaks of a list of them.
+            RegistryError: the primitive has a single result; regions define a list of them.
         """
         if not self.multiple_results:
             raise RegistryError(
-                f"primitive {self.name!r} has a form and so a list of results: define it with "
+                f"primitive {self.name!r} has regions and so a list of results: define it with "
                 "Primitive(..., multiple_results=True)."
             )
-        self.form = function
+        self.regions = function
         self.stateful = True
         return function
 
@@ -196,16 +203,24 @@ class Primitive:
         Where there are sub-programs nothing is remembered: that would keep them and their
         constants alive, and to hash and compare them costs more than the rule.
         """
-        if self.form is not None:
+        if self.regions is not None:
             return self._infer(avals, params)
-        key: Any = (avals, tuple(params.items())) if params else avals
+        memo = self._memo
         try:
-            return self._memo[key]
-        except KeyError:
+            if not params:
+                return memo[avals]
+            if self.keys.plain:
+                return memo[avals, dumps(params, 2)]
+            return memo[avals, self.keys.of(params)]
+        except (KeyError, ValueError):
             pass
         except TypeError:  # an unhashable parameter
             return self._infer(avals, params)
-        found = self._memo[key] = self._infer(avals, params)
+        found = self._infer(avals, params)
+        if len(memo) >= KEPT:
+            memo.clear()
+        with suppress(TypeError):
+            memo[(avals, self.keys.new(params)) if params else avals] = found
         return found
 
     def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
@@ -224,7 +239,7 @@ class Primitive:
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
         high = any(a.is_high for a in (*avals, *results))
         high = high or (self.is_high is not None and self.is_high(**params))
-        high = high or (self.form is not None and self.holds_high(params))
+        high = high or (self.regions is not None and self.holds_high(params))
         if effects and not high:
             high = any(e.__class__ is RetypeEffect for e in effects)
         return Inferred(tuple(results), frozenset(effects), high)

@@ -1,7 +1,7 @@
-"""Control flow, written once: a forward-style transformation's rules for rows with sub-programs.
+"""Control flow, written once: a forward-style transformation's rules for what holds sub-programs.
 
-From a primitive's ``Form`` and a transformation's ``Carrier`` this derives the rule: fixed points
-of loops, joins of branches, predicates that are themselves lifted.
+From a primitive's regions and a transformation's ``Carrier`` this derives the rule: fixed points of
+loops, joins of branches, predicates that are themselves lifted.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from ..base.errors import MissingRule
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr
-from ..ir.regions import CONTROL, Carrier, Form, Region, SetCarrier
+from ..ir.regions import CONTROL, Operand, Region, RegionInterface
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.tables import within
 from ..types.avals import AbstractValue
+from ..types.effects import lasting
+from .carrier import Carrier
 from .lifting import lift_call, lift_function, lift_program
 from .mutable import writes
-from .uncertain_loops import UncertainLoop
 
 V = TypeVar("V")
 LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]
 
 
 def derive(primitive: Primitive) -> LiftedRule | None:
-    """The rule that follows from the primitive's form, or else from its decomposition.
+    """The rule that follows from the primitive's regions, or else from its decomposition.
 
     A primitive that says itself how it is lifted is asked.
     """
     if primitive.lift is not None:
         return primitive.lift
-    if primitive.form is not None:
-        lift = lift_form
+    if primitive.regions is not None:
+        lift = lift_regions
     elif primitive.decomposition is not None:
         lift = _lift_decomposition
     else:
@@ -56,19 +57,20 @@ def _lift_decomposition(
     return lift_call(carrier, lambda *xs: decomposition(*xs, **params), args)
 
 
-def lift_form(
+def lift_regions(
     carrier: Carrier[V, Any], primitive: Primitive, args: Sequence[V], params: dict[str, Any]
 ) -> list[V]:
     """Apply a primitive that holds sub-programs to lifted operands."""
-    assert primitive.form is not None
-    form: Form = primitive.form(params)
-    if form.control is not None and carrier.known(args[form.control]) is None:
-        return _all_regions(carrier, form, args, args[form.control])
-    ins = [carrier.structure(a, int(i in form.sliced)) for i, a in enumerate(args)]
-    return _Lifting(carrier, form, ins).run(primitive, args)
+    assert primitive.regions is not None
+    interface: RegionInterface = primitive.regions(params)
+    control = interface.control
+    if control is not None and carrier.known(args[control]) is None:
+        return _all_regions(carrier, interface, args, args[control])
+    ins = [carrier.structure(a, interface.depth(i)) for i, a in enumerate(args)]
+    return _Lifting(carrier, interface, ins).run(primitive, args)
 
 
-class LiftedForm(NamedTuple):
+class LiftedRegions(NamedTuple):
     """What a primitive with sub-programs becomes: parameters, and structures at the fixed point."""
 
     params: dict[str, Any]
@@ -77,115 +79,129 @@ class LiftedForm(NamedTuple):
 
 
 def lift_structures(
-    carrier: Carrier[Any, Any], form: Form, structures: Sequence[Any]
-) -> LiftedForm:
+    carrier: Carrier[Any, Any], interface: RegionInterface, structures: Sequence[Any]
+) -> LiftedRegions:
     """The lifted parameters for operands of given structures, which loops may raise.
 
     For primitives that hold the sub-programs of another one (passes over a loop, say) and have
     operands or results of their own.
     """
-    return _Lifting(carrier, form, structures).described()
+    return _Lifting(carrier, interface, structures).described()
 
 
-def _all_regions(carrier: Carrier[V, Any], form: Form, args: Sequence[V], index: V) -> list[V]:
-    """A lifted index selects no single region: run all of them and choose among their results."""
-    for region in form.regions:
-        _refuse_writes(region, "an index or predicate", "all of its branches run")
-    cases = [
-        lift_call(carrier, jaxpr_as_fun(r.program), [args[i] for i in r.operands])
-        for r in form.regions
-    ]
-    return [carrier.choose(index, case) for case in zip(*cases)]
+def _all_regions(
+    carrier: Carrier[V, Any], interface: RegionInterface, args: Sequence[V], index: V
+) -> list[V]:
+    """A lifted index selects no single region: run all of them and select among their results."""
+    found: list[dict[int, V]] = []
+    for region in interface.regions:
+        _refuse_effects(region, "an index or predicate", "all of its branches run")
+        f = jaxpr_as_fun(region.program)
+        outs = lift_call(carrier, f, [args[i] for i in region.operands])
+        found.append(dict(zip(region.results, outs)))
+    results = range(len(interface.results))
+    return [carrier.select(index, [outs[r] for outs in found]) for r in results]
 
 
-def _refuse_writes(region: Region, what: str, why: str) -> None:
-    found = writes(region.program.effects)
+def _refuse_effects(region: Region, what: str, why: str) -> None:
+    """Refuse what would happen where it should not: anything but reading."""
+    effects, name = region.program.effects, region.program.jaxpr.name or "a sub-program"
+    found = writes(effects)
     if found:
         aval = region.program.in_avals[found[0].input_index]
-        name = region.program.jaxpr.name or "a sub-program"
         raise TypeError(
             f"{name} writes to {aval.str_short()} under {what} that is itself mapped or uncertain"
             f"{describe(current_source())}: {why}, so that the write would happen where it should "
             "not. Return the value and write it outside, or map over the reference, too."
+        )
+    if lasting(effects):
+        shown = sorted(map(repr, effects))[0]
+        raise TypeError(
+            f"{name} has an effect, {shown}, under {what} that is itself mapped or uncertain"
+            f"{describe(current_source())}: {why}, so that the effect would happen where it should "
+            "not. Return the value and have the effect outside, or do not map the predicate."
         )
 
 
 class _Lifting(Generic[V]):
     """One application: ``ins`` and ``outs`` are the structures of operands and results."""
 
-    def __init__(self, carrier: Carrier[V, Any], form: Form, ins: Sequence[Any]) -> None:
+    def __init__(
+        self, carrier: Carrier[V, Any], interface: RegionInterface, ins: Sequence[Any]
+    ) -> None:
         self.carrier = carrier
-        self.form = form
+        self.interface = interface
         self.ins = list(ins)
         self.outs: dict[int, Any] = {}
         self.predicate: Any = None  # structure of a loop's predicate where it is lifted
 
     def run(self, primitive: Primitive, args: Sequence[V]) -> list[V]:
-        self._fixed_point()
-        if self.predicate is not None and isinstance(self.carrier, SetCarrier):
-            loop = UncertainLoop(self.carrier, self.form, self.ins, self.predicate)
-            return loop.run(primitive, args)
-        flat, widths = self._operands(args)
-        out_widths = [self._width(i) for i in sorted(self.outs)]
-        results = primitive.bind(*flat, **self._params(widths, out_widths))
-        return self._results(results, out_widths)
-
-    def described(self) -> LiftedForm:
-        """Parameters and structures, for operands of given structures."""
-        self._fixed_point()
-        assert self.predicate is None or not isinstance(self.carrier, SetCarrier)
-        types = self._in_types()
-        widths = [len(self.carrier.types(types[i], s)) for i, s in enumerate(self.ins)]
-        results = sorted(self.outs)
-        params = self._params(widths, [self._width(i) for i in results])
-        return LiftedForm(params, tuple(self.ins), tuple(self.outs[i] for i in results))
-
-    def _params(self, widths: Sequence[int], out_widths: Sequence[int]) -> dict[str, Any]:
-        programs = [self._program(r) for r in self.form.regions]
-        return self.form.rebuild(programs, widths, out_widths)
-
-    def _in_types(self) -> dict[int, AbstractValue]:
-        pairs = [zip(r.operands, r.program.in_avals) for r in self.form.regions]
-        return {i: a for found in pairs for i, a in found}
-
-    def _operands(self, args: Sequence[V]) -> tuple[list[Any], list[int]]:
+        self._rise()
+        carrier, lift_loop = self.carrier, self.carrier.lift_loop
+        if self.predicate is not None and lift_loop is not None:
+            return lift_loop(primitive, self.interface, args, self.ins, self.predicate)
         flat: list[Any] = []
         widths: list[int] = []
         for i, (a, s) in enumerate(zip(args, self.ins)):
-            if i == self.form.control:
-                arrays: tuple[Any, ...] = (self.carrier.known(a),)
+            if i == self.interface.control:
+                arrays: tuple[Any, ...] = (carrier.known(a),)
             else:
-                arrays = self.carrier.arrays(a, s, int(i in self.form.sliced))
+                arrays = carrier.arrays(a, s, self.interface.depth(i))
             flat.extend(arrays)
             widths.append(len(arrays))
-        return flat, widths
+        return self._results(primitive.bind(*flat, **self._params(widths)))
 
-    def _results(self, results: Sequence[Any], widths: Sequence[int]) -> list[V]:
+    def described(self) -> LiftedRegions:
+        """Parameters and structures, for operands of given structures."""
+        self._rise()
+        assert self.predicate is None or self.carrier.lift_loop is None
+        types = self._in_types()
+        widths = [len(self.carrier.types(types[i], s)) for i, s in enumerate(self.ins)]
+        outs = tuple(self.outs[i] for i in sorted(self.outs))
+        return LiftedRegions(self._params(widths), tuple(self.ins), outs)
+
+    def _params(self, widths: Sequence[int]) -> dict[str, Any]:
+        programs = [self._program(r) for r in self.interface.regions]
+        kinds = enumerate(zip(self.interface.operands, widths))
+        operands = [Operand(kind, i) for i, (kind, n) in kinds for _ in range(n)]
+        return self.interface.rebuild(programs, operands)
+
+    def _in_types(self) -> dict[int, AbstractValue]:
+        pairs = [zip(r.operands, r.program.in_avals) for r in self.interface.regions]
+        return {i: a for found in pairs for i, a in found}
+
+    def _results(self, results: Sequence[Any]) -> list[V]:
         out: list[V] = []
         at = 0
-        for i, n in zip(sorted(self.outs), widths):
-            depth = int(i in self.form.stacked)
+        for i in sorted(self.outs):
+            n, depth = self._width(i), self.interface.result_depth(i)
             out.append(self.carrier.value(results[at : at + n], self.outs[i], depth))
             at += n
         return out
 
     def _width(self, result: int) -> int:
-        region = next(r for r in self.form.regions if result in r.results)
+        region = next(r for r in self.interface.regions if result in r.results)
         aval = region.program.out_avals[region.results.index(result)]
         return len(self.carrier.types(aval, self.outs[result]))
+
+    def _rise(self) -> None:
+        self._fixed_point()
+        if self.predicate is not None:
+            for region in self.interface.regions:
+                _refuse_effects(region, "a predicate", "it also runs after some elements are done")
 
     def _fixed_point(self) -> None:
         """Raise the loop's structures until one more pass through the body adds nothing."""
         while True:
             self.outs, self.predicate = {}, None
-            for region in self.form.regions:
+            for region in self.interface.regions:
                 self._join_outputs(region)
             changed = False
-            for result, operand in self.form.loop:
-                joined = self.carrier.join(self.ins[operand], self.outs[result])
-                if self.predicate is not None and not isinstance(self.carrier, SetCarrier):
-                    # The predicate chooses between old and new.
-                    joined = self.carrier.join(joined, self.predicate)
+            for result, operand in self.interface.loop:
+                joined = self.carrier.join_structures(self.ins[operand], self.outs[result])
+                if self.predicate is not None and self.carrier.lift_loop is None:
+                    # The predicate selects between old and new.
+                    joined = self.carrier.join_structures(joined, self.predicate)
                 changed = changed or joined != self.ins[operand]
                 self.ins[operand] = self.outs[result] = joined
             if not changed:
@@ -198,7 +214,7 @@ class _Lifting(Generic[V]):
                 pure = self.carrier.structure(self.carrier.pure(False), 0)
                 self.predicate = None if structure == pure else structure
             elif result in self.outs:
-                self.outs[result] = self.carrier.join(self.outs[result], structure)
+                self.outs[result] = self.carrier.join_structures(self.outs[result], structure)
             else:
                 self.outs[result] = structure
 
@@ -228,19 +244,16 @@ class _Lifting(Generic[V]):
         return lambda *a: [carrier.pure(carrier.may(lift_call(carrier, f, a)[0]))]
 
     def _guarded(self, body: Region) -> Callable[..., Sequence[V]]:
-        """The lifted predicate chooses, element by element, between the old and the new carry."""
-        _refuse_writes(
-            body, "a predicate", "its body also runs after some of its elements are done"
-        )
+        """The lifted predicate selects, element by element, between the old and the new carry."""
         carrier, step = self.carrier, jaxpr_as_fun(body.program)
-        condition = next(r for r in self.form.regions if CONTROL in r.results)
+        condition = next(r for r in self.interface.regions if CONTROL in r.results)
         test = jaxpr_as_fun(condition.program)
-        operand_of = dict(self.form.loop)
+        operand_of = dict(self.interface.loop)
 
         def guarded(*values: V) -> list[V]:
             predicate = lift_call(carrier, test, values)[0]
             new = lift_call(carrier, step, values)
             old = [values[body.operands.index(operand_of[r])] for r in body.results]
-            return [carrier.choose(predicate, pair) for pair in zip(old, new)]
+            return [carrier.select(predicate, pair) for pair in zip(old, new)]
 
         return guarded

@@ -15,12 +15,12 @@ from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
-from ..ir.regions import Carrier
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, is_inexact
 from ..xla.config import trace_context
+from .carrier import Carrier
 from .mutable import apply_local, concerns
 
 V = TypeVar("V")

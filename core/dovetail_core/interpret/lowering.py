@@ -2,7 +2,7 @@
 
 While a program is lowered a high value is an instance of the user's own class, made by
 ``raise_val`` from traced arrays; ``to_lo`` rules take and return such values. A row that holds
-sub-programs needs no rule: its form says how to rebuild it around lowered ones.
+sub-programs needs no rule: its regions say how it is rebuilt around lowered ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ..rules.evaluation import eval_rules
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, typeof
 from ..types.high import HiType, low_types, take_apart, with_leading, without_leading
-from .control_flow import lift_form
+from .carrier import Carrier
+from .control_flow import lift_regions
 from .lifting import LiftTrace, lift_program
 
 
@@ -33,9 +34,9 @@ class ToLoRule(Protocol):
 
 
 def _derive(primitive: Primitive) -> ToLoRule | None:
-    if primitive.form is None:
+    if primitive.regions is None:
         return primitive.decomposition
-    return lambda *args, **params: lift_form(LowCarrier(primitive.name), primitive, args, params)
+    return lambda *args, **params: lift_regions(LowCarrier(primitive.name), primitive, args, params)
 
 
 to_lo_rules: RuleTable[Callable[..., Any]] = RuleTable(
@@ -70,7 +71,7 @@ def is_high(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -
         return True
     if primitive.is_high is not None and primitive.is_high(**params):
         return True
-    return primitive.form is not None and primitive.holds_high(params)
+    return primitive.regions is not None and primitive.holds_high(params)
 
 
 def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -81,7 +82,7 @@ def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     """
     rule = to_lo_rules.rules.get(primitive) or to_lo_rules.miss(primitive)
     out = rule(*args, **params)
-    if primitive.form is None:
+    if primitive.regions is None:
         wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
         _check_results(primitive, out if primitive.multiple_results else [out], wanted)
     return out
@@ -155,7 +156,7 @@ def _eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Ca
     return rule
 
 
-class LowCarrier:
+class LowCarrier(Carrier[Any, Any]):
     """Lifted values are values themselves; their structure is their type where that is high."""
 
     key = "to_lo"
@@ -178,7 +179,7 @@ class LowCarrier:
             return None
         return without_leading(aval) if depth else aval
 
-    def join(self, a: Any, b: Any) -> Any:
+    def join_structures(self, a: Any, b: Any) -> Any:
         if a != b:
             raise TypeError(f"a value changes its type from {a} to {b}{describe(current_source())}")
         return a
@@ -206,5 +207,5 @@ class LowCarrier:
     def may(self, predicate: Any) -> Any:
         raise AssertionError("a predicate is low")
 
-    def choose(self, index: Any, cases: Sequence[Any]) -> Any:
+    def select(self, index: Any, cases: Sequence[Any]) -> Any:
         raise AssertionError("an index is low")

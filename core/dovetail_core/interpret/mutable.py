@@ -166,9 +166,9 @@ def has_mutable(program: ClosedJaxpr) -> bool:
 def _eqn_has_mutable(eqn: Any) -> bool:
     if eqn.primitive.allocates:
         return True
-    if eqn.primitive.form is None:
+    if eqn.primitive.regions is None:
         return False
-    return any(has_mutable(r.program) for r in eqn.primitive.form(eqn.params).regions)
+    return any(has_mutable(r.program) for r in eqn.primitive.regions(eqn.params).regions)
 
 
 def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:

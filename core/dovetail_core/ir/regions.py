@@ -1,23 +1,51 @@
-"""The structural interface of primitives that hold sub-programs, and what carries values through.
+"""The interface of primitives that hold sub-programs: their regions, and how to rebuild them.
 
-A primitive with sub-programs says in a :class:`Form` how its operands and results map onto theirs
-and which positions form a loop's fixed point. A forward-style transformation says in a
-:class:`Carrier` how a lifted value is made of arrays and how structures join. From the two
-``derive`` makes the transformation's rule for every such primitive.
+A primitive says of each operand and result what the regions see of it, and how to make its
+parameters from other programs on other operands. All that transformations do with control flow
+follows from that, by two operations: replacing an application by one with further operands and
+results, and giving an operand another kind (a constant that is written becomes a carried value).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from enum import Enum
+from typing import Any, Literal, NamedTuple
 
-from ..dispatch.primitive import Trace
-from ..types.avals import AbstractValue
+from ..types.effects import Effect, InputEffect
 from .programs import ClosedJaxpr
 
 CONTROL = -1
 """In ``Region.results``: the output is the loop's predicate, not a result of the primitive."""
+
+
+class Kind(Enum):
+    """What the regions see of an operand, or make of a result.
+
+    Operands come in the order of these kinds, and so do the inputs of each region; results come
+    with carried ones first and stacked ones last, and so do its outputs.
+    """
+
+    CONTROL = 0
+    """An operand (an integer) that selects among the regions, which do not see it."""
+    CONSTANT = 1
+    """An operand that is the same whenever a region runs."""
+    CARRIED = 2
+    """A loop variable: as an operand its first value, as a result its last one."""
+    SPREAD = 3
+    """A loop variable that comes in, or goes out, as many: slices of a leading axis."""
+    SLICED = 4
+    """An operand of which each iteration sees one slice of the leading axis."""
+    PLAIN = 5
+    """A result that a region returns as it is."""
+    STACKED = 6
+    """A result with a leading axis, to which each iteration contributes one slice."""
+
+    def __init__(self, number: int) -> None:
+        self.rank = 2 if number == 3 else number  # loop variables are of one rank
+        self.carried = number in (2, 3)
+        self.leading = number in (3, 4, 6)
 
 
 @dataclass(frozen=True)
@@ -29,129 +57,99 @@ class Region:
     results: tuple[int, ...]
 
 
+class Operand(NamedTuple):
+    """An operand of a rebuilt application: its kind, and the operand that it stands for, if any."""
+
+    kind: Kind
+    origin: int | None = None
+
+
+Rebuild = Callable[[Sequence[ClosedJaxpr], Sequence[Operand]], dict[str, Any]]
+"""Parameters of a primitive, for other sub-programs on other operands."""
+
+
 @dataclass(frozen=True)
-class Form:
-    """How a primitive with sub-programs is built.
+class RegionInterface:
+    """How one application of a primitive is built from sub-programs.
 
     Attributes:
-        regions: the sub-programs. Where several define one result (branches), its structure is
-            the join of theirs.
-        rebuild: parameters for changed sub-programs. Takes the programs and, per operand and per
-            result, into how many arrays it has expanded (in place, in order).
-        loop: pairs (result, operand) that are one loop variable.
-        sliced: operands of which each iteration sees one slice of the leading axis.
-        stacked: results that gain a leading axis, one slice per iteration.
-        control: an operand that selects among the regions (an integer), if any.
-        extend: parameters for a sub-program (there is one) that takes further inputs at its end,
-            which are sliced, or returns further outputs at its end, which are stacked; the row
-            takes and returns these at its end, too. None where there is no such place.
+        regions: the sub-programs. All of them take all operands that are constant or carried, in
+            this order; each takes the slices, and returns the stacked results, that are its own.
+            Where several define one result (branches), its structure is the join of theirs.
+        operands: the kind of each operand.
+        results: the kind of each result. Results that are carried are, in order, the operands that
+            are.
+        rebuild: the parameters for other programs, which follow the order of kinds.
+        runs: whether the regions run ``"once"`` (a call, or one of several branches), again and
+            again with one iteration after another (``"in turn"``), or ``"in any order"``, so that
+            there is no place for further loop variables.
+        length: how many iterations there are, where that is known.
+        backward: like ``rebuild``, for the loop that runs from the last iteration to the first:
+            variables that were spread come together and the other way round.
+        title: what users call it, for messages (the primitive's name if empty).
+        remedy: what a user can do where the loop cannot be differentiated in reverse mode.
 
     In a loop with a ``CONTROL`` output all regions take the same operands.
     """
 
     regions: tuple[Region, ...]
-    rebuild: Callable[[Sequence[ClosedJaxpr], Sequence[int], Sequence[int]], dict[str, Any]]
-    loop: tuple[tuple[int, int], ...] = ()
-    sliced: frozenset[int] = frozenset()
-    stacked: frozenset[int] = frozenset()
-    control: int | None = None
-    extend: Callable[[ClosedJaxpr], dict[str, Any]] | None = None
-
-
-V = TypeVar("V")
-S = TypeVar("S", bound=Hashable)
-
-
-class Carrier(Protocol[V, S]):
-    """How a forward-style transformation carries values through sub-programs.
-
-    ``V`` is a lifted value (a primal and a tangent; an array and its batch axis; two bounds) and
-    ``S`` its structure: hashable, and all that must be known to take the value apart into arrays
-    and put it together again. ``depth`` is 1 where an operand or result has a leading loop axis
-    that the sub-program does not see, else 0.
-    """
+    operands: tuple[Kind, ...]
+    results: tuple[Kind, ...]
+    rebuild: Rebuild
+    runs: Literal["once", "in turn", "in any order"] = "once"
+    length: int | None = None
+    backward: Rebuild | None = None
+    title: str = ""
+    remedy: str = ""
 
     @property
-    def key(self) -> Hashable:
-        """What, beside structures, a lifted program depends on (a batch size, say)."""
-        ...
-
-    def trace(self, parent: Trace) -> Any:
-        """The transformation's trace over ``parent``: a ``LiftTrace``."""
-        ...
-
-    def pure(self, x: Any) -> V:
-        """An untransformed value, lifted."""
-        ...
-
-    def aval(self, value: V) -> AbstractValue:
-        """The type that the untransformed program sees in place of a lifted value."""
-        ...
-
-    def structure(self, value: V, depth: int) -> S:
-        """The structure of a lifted value, as a sub-program sees it (``depth`` axes stripped)."""
-        ...
-
-    def join(self, a: S, b: S) -> S:
-        """The least structure that both can be promoted to."""
-        ...
-
-    def types(self, aval: AbstractValue, structure: S) -> tuple[AbstractValue, ...]:
-        """The types of the arrays of a lifted value of type ``aval``."""
-        ...
-
-    def arrays(self, value: V, structure: S, depth: int) -> tuple[Any, ...]:
-        """Promote ``value`` to ``structure`` and take it apart into arrays."""
-        ...
-
-    def value(self, arrays: Sequence[Any], structure: S, depth: int) -> V:
-        """Put a lifted value together from its arrays."""
-        ...
-
-    def known(self, value: V) -> Any:
-        """The plain array where a predicate or index is untransformed, else None."""
-        ...
-
-    def may(self, predicate: V) -> Any:
-        """A scalar boolean: whether a lifted predicate may still be true for some element."""
-        ...
-
-    def choose(self, index: V, cases: Sequence[V]) -> V:
-        """What results when a lifted boolean or index, not known, chooses among ``cases``."""
-        ...
-
-
-@runtime_checkable
-class SetCarrier(Carrier[V, S], Protocol[V, S]):
-    """A carrier whose lifted values stand for sets of arrays (two bounds: for all between them).
-
-    A loop's lifted predicate may then hold for some arrays of a set and not for others: what may
-    have left the loop is collected, and the loop goes on with what may still run.
-    """
+    def is_loop(self) -> bool:
+        """Whether the regions run again and again."""
+        return self.runs != "once"
 
     @property
-    def patience(self) -> int:
-        """For how many iterations a loop may go on in which it is uncertain whether it does."""
-        ...
+    def loop(self) -> tuple[tuple[int, int], ...]:
+        """Pairs (result, operand) that are one loop variable."""
+        results = [r for r, kind in enumerate(self.results) if kind.carried]
+        operands = [i for i, kind in enumerate(self.operands) if kind.carried]
+        return tuple(zip(results, operands, strict=True))
 
-    def union(self, a: V, b: V) -> V:
-        """The least value that stands for all that ``a`` or ``b`` stands for."""
-        ...
+    @property
+    def control(self) -> int | None:
+        """The operand that selects among the regions, if any."""
+        return self.operands.index(Kind.CONTROL) if Kind.CONTROL in self.operands else None
 
-    def anything(self, aval: AbstractValue) -> V:
-        """The value that stands for all arrays of a type: what a loop that did not end leaves."""
-        ...
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether a region says how often the others run."""
+        return any(CONTROL in r.results for r in self.regions)
+
+    def depth(self, operand: int) -> int:
+        """How many leading axes of an operand the regions do not see."""
+        return int(self.operands[operand].leading)
+
+    def result_depth(self, result: int) -> int:
+        """How many leading axes of a result the regions do not see."""
+        return int(self.results[result].leading)
+
+    def effects(self) -> set[Effect]:
+        """Effects of the sub-programs; those on an input name the operand that feeds it."""
+        found: set[Effect] = set()
+        for region in self.regions:
+            for e in region.program.effects:
+                moved = isinstance(e, InputEffect)
+                found.add(e.moved(region.operands[e.input_index]) if moved else e)
+        return found
 
 
-@runtime_checkable
-class InstanceCarrier(Carrier[V, S], Protocol[V, S]):
-    """A carrier whose lifted values are many instances of one value (along a mapped axis).
-
-    The tangent of a lifted value is then a lifted tangent, and likewise a cotangent: so rules of
-    differentiation that a row carries can be lifted, too.
-    """
-
-    def collect(self, cotangent: V, structure: S) -> V:
-        """A cotangent of a value of ``structure``: where the value was shared by all instances,
-        the sum over them."""
-        ...
+def call_interface(
+    program: ClosedJaxpr, rebuild: Callable[[ClosedJaxpr, Sequence[Operand]], dict[str, Any]]
+) -> RegionInterface:
+    """The interface of a primitive that runs one program on its operands, once."""
+    ins, outs = len(program.in_avals), len(program.out_avals)
+    return RegionInterface(
+        (Region(program, tuple(range(ins)), tuple(range(outs))),),
+        (Kind.CONSTANT,) * ins,
+        (Kind.PLAIN,) * outs,
+        lambda programs, operands: rebuild(programs[0], operands),
+    )

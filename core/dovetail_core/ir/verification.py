@@ -10,7 +10,7 @@ from ..base.source import describe
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
 from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk
-from .regions import CONTROL, Form, Region
+from .regions import CONTROL, Region, RegionInterface
 
 
 def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
@@ -18,7 +18,7 @@ def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
 
     Every variable is defined once and before it is used; results have the types and equations the
     effects that the type rules say; the effects and ``is_high`` of the program are those of its
-    equations; sub-programs fit the operands and results that their primitive's form connects.
+    equations; sub-programs fit the operands and results that their primitive's regions connect.
 
     Args:
         after: what made the program (a pass, say), for the message.
@@ -89,32 +89,38 @@ class _Checker:
         if eqn.effects != found.effects:
             self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(found.effects)}")
         self.define(eqn.outvars, "a result")
-        if eqn.primitive.form is not None:
-            self.form(eqn, eqn.primitive.form(eqn.params))
+        if eqn.primitive.regions is not None:
+            self.regions(eqn, eqn.primitive.regions(eqn.params))
         return found.is_high
 
-    def form(self, eqn: Eqn, form: Form) -> None:
-        for n, region in enumerate(form.regions):
+    def regions(self, eqn: Eqn, interface: RegionInterface) -> None:
+        for what, kinds, atoms in (
+            ("operands", interface.operands, eqn.invars),
+            ("results", interface.results, eqn.outvars),
+        ):
+            if len(kinds) != len(atoms):
+                self.fail(f"it has {len(atoms)} {what}, its interface names {len(kinds)}")
+        for n, region in enumerate(interface.regions):
             program = region.program
             for what, named, has in (
                 ("takes {} operands", len(region.operands), len(program.in_avals)),
                 ("gives {} results", len(region.results), len(program.out_avals)),
             ):
                 if named != has:
-                    self.fail(f"sub-program {n} {what.format(has)}, its form names {named}")
-            self.connections(eqn, form, n, region)
+                    self.fail(f"sub-program {n} {what.format(has)}, its region names {named}")
+            self.connections(eqn, interface, n, region)
 
-    def connections(self, eqn: Eqn, form: Form, n: int, region: Region) -> None:
+    def connections(self, eqn: Eqn, interface: RegionInterface, n: int, region: Region) -> None:
         ins = zip(region.operands, region.program.in_avals)
         outs = zip(region.results, region.program.out_avals)
-        operands = [("operand", i, eqn.invars, i in form.sliced, a) for i, a in ins]
-        results = [("result", i, eqn.outvars, i in form.stacked, a) for i, a in outs]
-        for what, i, atoms, leading, inner in [*operands, *results]:
+        operands = [("operand", i, eqn.invars, interface.operands, a) for i, a in ins]
+        results = [("result", i, eqn.outvars, interface.results, a) for i, a in outs]
+        for what, i, atoms, kinds, inner in [*operands, *results]:
             if i == CONTROL and what == "result":
                 continue
             if not 0 <= i < len(atoms):
-                self.fail(f"the form of sub-program {n} names {what} {i} of {len(atoms)}")
-            outer = atoms[i].aval
+                self.fail(f"the region of sub-program {n} names {what} {i} of {len(atoms)}")
+            outer, leading = atoms[i].aval, kinds[i].leading
             if not _fits(outer, inner, leading):
                 slices = "slices of " if leading else ""
                 self.fail(

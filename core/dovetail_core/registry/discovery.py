@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
+from threading import RLock
 from typing import TYPE_CHECKING
 
-from ..base.errors import PluginError, RegistryError
+from ..base.errors import RegistryError
+from .aside import set_aside
 from .manifest import KERNEL_API, Manifest
 from .plugins import KERNEL_TABLES, Plugin, Registry
 
@@ -134,19 +135,20 @@ def _report(found: Registry) -> None:
     for p in sorted(found.plugins.values(), key=lambda p: p.problem.endswith("set aside itself")):
         if p.problem and not p.problem.startswith("disabled"):
             text = f"plugin {p.name!r} of {p.distribution} {p.version} is set aside: {p.problem}"
-            if os.environ.get("DOVETAIL_STRICT") == "1":
-                raise PluginError(text)
-            warnings.warn(f"{text}. The rest works without it.", RuntimeWarning, stacklevel=4)
+            set_aside(text, more=". The rest works without it.")
 
 
 _registry: Registry | None = None
+_discovering = RLock()
 
 
 def registry() -> Registry:
     """The plugins of this process; entry points are read at the first call."""
     global _registry
     if _registry is None:
-        _registry = discover()
+        with _discovering:  # a second thread waits for what the first one finds
+            if _registry is None:
+                _registry = discover()
     return _registry
 
 

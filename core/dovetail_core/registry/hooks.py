@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -11,7 +9,7 @@ from typing import Any
 
 import pluggy
 
-from ..base.errors import PluginError
+from .aside import set_aside
 from .discovery import registry
 
 hookspec = pluggy.HookspecMarker("dovetail")
@@ -60,19 +58,13 @@ def manager() -> pluggy.PluginManager:
                 pm.check_pending()
             except Exception as e:  # a plugin's module may fail in any way; the rest must go on
                 pm.set_blocked(name)
-                _set_aside(name, manifest.hooks, e)
+                set_aside(
+                    f"the hooks of plugin {name!r} ({manifest.hooks}) are set aside: "
+                    f"{type(e).__name__}: {e}. Fix the module, or disable the plugin "
+                    "(DOVETAIL_DISABLE_PLUGINS).",
+                    e,
+                )
     return pm
-
-
-def _set_aside(name: str, module: str, e: Exception) -> None:
-    """Say that the hooks of one plugin do not work (an error with ``DOVETAIL_STRICT=1``)."""
-    text = (
-        f"the hooks of plugin {name!r} ({module}) are set aside: {type(e).__name__}: {e}. Fix the "
-        "module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
-    )
-    if os.environ.get("DOVETAIL_STRICT") == "1":
-        raise PluginError(text) from e
-    warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def has_hooks(name: str) -> bool:

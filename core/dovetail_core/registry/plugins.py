@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
+from threading import get_ident
 from typing import Any
 
 from ..base.errors import PluginError
+from .aside import set_aside
 from .manifest import Manifest
 
 KERNEL_TABLES = {
@@ -42,6 +42,7 @@ class Registry:
     plugins: dict[str, Plugin] = field(default_factory=dict[str, Plugin])
     _objects: dict[str, Any] = field(default_factory=dict[str, Any])
     _has_types: bool = False
+    _importing: set[int] = field(default_factory=set[int])  # threads
 
     @property
     def active(self) -> dict[str, Manifest]:
@@ -112,21 +113,29 @@ class Registry:
         A module that does not import is left out with a warning (with ``DOVETAIL_STRICT=1``, an
         error).
         """
-        if self._has_types:
+        thread = get_ident()
+        if self._has_types or thread in self._importing:
             return False
-        self._has_types = True
-        for name, manifest in self.active.items():
-            for module in manifest.types:
-                try:
-                    import_module(module)
-                except Exception as e:  # a plugin's module may fail in any way
-                    _warn(
-                        f"the types of plugin {name!r} ({module}) are set aside: "
-                        f"{type(e).__name__}: {e}. Fix the module, or disable the plugin "
-                        "(DOVETAIL_DISABLE_PLUGINS).",
-                        e,
-                    )
+        # Threads that come here at once all import: each module's own lock makes them wait for it.
+        self._importing.add(thread)
+        try:
+            for name, manifest in self.active.items():
+                for module in manifest.types:
+                    self._import_types(name, module)
+            self._has_types = True
+        finally:
+            self._importing.discard(thread)
         return True
+
+    def _import_types(self, name: str, module: str) -> None:
+        try:
+            import_module(module)
+        except Exception as e:  # a plugin's module may fail in any way
+            set_aside(
+                f"the types of plugin {name!r} ({module}) are set aside: {type(e).__name__}: {e}. "
+                "Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS).",
+                e,
+            )
 
     def aside(self) -> str:
         """The plugins that are not active, and why; empty if all are."""
@@ -135,13 +144,6 @@ class Registry:
     def _aside_note(self) -> str:
         aside = self.aside()
         return f"Set aside: {aside}" if aside else "Install the plugin that provides it."
-
-
-def _warn(text: str, cause: BaseException) -> None:
-    """Warn that something is set aside; an error with ``DOVETAIL_STRICT=1``."""
-    if os.environ.get("DOVETAIL_STRICT") == "1":
-        raise PluginError(text) from cause
-    warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def load_object(target: str) -> Any:

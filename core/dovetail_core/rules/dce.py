@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..base.options import check_ir
+from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from ..ir.regions import CONTROL, Operand, RegionInterface
 from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue
 from ..types.effects import lasting
-from .tables import RuleTable
+from .tables import RuleTable, generation
 
 
 class DceRule(Protocol):
@@ -31,6 +33,75 @@ def default_rule(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     """Keep an equation whole if a result is used or it has an effect but reading, else drop it."""
     keep = any(used) or (bool(eqn.effects) and lasting(eqn.effects))
     return [keep] * len(eqn.invars), eqn if keep else None
+
+
+@dce_rules.deriver
+def _derive(primitive: Primitive) -> DceRule | None:
+    return None if primitive.regions is None or primitive.anonymous else reduce_regions
+
+
+def _unnamed(primitive: Primitive) -> DceRule:
+    """The rule of a primitive of which the table says nothing."""
+    if primitive.rules is not None:
+        return primitive.rules.get("dce", default_rule)
+    return default_rule if primitive.regions is None else dce_rules.miss(primitive)
+
+
+def needed_by(
+    interface: RegionInterface, used: Sequence[bool], keep: Sequence[bool] | None = None
+) -> tuple[list[bool], list[bool]]:
+    """Which operands the used results need, and which results stay: a loop variable is both.
+
+    Args:
+        keep: operands that are needed in any case.
+    """
+    left = list(used)
+    needed = list(keep) if keep is not None else [False] * len(interface.operands)
+    if interface.control is not None:
+        needed[interface.control] = True
+    while True:
+        before = list(left)
+        for region in interface.regions:
+            wanted = [r == CONTROL or left[r] for r in region.results]
+            for i, live in zip(region.operands, dce_closed(region.program, wanted)[1]):
+                needed[i] = needed[i] or live
+        for r, i in interface.loop:
+            left[r] = needed[i] = left[r] or needed[i]
+        if left == before:
+            return needed, left
+
+
+def reduced_programs(
+    interface: RegionInterface, needed: Sequence[bool], left: Sequence[bool]
+) -> list[ClosedJaxpr]:
+    """The regions' programs for some of the operands and results (see :func:`needed_by`)."""
+    programs: list[ClosedJaxpr] = []
+    for region in interface.regions:
+        wanted = [r == CONTROL or left[r] for r in region.results]
+        kept = [needed[i] for i in region.operands]
+        programs.append(dce_closed(region.program, wanted, kept)[0])
+    return programs
+
+
+def reduced_params(
+    interface: RegionInterface, needed: Sequence[bool], programs: Sequence[ClosedJaxpr]
+) -> dict[str, Any]:
+    """Parameters for some of the operands."""
+    kinds = enumerate(interface.operands)
+    return interface.rebuild(programs, [Operand(kind, i) for i, kind in kinds if needed[i]])
+
+
+def reduce_regions(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
+    """Reduce regions to what the used results and lasting effects need."""
+    if not any(used) and not lasting(eqn.effects):
+        return [False] * len(eqn.invars), None
+    assert eqn.primitive.regions is not None
+    interface: RegionInterface = eqn.primitive.regions(eqn.params)
+    needed, left = needed_by(interface, used)
+    programs = reduced_programs(interface, needed, left)
+    if all(needed) and all(p is r.program for p, r in zip(programs, interface.regions)):
+        return needed, eqn
+    return needed, narrowed(eqn, needed, left, reduced_params(interface, needed, programs))
 
 
 def narrowed(eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dict[str, Any]) -> Eqn:
@@ -63,10 +134,7 @@ def dce_jaxpr(
     kept: list[Eqn] = []
     for eqn in reversed(jaxpr.eqns):
         used = [v in live for v in eqn.outvars]
-        rule = rules.get(eqn.primitive)
-        if rule is None:
-            own = eqn.primitive.rules
-            rule = default_rule if own is None else own.get("dce", default_rule)
+        rule = rules.get(eqn.primitive) or _unnamed(eqn.primitive)
         needs, reduced = rule(used, eqn)
         if reduced is not None:
             kept.append(reduced)
@@ -81,6 +149,10 @@ def dce_jaxpr(
     return reduced, left
 
 
+def _same(some: Sequence[Eqn], others: Sequence[Eqn]) -> bool:
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others))
+
+
 def _moved(jaxpr: Jaxpr, left: Sequence[bool]) -> dict[int, AbstractValue]:
     """``mut_types`` at the positions that its inputs have among those that are ``left``."""
     return {sum(left[:i]): t for i, t in jaxpr.mut_types.items() if left[i]}
@@ -89,10 +161,24 @@ def _moved(jaxpr: Jaxpr, left: Sequence[bool]) -> dict[int, AbstractValue]:
 def dce_closed(
     closed: ClosedJaxpr, used_outputs: Sequence[bool], keep_inputs: bool | Sequence[bool] = False
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """:func:`dce_jaxpr` for a closed program; constants that nothing uses are dropped too."""
+    """:func:`dce_jaxpr` for a closed program; constants that nothing uses are dropped too.
+
+    Remembered with the program.
+    """
+    keep = keep_inputs if isinstance(keep_inputs, bool) else tuple(keep_inputs)
+    key = ("dce", tuple(used_outputs), keep, generation.value)
+    reduced, left = closed.memo(key, lambda: _reduced(closed, used_outputs, keep_inputs))
+    return reduced, list(left)
+
+
+def _reduced(
+    closed: ClosedJaxpr, used_outputs: Sequence[bool], keep_inputs: bool | Sequence[bool]
+) -> tuple[ClosedJaxpr, list[bool]]:
     jaxpr, left = dce_jaxpr(closed.jaxpr, used_outputs, keep_inputs)
     live = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
     used = [v in live for v in jaxpr.constvars]
+    if all(used_outputs) and all(left) and all(used) and _same(jaxpr.eqns, closed.eqns):
+        return closed, left
     mut_types = _moved(jaxpr, used + [True] * len(jaxpr.invars))
     constvars = [v for v, u in zip(jaxpr.constvars, used) if u]
     jaxpr = jaxpr.replace(constvars=constvars, mut_types=mut_types)

@@ -8,11 +8,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.errors import UnexpectedTracerError, refuse_mutable_result
+from ..base.frozen import frozen
 from ..base.options import check_ir
 from ..base.source import Source, current_source, describe
 from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from ..ir.regions import RegionInterface
 from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue, typeof
 from ..types.effects import Effects, RetypeEffect
@@ -86,9 +88,9 @@ class StagingTrace(Trace):
         for e in effects:
             if e.__class__ is RetypeEffect:
                 var = invars[e.input_index]  # type: ignore[attr-defined]
-                if primitive.form is not None:
-                    form = primitive.form(params)
-                    if form.loop or form.sliced or form.control is not None:
+                if primitive.regions is not None:
+                    interface: RegionInterface = primitive.regions(params)
+                    if interface.is_loop or interface.control is not None:
                         _refuse_retyping(primitive, var.aval, e.aval)  # type: ignore[attr-defined]
                 self.retyped[var] = e.aval  # type: ignore[attr-defined]
                 tracer = args[e.input_index]  # type: ignore[attr-defined]
@@ -107,6 +109,8 @@ class StagingTrace(Trace):
             return x.variable
         if x.__class__ in _literal_types or issubclass(x.__class__, np.generic):
             return Literal(x, typeof(x))
+        if issubclass(x.__class__, np.ndarray):
+            x = frozen(x)
         known = self._const_of.get(id(x))
         if known is None:
             if issubclass(x.__class__, Tracer):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from ..base.errors import MissingRule, PluginError, RegistryError, RuleConflict
+from ..base.errors import MissingRule, RegistryError, RuleConflict
 from ..base.source import callable_name, current_source, describe, registering_place
 from ..dispatch.primitive import Primitive
+from ..registry.aside import set_aside
 from ..registry.discovery import distribution_of, registry
 from ..registry.plugins import KERNEL_RULES, Plugin
 from ..xla.config import Config
@@ -41,7 +40,7 @@ class Origin(NamedTuple):
 
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
     """``error`` of deriving or running a derived rule, with the name of the rule's primitive."""
-    inside = "In a sub-program" if primitive.form is not None else "Used by the decomposition"
+    inside = "In a sub-program" if primitive.regions is not None else "Used by the decomposition"
     return MissingRule(f"{error} {inside} of {primitive.name!r}.")
 
 
@@ -185,10 +184,8 @@ class RuleTable(Generic[RuleT]):
                 f"for table {self.name!r} are set aside, because {module} fails to import: {why}. "
                 "Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
             )
-            if os.environ.get("DOVETAIL_STRICT") == "1":
-                raise PluginError(text) from e
+            set_aside(text, e)
             self.problems.append(f"{module} of plugin {plugin.name!r} ({why})")
-            warnings.warn(text, RuntimeWarning, stacklevel=4)
 
     def miss(self, primitive: Primitive) -> RuleT:
         """The slow path of a lookup: fill the table, else derive a rule and keep it, else raise.

@@ -52,7 +52,7 @@ def matrix(
             DOVETAIL_TEST_FULL=1) takes all.
 
     Returns: a function of one parametrised argument, ``dovetail_case``, that the pytest plugin
-        ``dovetail_core.testing.pytest_plugin`` (active where dovetail-core is installed) provides.
+        ``dovetail_pytest`` (active where dovetail-core is installed) provides.
     """
     import pytest
 

@@ -9,15 +9,12 @@ import numpy as np
 
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr
-from ..ir.regions import CONTROL, Form, Region
+from ..ir.regions import CONTROL, Kind, Operand, Region, RegionInterface, call_interface
 from ..rules.evaluation import def_impl, jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..types.avals import AbstractValue, ShapedArray
 from .samples import Sample
 from .toy import add_p, less_p, mul_p, neg_p, sin_p
-
-Programs = Sequence[ClosedJaxpr]
-Widths = Sequence[int]
 
 call_p = Primitive("toy.call", multiple_results=True)
 cond_p = Primitive("toy.cond", multiple_results=True)
@@ -30,14 +27,9 @@ def _call_type(*types: AbstractValue, program: ClosedJaxpr) -> list[AbstractValu
     return program.out_avals
 
 
-@call_p.def_form
-def _call_form(params: dict[str, Any]) -> Form:
-    program: ClosedJaxpr = params["program"]
-    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
-    return Form(
-        (Region(program, tuple(ins), tuple(outs)),),
-        lambda programs, _ins, _outs: {"program": programs[0]},
-    )
+@call_p.def_regions
+def _call_form(params: dict[str, Any]) -> RegionInterface:
+    return call_interface(params["program"], lambda program, _: {"program": program})
 
 
 @def_impl(call_p)
@@ -55,15 +47,16 @@ def _cond_type(
     return branches[0].out_avals
 
 
-@cond_p.def_form
-def _cond_form(params: dict[str, Any]) -> Form:
+@cond_p.def_regions
+def _cond_form(params: dict[str, Any]) -> RegionInterface:
     branches: tuple[ClosedJaxpr, ...] = params["branches"]
     ins = tuple(range(1, 1 + len(branches[0].in_avals)))
     outs = tuple(range(len(branches[0].out_avals)))
-    return Form(
+    return RegionInterface(
         tuple(Region(b, ins, outs) for b in branches),
-        lambda programs, _ins, _outs: {"branches": tuple(programs)},
-        control=0,
+        (Kind.CONTROL, *[Kind.CONSTANT] * len(ins)),
+        (Kind.PLAIN,) * len(outs),
+        lambda programs, _: {"branches": tuple(programs)},
     )
 
 
@@ -79,14 +72,16 @@ def _while_type(*types: AbstractValue, cond: ClosedJaxpr, body: ClosedJaxpr) -> 
     return body.out_avals
 
 
-@while_p.def_form
-def _while_form(params: dict[str, Any]) -> Form:
+@while_p.def_regions
+def _while_form(params: dict[str, Any]) -> RegionInterface:
     cond, body = params["cond"], params["body"]
     carry = tuple(range(len(body.in_avals)))
-    return Form(
+    return RegionInterface(
         (Region(cond, carry, (CONTROL,)), Region(body, carry, carry)),
-        lambda programs, _ins, _outs: {"cond": programs[0], "body": programs[1]},
-        loop=tuple((i, i) for i in carry),
+        (Kind.CARRIED,) * len(carry),
+        (Kind.CARRIED,) * len(carry),
+        lambda programs, _: {"cond": programs[0], "body": programs[1]},
+        runs="in turn",
     )
 
 
@@ -109,27 +104,29 @@ def _scan_type(
     return [*outs, *(a.update(shape=(length, *a.shape)) for a in stacked)]
 
 
-@scan_p.def_form
-def _scan_form(params: dict[str, Any]) -> Form:
+@scan_p.def_regions
+def _scan_form(params: dict[str, Any]) -> RegionInterface:
     """Operands are constants, carry, sliced arrays; results are carry, stacked arrays."""
     program: ClosedJaxpr = params["program"]
     consts, carry, n = params["consts"], params["carry"], len(program.in_avals)
 
-    def rebuild(programs: Programs, ins: Widths, outs: Widths) -> dict[str, Any]:
+    def rebuild(programs: Sequence[ClosedJaxpr], operands: Sequence[Operand]) -> dict[str, Any]:
+        kinds = [x.kind for x in operands]
         return {
             "program": programs[0],
-            "consts": sum(ins[:consts]),
-            "carry": sum(ins[consts : consts + carry]),
+            "consts": kinds.count(Kind.CONSTANT),
+            "carry": kinds.count(Kind.CARRIED),
             "length": params["length"],
         }
 
-    results = len(program.out_avals)
-    return Form(
+    slices, results = n - consts - carry, len(program.out_avals)
+    return RegionInterface(
         (Region(program, tuple(range(n)), tuple(range(results))),),
+        (*[Kind.CONSTANT] * consts, *[Kind.CARRIED] * carry, *[Kind.SLICED] * slices),
+        (*[Kind.CARRIED] * carry, *[Kind.STACKED] * (results - carry)),
         rebuild,
-        loop=tuple((i, consts + i) for i in range(carry)),
-        sliced=frozenset(range(consts + carry, n)),
-        stacked=frozenset(range(carry, results)),
+        runs="in turn",
+        length=params["length"],
     )
 
 

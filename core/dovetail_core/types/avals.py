@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
+from threading import RLock
 from typing import Any, ClassVar, final
 from weakref import WeakValueDictionary
 
 import ml_dtypes
 import numpy as np
 
+from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
 
@@ -79,6 +82,17 @@ float0: DType = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of integer and boolean values: it holds nothing."""
 
 _interned: WeakValueDictionary[tuple[Any, ...], ShapedArray] = WeakValueDictionary()
+_interning = RLock()  # a finaliser may make types while its thread is making one
+
+
+def _dimension(d: Any) -> int:
+    try:
+        return index(d)
+    except TypeError:
+        raise TypeError(
+            f"shapes are made of integers, got {d!r} of type {type(d).__name__}"
+            f"{describe(current_source())}. Convert it with int(...)."
+        ) from None
 
 
 @final
@@ -96,18 +110,22 @@ class ShapedArray(AbstractValue):
     _tangent: ShapedArray | None
 
     def __new__(cls, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> ShapedArray:
-        key = (tuple(shape), dtype, weak_type)
-        found = _interned.get(key)
-        if found is not None:
-            return found
+        found = _interned.get((tuple(shape), dtype, weak_type))
+        return found if found is not None else cls._intern(shape, dtype, weak_type)
+
+    @classmethod
+    def _intern(cls, shape: Sequence[Any], dtype: Any, weak_type: Any) -> ShapedArray:
+        # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
+        dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
         dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
-        canonical = (key[0], dt, weak_type)
-        found = _interned.get(canonical)
-        if found is None:
-            found = object.__new__(cls)
-            found.shape, found.dtype, found.weak_type = canonical
-            found._tangent = None
-            _interned[canonical] = found
+        key = (dims, dt, bool(weak_type))
+        with _interning:  # two threads must not make two of one type
+            found = _interned.get(key)
+            if found is None:
+                found = object.__new__(cls)
+                found.shape, found.dtype, found.weak_type = key
+                found._tangent = None
+                _interned[key] = found
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -246,7 +264,7 @@ def _inherited(x: Any) -> TypeHandler:
         if base in _handlers:
             _handlers[type(x)] = _handlers[base]
             return _handlers[base]
-    if registry().import_types():
+    if registry().import_types() or any(c in _handlers for c in type(x).__mro__):
         return _handlers.get(x.__class__) or _inherited(x)
     shown = repr(x)
     raise TypeError(

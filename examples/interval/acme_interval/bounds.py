@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 
 import dovetail_core.tree.util as tree
-from dovetail_core import LiftTrace, RuleTable, algebra, derive, is_inexact, lift_call, typeof
+from dovetail_core import (
+    Carrier,
+    LiftTrace,
+    RegionInterface,
+    RuleTable,
+    algebra,
+    derive,
+    is_inexact,
+    lift_call,
+    typeof,
+)
+
+from .loops import UncertainLoop
 
 Bounds = tuple[Any, Any]
 """The bounds of an array; where the array itself is known, both are that one object."""
@@ -26,11 +38,14 @@ class IntervalTrace(LiftTrace[Bounds]):
     what = "interval"
 
 
-class IntervalCarrier:
-    """Lifted values are pairs of bounds; their structure is whether these are two arrays or one."""
+class IntervalCarrier(Carrier[Bounds, bool]):
+    """Lifted values are pairs of bounds; their structure is whether these are two arrays or one.
+
+    ``widen_after`` says for how many iterations it may be uncertain whether a loop goes on.
+    """
 
     def __init__(self, patience: int) -> None:
-        self.patience = patience
+        self.widen_after = patience
         self.key = ("interval", patience)
 
     def trace(self, parent: Any) -> IntervalTrace:
@@ -45,7 +60,7 @@ class IntervalCarrier:
     def structure(self, value: Bounds, depth: int) -> bool:
         return value[0] is not value[1]
 
-    def join(self, a: bool, b: bool) -> bool:
+    def join_structures(self, a: bool, b: bool) -> bool:
         return a or b
 
     def types(self, aval: Any, structure: bool) -> tuple[Any, ...]:
@@ -63,20 +78,32 @@ class IntervalCarrier:
     def may(self, predicate: Bounds) -> Any:
         return algebra().any(predicate[1])
 
-    def choose(self, index: Bounds, cases: Sequence[Bounds]) -> Bounds:
+    def select(self, index: Bounds, cases: Sequence[Bounds]) -> Bounds:
         # hulls[i][j] covers the cases from i to j, of which the bounds of the index pick one.
-        hulls = [[*cases[:i], *accumulate(cases[i:], self.union)] for i in range(len(cases))]
+        hulls = [[*cases[:i], *accumulate(cases[i:], self.join)] for i in range(len(cases))]
         pick, (first, last) = algebra().pick, index
         low = pick(first, [pick(last, [hull[0] for hull in row]) for row in hulls])
         return low, pick(first, [pick(last, [hull[1] for hull in row]) for row in hulls])
 
-    def union(self, a: Bounds, b: Bounds) -> Bounds:
+    def join(self, a: Bounds, b: Bounds) -> Bounds:
+        """The least bounds of all that ``a`` or ``b`` bound."""
         real(typeof(a[0]))
         return algebra().min(a[0], b[0]), algebra().max(a[1], b[1])
 
-    def anything(self, aval: Any) -> Bounds:
+    def top(self, aval: Any) -> Bounds:
+        """The bounds of all arrays of a type: what a loop that did not end leaves."""
         low, high = limits(aval.dtype)
         return algebra().full(aval, low), algebra().full(aval, high)
+
+    def lift_loop(  # type: ignore[override]
+        self,
+        primitive: Any,
+        interface: RegionInterface,
+        args: Sequence[Bounds],
+        ins: Sequence[bool],
+        predicate: bool,
+    ) -> list[Bounds]:
+        return UncertainLoop(self, interface, ins, predicate).run(primitive, args)
 
 
 def real(aval: Any) -> Any:

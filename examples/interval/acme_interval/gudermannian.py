@@ -1,4 +1,4 @@
-"""A row of the matrix: the Gudermannian function, with a type rule, a decomposition and no rule."""
+"""The Gudermannian function: a primitive with a type rule, a decomposition and no rule."""
 
 from __future__ import annotations
 

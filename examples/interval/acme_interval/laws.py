@@ -1,4 +1,4 @@
-"""The law of the column: what an operation computes inside a box is within its bounds."""
+"""The law of the rule table: what an operation computes inside a box is within its bounds."""
 
 from __future__ import annotations
 

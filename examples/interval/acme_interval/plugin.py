@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``interval``: one column, its rules for the rows of ``lax``, one row."""
+"""Manifest of the plugin ``interval``: a transformation, its rules for ``lax``, a primitive."""
 
 from dovetail_core.registry.manifest import Manifest
 

@@ -1,4 +1,4 @@
-"""Inputs of this plugin's row, on which every installed column's law is tried."""
+"""Inputs of this plugin's primitive, on which every installed table's law is tried."""
 
 from __future__ import annotations
 

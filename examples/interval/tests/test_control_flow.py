@@ -24,12 +24,12 @@ def sound(f, lo, hi, n=101):
 
 def test_no_rule_is_declared_for_control_flow():
     for manifest in registry().active.values():
-        for module in manifest.rows:
+        for module in manifest.primitives:
             load_object(module)
     for name in ("cond", "while", "scan", "jit", "remat"):
-        row = primitives()[name]
-        assert row.form is not None and bounds_rules.get(row) is not None
-        assert bounds_rules.origins[row].kind == "derived"
+        primitive = primitives()[name]
+        assert primitive.regions is not None and bounds_rules.get(primitive) is not None
+        assert bounds_rules.origins[primitive].kind == "derived"
 
 
 def nested(x):

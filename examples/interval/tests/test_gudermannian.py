@@ -1,4 +1,4 @@
-"""A row with a type rule and a decomposition works under every transformation, without rules."""
+"""A primitive with a decomposition works under every transformation, without rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The third-party law: this plugin's column on all rows, and its row under all columns."""
+"""The third-party law: this plugin's table on all primitives, and its primitive in all tables."""
 
 from __future__ import annotations
 

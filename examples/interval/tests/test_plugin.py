@@ -84,17 +84,17 @@ def test_an_error_for_a_row_without_a_rule_in_a_loop():
 
 
 def test_a_user_can_fill_the_rule():
-    row = lax.polygamma_p
+    primitive = lax.polygamma_p
     table = registry().table("interval.bounds")
-    assert table.get(row) is None
+    assert table.get(primitive) is None
 
-    @table.register(row)
+    @table.register(primitive)
     def _polygamma(carrier, args, params):
         (m, _), (low, high) = args  # of a known order, on the positive numbers, it falls
-        return row.bind(m, high), row.bind(m, low)
+        return primitive.bind(m, high), primitive.bind(m, low)
 
     try:
         lo, hi = interval(lambda x: lax.polygamma(f32(1), x))(f32(1), f32(2))
         np.testing.assert_allclose([lo, hi], [np.pi**2 / 6 - 1, np.pi**2 / 6], rtol=1e-5)
     finally:
-        del table.rules[row], table.origins[row]
+        del table.rules[primitive], table.origins[primitive]

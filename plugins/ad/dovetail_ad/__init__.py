@@ -41,6 +41,9 @@ if TYPE_CHECKING:
         LinearTrace as LinearTrace,
         is_linear as is_linear,
     )
+    from .regions import (
+        split_regions as split_regions,
+    )
     from .split import (
         Split as Split,
         split_program as split_program,
@@ -91,6 +94,7 @@ _WHERE = {
     "linearize": "functions",
     "partial_eval_rules": "tables",
     "split_program": "split",
+    "split_regions": "regions",
     "transpose_program": "transposition",
     "transpose_rules": "tables",
     "transposed_call": "transposition",

@@ -11,10 +11,9 @@ from dovetail_core import (
     EVAL,
     Tracer,
     callable_name,
-    current_source,
-    describe_source,
     float0,
     get_trace,
+    here as here,
     is_inexact,
     typeof,
 )
@@ -35,11 +34,6 @@ from dovetail_core.types.algebra import algebra, zeros
 def function_name(f: Any) -> str:
     """A function's name for messages and programs."""
     return callable_name(f)
-
-
-def here() -> str:
-    """`` at FILE:LINE (FUNCTION)``: the user's line that is running, for messages."""
-    return describe_source(current_source())
 
 
 def check_callable(f: Any, what: str) -> None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import AbstractValue, LiftTrace, LiftTracer, Primitive, Trace, derive, typeof
+from dovetail_core import (
+    AbstractValue,
+    Carrier,
+    LiftTrace,
+    LiftTracer,
+    Primitive,
+    Trace,
+    derive,
+    typeof,
+)
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
 from dovetail_core.types.algebra import zeros
@@ -18,7 +27,7 @@ Dual = tuple[Any, Any]
 """A primal and its tangent; the tangent is None where it is symbolically zero."""
 
 
-class DualCarrier:
+class DualCarrier(Carrier[Dual, bool]):
     """Lifted values are pairs; their structure is whether the tangent is nonzero."""
 
     key = "jvp"
@@ -35,7 +44,7 @@ class DualCarrier:
     def structure(self, value: Dual, depth: int) -> bool:
         return value[1] is not None
 
-    def join(self, a: bool, b: bool) -> bool:
+    def join_structures(self, a: bool, b: bool) -> bool:
         return a or b
 
     def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
@@ -58,7 +67,7 @@ class DualCarrier:
     def may(self, predicate: Dual) -> Any:
         raise AssertionError("a predicate has no tangent")
 
-    def choose(self, index: Dual, cases: Sequence[Dual]) -> Dual:
+    def select(self, index: Dual, cases: Sequence[Dual]) -> Dual:
         raise AssertionError("an index has no tangent")
 
 
@@ -135,7 +144,7 @@ class JvpTrace(LiftTrace[Dual]):
 
 @jvp_rules.deriver
 def derive_jvp(primitive: Primitive) -> JvpRule | None:
-    """The rule that follows from a primitive's form or decomposition."""
+    """The rule that follows from a primitive's regions or decomposition."""
     lifted = derive(primitive)
     if lifted is None:
         return None

@@ -27,6 +27,7 @@ from dovetail_core import (
     run_under,
     typeof,
 )
+from dovetail_core.base.frozen import frozen
 from dovetail_core.base.options import check_ir
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
@@ -90,8 +91,11 @@ class LinearTrace(Trace):
         else:
             return self.parent.process(primitive, args, params)
         rule = partial_eval_rules.rules.get(primitive)
-        if rule is None and primitive.rules is not None:
-            rule = primitive.rules.get("ad.partial_eval")
+        if rule is None and primitive.stateful:
+            if primitive.rules is not None:
+                rule = primitive.rules.get("ad.partial_eval")
+            elif primitive.regions is not None:
+                rule = partial_eval_rules.miss(primitive)
         if rule is None:
             return self.record(primitive, args, params)
         token = set_trace(self.parent)
@@ -104,6 +108,7 @@ class LinearTrace(Trace):
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
+        args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
         n = self.count
         outs = [LinearInput(self, a, n + i) for i, a in enumerate(avals)]

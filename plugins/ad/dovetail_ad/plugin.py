@@ -16,7 +16,8 @@ MANIFEST = Manifest(
     },
     contributes={
         "ad.jvp": ("dovetail_ad.forward",),
-        "ad.transpose": ("dovetail_ad.transposition",),
+        "ad.transpose": ("dovetail_ad.region_transposition",),
+        "ad.partial_eval": ("dovetail_ad.regions",),
     },
     laws={
         "ad.jvp": "dovetail_ad.laws:jvp_law",

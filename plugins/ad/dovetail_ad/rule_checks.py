@@ -27,7 +27,7 @@ def check_lists(
     primitive: Primitive, primals: Sequence[Any], params: dict[str, Any], outs: Any, tangents: Any
 ) -> None:
     """Raise TypeError unless a jvp rule returned all results, and a tangent or None for each."""
-    if primitive.form is not None or primitive.abstract_eval is None:
+    if primitive.regions is not None or primitive.abstract_eval is None:
         count = None  # as many as its programs, or what it evaluates to, have
     else:
         count = len(primitive.infer(tuple([typeof(x) for x in primals]), params).avals)

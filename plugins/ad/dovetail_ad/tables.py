@@ -57,5 +57,5 @@ transpose_rules: RuleTable[Rule] = RuleTable(
 partial_eval_rules: RuleTable[Rule] = RuleTable(
     "ad.partial_eval",
     signature=PartialEvalRule,
-    empty="the operation is recorded whole; only rows with sub-programs need a rule",
+    empty="the operation is recorded whole",
 )

@@ -129,7 +129,6 @@ def _find(primitive: Primitive) -> TransposeRule:
         ) from None
 
 
-@transpose_rules.deriver
 def derive_transpose(primitive: Primitive) -> TransposeRule | None:
     """Transpose an operation by transposing its decomposition."""
     decomposition = primitive.decomposition

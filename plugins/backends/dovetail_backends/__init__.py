@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         PjrtBackend as PjrtBackend,
         backend_of as backend_of,
     )
-    from .pjrt.blame import (
+    from .pjrt.diagnostics import (
         explain_failure as explain_failure,
     )
     from .pjrt.module import (
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         device_put_p as device_put_p,
         live_arrays as live_arrays,
         put_host as put_host,
+        rows_on_host as rows_on_host,
     )
     from .reference import (
         evaluate as evaluate,
@@ -79,13 +80,14 @@ _WHERE = {
     "device_put": "placement",
     "device_put_p": "placement",
     "evaluate": "reference",
-    "explain_failure": "pjrt.blame",
+    "explain_failure": "pjrt.diagnostics",
     "from_dlpack": "dlpack",
     "give_away": "array",
     "live_arrays": "placement",
     "lower_module": "pjrt.module",
     "put_host": "placement",
     "reference_rules": "tables",
+    "rows_on_host": "placement",
     "stablehlo_rules": "tables",
     "target_device": "selection",
     "value_of": "array",

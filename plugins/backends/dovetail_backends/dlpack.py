@@ -11,10 +11,9 @@ from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 
 from .array import check_usable, type_of_array, value_of
-from .array.copying import copied
-from .array.exporting import PLATFORMS, is_supported_dtype as is_supported_dtype
-from .moving import move_to_device, sharding_for
+from .array.copying import PLATFORMS, copied, is_supported_dtype as is_supported_dtype
 from .selection import backend
+from .transfer import move_to_device, sharding_for
 
 
 def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding
 
 from .array import value_of
-from .moving import move_to_device, put_on
 from .selection import target_device
+from .transfer import move_to_device, put_on
 
 _PYTHON = (bool, int, float, complex)
 
@@ -45,6 +46,24 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
             f"a value of dtype {aval.dtype} is not a valid array value: devices hold no such "
             "elements. Convert it first, for example with x.astype(numpy.float32)."
         ) from None
+
+
+def rows_on_host(x: Any) -> Iterator[Any] | None:
+    """The arrays that ``x`` is a stack of, cut from its memory where that is the host's, else None.
+
+    A row costs a copy of it, and no program has to be compiled.
+    """
+    sharding = x._sharding
+    device = next(iter(sharding.device_set))
+    if device.platform != "cpu" or sharding is not single_device_sharding(device):
+        return None
+    aval = ShapedArray(x.aval.shape[1:], x.aval.dtype, x.aval.weak_type)
+    return _cut(value_of(x), aval, device, x._committed)
+
+
+def _cut(value: Any, aval: ShapedArray, device: Any, committed: bool) -> Iterator[Any]:
+    for row in value:
+        yield arrays.put(row, aval, device, committed)
 
 
 def put_host(x: Any, aval: ShapedArray) -> Any:

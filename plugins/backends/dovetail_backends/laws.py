@@ -1,4 +1,4 @@
-"""The laws of the backends' columns."""
+"""The laws of the backends' rule tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving values to devices and back: ``device_put``, ``device_get`` and their kin."""
+"""Transfer of values to devices and back: ``device_put``, ``device_get`` and their kin."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ from dovetail_core.xla.client import Device as Device
 from dovetail_core.xla.shardings import Sharding
 
 from .array import check_usable, value_of
-from .host_values import asarray_on as asarray_on, put_host as put_host, put_value
-from .moving import move, sharding_for
+from .host_values import (
+    asarray_on as asarray_on,
+    put_host as put_host,
+    put_value,
+    rows_on_host as rows_on_host,
+)
+from .transfer import move, sharding_for
 
 device_put_p = Primitive("device_put")
 

@@ -117,7 +117,8 @@ def _rule_of(eqn: Eqn) -> str:
     )
 
 
-def derive_reference(primitive: Primitive) -> ReferenceRule | None:
+@reference_rules.deriver
+def _derive(primitive: Primitive) -> ReferenceRule | None:
     """Evaluate an operation by evaluating its decomposition; None where it has none."""
     decomposition = primitive.decomposition
     if decomposition is None:

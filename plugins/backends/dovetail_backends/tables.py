@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from dovetail_core import Primitive, RuleTable
+from dovetail_core import RuleTable
 
 
 class StablehloRule(Protocol):
@@ -29,21 +29,9 @@ class ReferenceRule(Protocol):
     def __call__(self, *arrays: Any, **params: Any) -> Any: ...
 
 
-def _derive_stablehlo(primitive: Primitive) -> StablehloRule | None:
-    from .pjrt.rules import derive_lowering
-
-    return derive_lowering(primitive)
-
-
-def _derive_reference(primitive: Primitive) -> ReferenceRule | None:
-    from .reference import derive_reference
-
-    return derive_reference(primitive)
-
-
 stablehlo_rules: RuleTable[Callable[..., Any]] = RuleTable(
-    "backends.stablehlo", signature=StablehloRule, derive=_derive_stablehlo, law="lower"
+    "backends.stablehlo", signature=StablehloRule, law="lower"
 )
 reference_rules: RuleTable[Callable[..., Any]] = RuleTable(
-    "backends.reference", signature=ReferenceRule, derive=_derive_reference, law="reference"
+    "backends.reference", signature=ReferenceRule, law="reference"
 )

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_backends.cuda import CUDA
+from dovetail_backends.accelerators import CUDA, ROCM, TPU
 from dovetail_backends.pjrt.plugins import PluginBackend, preload
-from dovetail_backends.rocm import ROCM
-from dovetail_backends.tpu import TPU
 from dovetail_core.xla.version import JAXLIB_VERSION
 
 FITTING = ".".join(map(str, JAXLIB_VERSION))

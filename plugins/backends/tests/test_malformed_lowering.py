@@ -15,7 +15,7 @@ from dovetail_jit import jit, make_jaxpr
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 LINE = r"at .*test_malformed_lowering\.py:\d+ \(program\)"
-CELL = r"\(the rule at .*test_malformed_lowering:\d+\)"
+RULE = r"\(the rule at .*test_malformed_lowering:\d+\)"
 
 
 def broken(rule: Callable[..., Any] | None, multiple: bool = False) -> Primitive:
@@ -52,7 +52,7 @@ def test_what_mlir_refuses_is_blamed_on_an_operation(case: str, how: str) -> Non
     rule, complaint = INVALID[case]
     p = broken(rule)
     said = (
-        rf"(?s)is not valid StableHLO, because of the lowering of 'test\.broken' {LINE} {CELL}, "
+        rf"(?s)is not valid StableHLO, because of the lowering of 'test\.broken' {LINE} {RULE}, "
         rf"which emits '%.*{complaint}.*Correct the rule \(table 'backends\.stablehlo'\)"
     )
     run: dict[str, Callable[[], Any]] = {
@@ -87,7 +87,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
 def test_results_of_another_type_are_named(case: str) -> None:
     rule, got = WRONG[case]
     said = (
-        rf"the lowering of 'test\.broken' {LINE} {CELL} returned \({got}\), but the operation's "
+        rf"the lowering of 'test\.broken' {LINE} {RULE} returned \({got}\), but the operation's "
         r"results are \(tensor<4xf32>\)\. Make the rule return one value per result"
     )
     with pytest.raises(RegistryError, match=said):
@@ -96,7 +96,7 @@ def test_results_of_another_type_are_named(case: str) -> None:
 
 def test_too_few_results_are_named() -> None:
     p = broken(lambda b, x: [], multiple=True)
-    with pytest.raises(RegistryError, match=rf"{LINE} {CELL} returned \(\), but .*tensor<4xf32>"):
+    with pytest.raises(RegistryError, match=rf"{LINE} {RULE} returned \(\), but .*tensor<4xf32>"):
         jit(lambda x: program(p, x))(X)
 
 

@@ -33,7 +33,7 @@ def test_options(name):
 
 def test_modules():
     rules = [m for modules in MANIFEST.contributes.values() for m in modules]
-    for module in (*MANIFEST.rows, *MANIFEST.types, *MANIFEST.surfaces.values(), *rules):
+    for module in (*MANIFEST.primitives, *MANIFEST.types, *MANIFEST.surfaces.values(), *rules):
         assert import_module(module).__doc__
 
 

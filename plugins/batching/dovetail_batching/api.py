@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import wraps
+from operator import index
 from typing import Any
 
-from dovetail_core import callable_name, current_source, describe_source, is_value, typeof
+from dovetail_core import callable_name, here, is_value, typeof
 from dovetail_core.base.errors import refuse_mutable_result
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import (
@@ -45,16 +46,18 @@ def vmap(
             length; names the arguments.
     """
     if not callable(fun):  # pyright: ignore[reportUnnecessaryComparison]
-        raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}{_here()}")
+        raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}{here()}")
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # type: ignore[arg-type]
     if not (in_axes is None or isinstance(in_axes, (int, tuple))):
         raise TypeError(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
-            f"argument, got {type(in_axes).__name__}{_here()}"
+            f"argument, got {type(in_axes).__name__}{here()}"
         )
-    if axis_size is not None and not hasattr(axis_size, "__index__"):
-        raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{_here()}")
+    if axis_size is not None:
+        if not hasattr(axis_size, "__index__"):
+            raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{here()}")
+        axis_size = int(index(axis_size))
     name = callable_name(fun)
 
     @wraps(fun)
@@ -83,10 +86,6 @@ def vmap(
     return mapped
 
 
-def _here() -> str:
-    return describe_source(current_source())
-
-
 def _check_mutable(name: str, args: Any, kwargs: Any, leaves: Sequence[Any]) -> None:
     mutable = [i for i, x in enumerate(leaves) if is_value(x) and typeof(x).is_mutable]
     if len(mutable) > 1:
@@ -100,7 +99,7 @@ def _check_result(name: str, y: Any, tree: Any) -> None:
         aval = typeof(y)
     except TypeError as e:
         raise TypeError(
-            f"vmap of {name}: it returned a value that is not an array ({tree}){_here()}: {e}"
+            f"vmap of {name}: it returned a value that is not an array ({tree}){here()}: {e}"
         ) from None
     if aval.is_mutable:
         refuse_mutable_result(aval, f"vmap of {name}: it")
@@ -119,12 +118,12 @@ def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
             return
         heads, prefix_def = tree_flatten(prefix, is_leaf=lambda x: x is not prefix)
         if prefix_def.num_leaves == 1 and heads and heads[0] is prefix:
-            raise TypeError(f"{what}{path}: expected an integer or None, got {prefix!r}{_here()}")
+            raise TypeError(f"{what}{path}: expected an integer or None, got {prefix!r}{here()}")
         subs, sub_def = tree_flatten(subtree, is_leaf=lambda x: x is not subtree)
         if prefix_def != sub_def:
             raise ValueError(
                 f"{what}{path} is a {_describe(prefix)}, but the value there is a "
-                f"{_describe(subtree)}{_here()}. Give an integer, None, or a tree that is a "
+                f"{_describe(subtree)}{here()}. Give an integer, None, or a tree that is a "
                 "prefix of the value's structure."
             )
         names = _child_paths(subtree)
@@ -158,7 +157,7 @@ def _input_dims(
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):  # type: ignore[arg-type]
         raise ValueError(
             f"vmap of {name}: in_axes has {len(in_axes)} entries, but {len(args)} positional "  # type: ignore[arg-type]
-            f"arguments were passed{_here()}. Give one entry per positional argument (keyword "
+            f"arguments were passed{here()}. Give one entry per positional argument (keyword "
             "arguments are mapped over axis 0)."
         )
     dims = _prefix(f"vmap of {name}: in_axes", in_axes, args)
@@ -181,12 +180,12 @@ def _input_dims(
             ndim = aval.ndim
         except TypeError as e:
             where = _leaf_names(args, kwargs)[i]
-            raise TypeError(f"vmap of {name}: {where}{_here()}: {e}") from None
+            raise TypeError(f"vmap of {name}: {where}{here()}: {e}") from None
         if not -ndim <= d < ndim:
             where = _leaf_names(args, kwargs)[i]
             raise ValueError(
                 f"vmap of {name}: in_axes asks for axis {d} of {where}, which has type "
-                f"{typeof(x).str_short()} ({ndim} axes){_here()}. Use None for values that are not "
+                f"{typeof(x).str_short()} ({ndim} axes){here()}. Use None for values that are not "
                 "mapped."
             )
         out.append(d % ndim)
@@ -214,7 +213,7 @@ def _axis_size(
         return found.pop()
     if not found:
         raise ValueError(
-            f"vmap of {name}: no argument is mapped (in_axes is None everywhere){_here()}. Map at "
+            f"vmap of {name}: no argument is mapped (in_axes is None everywhere){here()}. Map at "
             "least one, or pass axis_size."
         )
     names = _leaf_names(args, kwargs)
@@ -225,7 +224,7 @@ def _axis_size(
     ]
     asked = f"\n  axis_size={given} was given" if given is not None else ""
     raise ValueError(
-        f"vmap of {name}: mapped axes must have one length{_here()}:\n"
+        f"vmap of {name}: mapped axes must have one length{here()}:\n"
         + "\n".join(lines)
         + asked
         + "\nSlice or broadcast them to one length, or pass in_axes with None for those not mapped."
@@ -245,7 +244,7 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
         if dim is not None:
             raise ValueError(
                 f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
-                f"(its type is {aval.str_short()}){_here()}. Give the axis a place, or reduce "
+                f"(its type is {aval.str_short()}){here()}. Give the axis a place, or reduce "
                 "over it."
             )
         return x
@@ -256,7 +255,7 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
     if not -ndim <= wanted < ndim:
         raise ValueError(
             f"vmap of {name}: out_axes={wanted} is out of range for a result of {ndim} "
-            f"axes{_here()}. Use one from {-ndim} to {ndim - 1}, or None."
+            f"axes{here()}. Use one from {-ndim} to {ndim - 1}, or None."
         )
     place: int = wanted % ndim
     if dim is None:

@@ -1,4 +1,4 @@
-"""The law of batching's column."""
+"""The law of batching's rule table."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from dovetail_core import (
     AbstractValue,
+    Carrier,
     ClosedJaxpr,
     LiftTrace,
     LiftTracer,
@@ -51,12 +52,14 @@ def carrier_of(axis: Axis) -> BatchCarrier:
     return found
 
 
-class BatchCarrier:
+class BatchCarrier(Carrier[Batched, bool]):
     """Lifted values are arrays with a mapped axis; their structure is whether they have one.
 
     Where a sub-program takes a batched value, the mapped axis comes first; ``depth`` loop axes go
     before it.
     """
+
+    has_instances = True
 
     def __init__(self, axis: Axis) -> None:
         self.axis = axis
@@ -80,7 +83,7 @@ class BatchCarrier:
     def structure(self, value: Batched, depth: int) -> bool:
         return value[1] is not None
 
-    def join(self, a: bool, b: bool) -> bool:
+    def join_structures(self, a: bool, b: bool) -> bool:
         return a or b
 
     def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
@@ -118,7 +121,7 @@ class BatchCarrier:
     def may(self, predicate: Batched) -> Any:
         return algebra().any(predicate[0])
 
-    def choose(self, index: Batched, cases: Sequence[Batched]) -> Batched:
+    def select(self, index: Batched, cases: Sequence[Batched]) -> Batched:
         """Elementwise over the mapped axis, which is moved to the front of the cases."""
         which = self.arrays(index, True, 0)[0]
         arrays = [self.arrays(c, True, 0)[0] for c in cases]
@@ -245,7 +248,7 @@ def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
 
 @batch_rules.deriver
 def derive_batch(primitive: Primitive) -> BatchRule | None:
-    """The rule that follows from a primitive's form or decomposition."""
+    """The rule that follows from a primitive's regions or decomposition."""
     lifted = derive(primitive)
     if lifted is None:
         return None

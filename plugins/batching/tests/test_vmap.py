@@ -10,7 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_batching import vmap
-from dovetail_jit import jit
+from dovetail_jit import jit, make_jaxpr
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
 V = np.asarray([1.0, -1.0, 2.0, 0.5], np.float32)
@@ -179,3 +179,10 @@ def test_each_result_has_its_own_place_for_the_axis() -> None:
     np.testing.assert_array_equal(same, x)
     np.testing.assert_array_equal(found["a"], np.moveaxis(x, 0, 2))
     np.testing.assert_array_equal(found["b"], -np.moveaxis(x, 0, 1))
+
+
+def test_the_size_of_an_axis_may_be_numpys() -> None:
+    program = make_jaxpr(vmap(lambda x: x, in_axes=None, axis_size=np.int64(17)))(A)
+    (aval,) = program.out_avals
+    assert type(aval.shape[0]) is int and aval.shape[0] == 17
+    assert "int64" not in repr([e.params for e in program.eqns])

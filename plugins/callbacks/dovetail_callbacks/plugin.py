@@ -12,10 +12,10 @@ MANIFEST = Manifest(
     },
     primitives=("dovetail_callbacks.primitives",),
     contributes={
-        "eval": ("dovetail_callbacks.rules.evaluation",),
+        "eval": ("dovetail_callbacks.rules.backends",),
         "ad.jvp": ("dovetail_callbacks.rules.jvp",),
         "batching.batch": ("dovetail_callbacks.rules.batch",),
-        "backends.stablehlo": ("dovetail_callbacks.rules.stablehlo",),
-        "backends.reference": ("dovetail_callbacks.rules.reference",),
+        "backends.stablehlo": ("dovetail_callbacks.rules.backends",),
+        "backends.reference": ("dovetail_callbacks.rules.backends",),
     },
 )

@@ -1,4 +1,4 @@
-"""Rows that call Python: pure functions, functions with effects, and debugging output."""
+"""Primitives that call Python: pure functions, functions with effects, and debugging output."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ from typing import Any
 from dovetail_ad import has_tangent
 from dovetail_core import (
     ClosedJaxpr,
-    InstanceCarrier,
     Primitive,
     lift_call,
     lift_program,
@@ -82,11 +81,12 @@ def lift_primitive(
     program: ClosedJaxpr = params["program"]
     ins = tuple(carrier.structure(a, 0) for a in args)
     outs = lift_program(carrier, program, ins)[1]
-    if rules.differentiates and isinstance(carrier, InstanceCarrier):
+    if rules.differentiates and carrier.has_instances:
         # A derivative rule may make more of a result depend on the operands than the body does.
-        top = fold(carrier.join, ins)
+        top = fold(carrier.join_structures, ins)
         outs = tuple(
-            carrier.join(s, top) if has_tangent(a) else s for s, a in zip(outs, program.out_avals)
+            carrier.join_structures(s, top) if has_tangent(a) else s
+            for s, a in zip(outs, program.out_avals)
         )
     body = lift_program(carrier, program, ins, outs)[0]
     lifting = Lifting(carrier, program.in_avals, ins, program.out_avals, outs)
@@ -121,7 +121,7 @@ def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Flat
     ``table_rules`` are not, because their tables alone know what they mean; they stay where values
     are only taken apart.
     """
-    instances = isinstance(lifting.carrier, InstanceCarrier)
+    instances = lifting.carrier.has_instances
     return FlatRules(
         rules.name,
         rules.origin,
@@ -257,7 +257,7 @@ def lifting_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[
     def to_lo(*args: Any, **params: Any) -> list[Any]:
         return lift(LowCarrier(rules.name), args, params)
 
-    if rules.reduce is None or primitive.form is None:
+    if rules.reduce is None or primitive.regions is None:
         return {"lift": lift}
     # The rule speaks of high values also where the program has their arrays.
     return {"lift": lift, "to_lo": to_lo}

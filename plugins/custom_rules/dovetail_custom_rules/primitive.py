@@ -8,9 +8,9 @@ from typing import Any
 from dovetail_core import (
     ClosedJaxpr,
     Eqn,
-    Form,
     Primitive,
-    Region,
+    RegionInterface,
+    call_interface,
     eval_jaxpr,
     registry,
     run_under,
@@ -33,7 +33,7 @@ def program_primitive(rules: FlatRules) -> Primitive:
     """The primitive for calls whose body is traced; its parameter is ``program``."""
     primitive = Primitive(rules.name, multiple_results=True, anonymous=True)
     primitive.def_effectful_abstract_eval(_type)
-    primitive.def_form(_form)
+    primitive.def_regions(_regions)
     primitive.def_decomposition(_inline)
     primitive.rules = _rules(primitive, rules)
     primitive.lift = primitive.rules.pop("lift")
@@ -58,13 +58,8 @@ def _type(*avals: Any, program: ClosedJaxpr) -> Any:
     return program.out_avals, program.effects
 
 
-def _form(params: dict[str, Any]) -> Form:
-    program: ClosedJaxpr = params["program"]
-    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
-    return Form(
-        (Region(program, tuple(ins), tuple(outs)),),
-        lambda programs, widths, out_widths: {"program": programs[0]},
-    )
+def _regions(params: dict[str, Any]) -> RegionInterface:
+    return call_interface(params["program"], lambda program, _: {"program": program})
 
 
 def _inline(*args: Any, program: ClosedJaxpr) -> list[Any]:
@@ -78,7 +73,7 @@ def _lower(b: Any, *operands: Any, program: ClosedJaxpr) -> list[Any]:
 def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
     run: Any = primitive.decomposition
     found: Rules = {"eval": run}
-    if primitive.form is not None:
+    if primitive.regions is not None:
         found["backends.stablehlo"] = _lower
     if rules.transpose is None:
         found["ad.partial_eval"] = _opened(primitive)

@@ -21,7 +21,6 @@ from dovetail_ad import (
 )
 from dovetail_core import (
     Eqn,
-    InstanceCarrier,
     LiftTrace,
     Primitive,
     StagingTrace,
@@ -147,7 +146,7 @@ class _Late:
 def _is_mapped(trace: Trace | None) -> bool:
     """Whether operations under ``trace`` meet a mapped axis, where rules of batching apply."""
     while trace is not None:
-        if isinstance(trace, LiftTrace) and isinstance(trace.carrier, InstanceCarrier):
+        if isinstance(trace, LiftTrace) and trace.carrier.has_instances:
             return True
         trace = trace.parent
     return False
@@ -243,6 +242,6 @@ def refuse_fixed(rules: FlatRules, tangents: Sequence[Any]) -> None:
 def differentiation_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
     """The rule of ``ad.jvp``, but where the body is differentiated as it is."""
     own = rules.reduce is not None or rules.batch is not None
-    if rules.differentiates or (own and primitive.form is not None and rules.transpose is None):
+    if rules.differentiates or (own and primitive.regions is not None and rules.transpose is None):
         return {"ad.jvp": _jvp_rule(primitive, rules)}
     return {}

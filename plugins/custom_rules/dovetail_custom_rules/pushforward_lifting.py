@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_ad import has_tangent, in_turns, jvp_values, typed
-from dovetail_core import InstanceCarrier, Primitive, lift_call, stage_closed, typeof
+from dovetail_core import Primitive, lift_call, stage_closed, typeof
 
 from .flat import Flags, FlatRules, pick, spread
 from .lifting import lift_primitive
@@ -26,8 +26,8 @@ def lift_pushed(
     n = len(mask)
     ins = [carrier.structure(v, 0) for v in args]
     tangents = spread(ins[n:], mask)
-    alike = all(t is None or carrier.join(p, t) == p for p, t in zip(ins, tangents))
-    if isinstance(carrier, InstanceCarrier) and alike:
+    alike = all(t is None or carrier.join_structures(p, t) == p for p, t in zip(ins, tangents))
+    if carrier.has_instances and alike:
         return _pushforward_of_lifted(primitive, carrier, mask, args, params)
     if rules.differentiates or "program" not in params:
         run: Any = push.decomposition

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .eager import (
         fused as fused,
     )
-    from .effects import (
+    from .executables import (
         effects_barrier as effects_barrier,
     )
     from .inspection import (
@@ -41,7 +41,7 @@ _WHERE = {
     "Traced": "stages",
     "clear_caches": "inspection",
     "disable_jit": "inspection",
-    "effects_barrier": "effects",
+    "effects_barrier": "executables",
     "ensure_compile_time_eval": "inspection",
     "eval_shape": "inspection",
     "fused": "eager",

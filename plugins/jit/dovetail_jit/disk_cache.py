@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform as machine
 import tempfile
+import time
 import warnings
 import zlib
 from collections.abc import Mapping
@@ -47,8 +48,10 @@ def compile_with_cache(
     loaded = _read(path, backend, device, module.host_callbacks)
     if loaded is not None:
         return loaded, True
+    start = time.perf_counter()
     loaded = _compile(backend, module, device, given, profile)
-    _write(path, execution.serialize(backend.client, loaded))
+    if time.perf_counter() - start >= cache_min_seconds.value:
+        _write(path, execution.serialize(backend.client, loaded))
     return loaded, False
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import update_wrapper
+from marshal import dumps
 from typing import Any, TypeVar
 
 from dovetail_backends import asarray_on, check_usable
@@ -27,7 +29,8 @@ from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
 
 from .boundary import Boundary, boundary_of, call_boundary
-from .executables import executable_for, placement
+from .compilation import executable_for
+from .executables import placement
 from .primitive import jit_p
 from .tracing import Arguments, take_apart, trace_program
 
@@ -108,7 +111,7 @@ def _run_mutable(name: str, bound: Boundary, args: Sequence[Any]) -> list[Any]:
 
 def _profile(program: ClosedJaxpr) -> str:
     eqns = program.eqns
-    if len(eqns) > SMALL or any(e.primitive.form is not None for e in eqns):
+    if len(eqns) > SMALL or any(e.primitive.regions is not None for e in eqns):
         return "default"
     sizes = [getattr(v.aval, "size", 0) for e in eqns for v in (*e.invars, *e.outvars)]
     return "quick" if max(sizes, default=0) <= FEW else "default"
@@ -120,6 +123,15 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
         return _call_program
     calls: dict[Any, Any] = {}
     bare: Any = None
+    keys = primitive.keys
+
+    def made(params: dict[str, Any]) -> Any:
+        call = _operation(primitive, params)
+        if len(calls) >= KEPT:
+            calls.clear()
+        with suppress(TypeError):  # an unhashable parameter: compile each time
+            calls[keys.new(params)] = call
+        return call
 
     def rule(*args: Any, **params: Any) -> Any:
         nonlocal bare
@@ -128,15 +140,10 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
                 bare = _operation(primitive, params)
             call = bare
         else:
-            key = tuple(params.items())
             try:
-                call = calls.get(key)
-            except TypeError:  # an unhashable parameter: compile each time
-                return _operation(primitive, params)(*args)
-            if call is None:
-                if len(calls) >= KEPT:
-                    calls.clear()
-                call = calls[key] = _operation(primitive, params)
+                call = calls[dumps(params, 2) if keys.plain else keys.of(params)]
+            except (KeyError, ValueError, TypeError):
+                call = made(params)
         try:
             return call(*args)
         except ValueError:

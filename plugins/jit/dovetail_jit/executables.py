@@ -1,43 +1,22 @@
-"""Executables: a program lowered and compiled for a device, and how it is called."""
+"""Executables: a program compiled for a device, how it is called, and the effects of its runs."""
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+import atexit
+import sys
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from dovetail_backends import (
-    LoweredModule,
-    asarray_on,
-    backend_of,
-    explain_failure,
-    give_away,
-    lower_module,
-    target_device,
-)
-from dovetail_core import (
-    ClosedJaxpr,
-    RegistryError,
-    float0,
-    generation,
-    low_types,
-    lower_to_lo,
-    lower_values,
-    typeof,
-)
-from dovetail_core.interpret.mutable import without_mutable
-from dovetail_core.interpret.passes import run_passes
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
+from dovetail_core import float0, lower_values, raise_values, typeof
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
-
-from .disk_cache import compile_with_cache
-from .effects import run_with_effects
 
 
 class Executable:
@@ -112,137 +91,104 @@ class Executable:
         return asarray_on(x, aval, self.device)
 
 
+class HighExecutable(Executable):
+    """A compiled program some of whose arguments or results are of high types."""
+
+    def __init__(
+        self, module: Any, loaded: Any, device: Any, in_avals: Sequence[Any], out_avals: Any
+    ) -> None:
+        super().__init__(module, loaded, device, in_avals)
+        self.out_avals = list(out_avals)
+
+    def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
+        """Run on high and low values; returns such."""
+        arrays = lower_values(leaves, f"asked for to call {self.module.name}")
+        return raise_values(super().run(arrays, committed), self.out_avals)
+
+    def fast_path(self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> None:
+        """None: values are taken apart and put together in Python."""
+
+
 def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
     """The device that a call runs on, and whether its results are committed to it.
 
     Raises:
         ValueError: two arguments are committed to different devices; names both.
     """
-    chosen: Any = None
+    return common_device(committed_to(leaves), name)
+
+
+def committed_to(leaves: Sequence[Any]) -> list[tuple[int, Any]]:
+    """The arguments of a call that are committed to a device: their positions and devices."""
+    found: list[tuple[int, Any]] = []
     for i, x in enumerate(leaves):
-        if x.__class__ is ArrayImpl and x._committed:  # type: ignore[union-attr]
-            (device,) = x.devices()  # type: ignore[union-attr]
-            if chosen is not None and device is not chosen[0]:
-                raise ValueError(
-                    f"{name} received arrays on different devices: leaf {chosen[1]} of its "
-                    f"arguments is on {chosen[0]}, leaf {i} on {device}. Move them to one device "
-                    "with device_put."
-                )
-            chosen = chosen or (device, i)
-        elif x.__class__ is not ArrayImpl and typeof(x).is_high:
-            device, committed = placement(lower_values((x,), "asked for to place it"), name)
-            chosen = chosen or ((device, i) if committed else None)
-    return (chosen[0], True) if chosen is not None else (target_device(), False)
-
-
-def executable_for(
-    program: ClosedJaxpr,
-    name: str,
-    device: Any,
-    *,
-    donated: Sequence[bool] = (),
-    keep_unused: bool = False,
-    options: Mapping[str, Any] | None = None,
-    profile: str = "default",
-) -> Executable:
-    """Lower and compile a program for a device; remembered with the program."""
-    key = executable_key(device, donated, keep_unused, options, profile)
-    found = program.cache.get(key)
-    if found is None:
-        module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
-        found = compile_module(module, program, device, options, profile)
-        program.cache[key] = found
+        if x.__class__ is ArrayImpl:
+            if x._committed:  # type: ignore[union-attr]
+                (device,) = x.devices()  # type: ignore[union-attr]
+                found.append((i, device))
+        elif typeof(x).is_high:
+            inside = committed_to(lower_values((x,), "asked for to place it"))
+            found += [(i, device) for _, device in inside]
     return found
 
 
-def executable_key(
-    device: Any,
-    donated: Sequence[bool],
-    keep_unused: bool,
-    options: Mapping[str, Any] | None,
-    profile: str = "default",
-    lowered_at: int | None = None,
-) -> tuple[Any, ...]:
-    """Under what a program remembers its executable (see :func:`executable_for`).
+def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any, bool]:
+    """The device of a call whose arguments are ``committed`` to these (see :func:`placement`)."""
+    if not committed:
+        return target_device(), False
+    first, chosen = committed[0]
+    for i, device in committed:
+        if device is not chosen:
+            raise ValueError(
+                f"{name} received arrays on different devices: leaf {first} of its arguments is "
+                f"on {chosen}, leaf {i} on {device}. Move them to one device with device_put."
+            )
+    return chosen, True
 
-    ``lowered_at`` is the generation of the rules that lowered it, now by default.
+
+_running: deque[Any] = deque()
+MANY = 32
+"""How many programs with effects may be on their way."""
+
+
+def run_with_effects(
+    loaded: Any, arrays: Sequence[Any], handlers: Sequence[Any], ordered: bool
+) -> list[Any]:
+    """``execution.run`` of a program with effects, remembered for :func:`effects_barrier`.
+
+    It begins when those before it are over where its own effects are ``ordered``. A callback that
+    calls such a program does not wait: the program that it is part of is among those before it.
     """
-    at = generation.value if lowered_at is None else lowered_at
-    named = tuple(sorted((options or {}).items()))
-    return "executable", device, tuple(donated), keep_unused, named, profile, at
+    if not in_callback():
+        _wait(0 if ordered else MANY)
+    outs, token = execution.run_with_token(loaded, arrays, handlers)
+    _running.append(token)
+    return outs
 
 
-def lower(
-    program: ClosedJaxpr,
-    name: str,
-    platform: str,
-    donated: Sequence[bool] = (),
-    keep_unused: bool = False,
-    profile: str = "default",
-) -> LoweredModule:
-    """Run the passes on a program and lower it to StableHLO."""
-    start = time.perf_counter()
-    if profile == "default":
-        program = run_passes("hi", program)
-    if program.is_high:
-        from .high import donated_arrays
+def effects_barrier() -> None:
+    """Wait until every effect (printing, callbacks) of programs that were called has happened.
 
-        program = without_mutable(program)  # what holds high values must go before they do
-        donated = donated_arrays(donated, program)
-        program = lower_to_lo(program)
-    if profile == "default":
-        program = run_passes("ir", program)
+    Raises:
+        XlaRuntimeError: a callback raised an exception; its traceback is in the text.
+    """
+    _wait(0)
+
+
+def _wait(left: int) -> None:
+    while len(_running) > left:
+        try:
+            token = _running.popleft()
+        except IndexError:  # another thread waits for it
+            return
+        token.block_until_ready()
+
+
+def _at_exit() -> None:
     try:
-        module = lower_module(program, platform, name, donated, keep_unused)
-    except Exception as e:
-        _raise_explained(program, platform, name, e)
-    if profile == "default":
-        text = run_passes("module", module.text)
-        if text is not module.text:
-            module = module.__class__(**{**vars(module), "text": text})
-        if has_hooks("dovetail_lowered"):
-            seconds = time.perf_counter() - start
-            manager().hook.dovetail_lowered(name=name, module=text, seconds=seconds)
-    for aval in module.unusable:
-        warnings.warn(
-            f"{name}: a donated argument of type {aval.str_short()} is not used for any result: no "
-            "result has its type. Do not donate it.",
-            stacklevel=6,
-        )
-    return module
+        _wait(0)
+    except Exception as e:  # the process ends: whoever wanted to know has waited
+        print(f"an effect of a program failed: {e}", file=sys.stderr)
 
 
-def _raise_explained(program: ClosedJaxpr, platform: str, name: str, error: Exception) -> NoReturn:
-    """Raise the error that names the operation to blame for ``error``, else ``error`` itself."""
-    if not isinstance(error, RegistryError):  # which is about an operation already
-        low = lower_to_lo(program) if program.is_high else program
-        found = explain_failure(low, platform, name, error)
-        if found is not None:
-            raise found from error
-    raise error
-
-
-def compile_module(
-    module: LoweredModule,
-    program: ClosedJaxpr,
-    device: Any,
-    options: Mapping[str, Any] | None = None,
-    profile: str = "default",
-) -> Executable:
-    """Compile a module, to which ``program`` was lowered, for a device."""
-    start = time.perf_counter()
-    try:
-        loaded, cached = compile_with_cache(module, device, options, profile)
-    except Exception as e:
-        _raise_explained(program, module.platform, module.name, e)
-    if profile == "default" and has_hooks("dovetail_compiled"):
-        seconds = time.perf_counter() - start
-        manager().hook.dovetail_compiled(
-            name=module.name, platform=module.platform, cached=cached, seconds=seconds
-        )
-    low = low_types(program.in_avals)
-    if any(a.is_high for a in (*program.in_avals, *program.out_avals)):
-        from .high import HighExecutable
-
-        return HighExecutable(module, loaded, device, low, program.out_avals)
-    return Executable(module, loaded, device, low)
+atexit.register(_at_exit)

@@ -7,47 +7,107 @@ call that stays in C++, is sent to Python, where the error names the array and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
 
 from dovetail_backends import deleted_error, give_away
-from dovetail_core import Tracer, current_source, describe_source
+from dovetail_core.base.keys import exact_key
+from dovetail_core.base.options import disable_jit
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_leaves
 from dovetail_core.xla.arrays import ArrayImpl
 
-if TYPE_CHECKING:
-    from .api import Settings
+from .settings import Settings
 
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     """``call``, with our error for unhashable static arguments, and donated arrays given away."""
+    if settings.has_statics:
+        call = _static(call, settings)
     if settings.donate_nums or settings.donate_names:
-        return _donating(call, settings)
-    if settings.static_nums or settings.static_names:
-        return _static(call, settings)
+        call = _donating(call, settings)
     return call
 
 
 def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
+    nums, names = settings.static_nums, settings.static_names
+
     def called(*args: Any, **kwargs: Any) -> Any:
+        passed, named = args, kwargs
+        for n in nums:
+            if -len(args) <= n < len(args) and _has_twin(args[n]):
+                passed = _told_apart(passed, n)
+        if kwargs:
+            for k in names:
+                if k in kwargs and _has_twin(kwargs[k]):
+                    named = {**named, k: _tell_apart(kwargs[k])}
         try:
-            return call(*args, **kwargs)
+            return call(*passed, **named)
         except ValueError:
-            reject_static(settings, args, kwargs)  # C++'s own error names no argument
+            settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
             raise
 
     return called
+
+
+# C++ compares static arguments by their type and ``==``, and what is in them by ``==`` alone.
+_twinless: set[type] = {int, str, bytes, type(None), FunctionType}  # inside of tuples, too
+
+
+class _Exact:
+    """Stands for a static argument in C++, where it is compared by type and bits."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = exact_key(value)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is _Exact and self.key == other.key  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def _told_apart(args: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+    n %= len(args)
+    return (*args[:n], _tell_apart(args[n]), *args[n + 1 :])
+
+
+def _tell_apart(value: Any) -> Any:
+    return value if disable_jit.value else _Exact(value)  # then C++ calls the function itself
+
+
+def _has_twin(value: Any, inside: bool = False) -> bool:
+    """Whether C++ would take another value for this one, or not this one for itself (``nan``)."""
+    cls = value.__class__
+    if cls in _twinless:
+        return False
+    if cls is float:
+        return inside or value == 0.0 or value != value
+    if issubclass(cls, (tuple, frozenset)):
+        if _twinless.issuperset(map(type, value)):
+            return False
+        return any(_has_twin(x, True) for x in cast("Iterable[Any]", value))
+    if isinstance(value, (float, complex, np.generic)):
+        return inside or bool(value == 0) or bool(value != value)
+    return inside and isinstance(value, bool)
+
+
+def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as its caller gave them, from what C++ was given."""
+    plain = tuple([x.value if x.__class__ is _Exact else x for x in args])
+    return plain, {k: x.value if x.__class__ is _Exact else x for k, x in kwargs.items()}
 
 
 def _donating(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     nums, names, name = settings.donate_nums, settings.donate_names, settings.name
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        try:
-            out = call(*args, **kwargs)
-        except ValueError:
-            reject_static(settings, args, kwargs)
-            raise
+        out = call(*args, **kwargs)
         for n in nums:
             if -len(args) <= n < len(args):
                 _give_away(args[n], name)
@@ -64,28 +124,6 @@ def _give_away(tree: Any, name: str) -> None:
     for x in (tree,) if tree.__class__ is ArrayImpl else tree_leaves(tree):
         if x.__class__ is ArrayImpl and x.is_deleted():  # those that the call did take
             give_away(x, name)
-
-
-def reject_static(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise for a static argument that has no hash; return if there is none.
-
-    Raises:
-        ValueError: names the function, the argument, the place of the call and what to do.
-    """
-    named = [(f"argument {n}", args[n]) for n in settings.static_nums if n < len(args)]
-    named += [(f"argument {k!r}", v) for k, v in kwargs.items() if k in settings.static_names]
-    for label, value in named:
-        try:
-            hash(value)
-        except TypeError as e:
-            if isinstance(value, Tracer):
-                raise ValueError(f"jit of {settings.name}: static {label}: {e}") from None
-            raise ValueError(
-                f"jit of {settings.name}: static {label} of type {type(value).__name__} is not "
-                f"hashable{describe_source(current_source())} ({e}). Static arguments select a "
-                "compiled program, so they must be hashable: pass a tuple instead of a list or "
-                "dict, a Python number instead of an array, or do not make it static."
-            ) from None
 
 
 def reject_deleted(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

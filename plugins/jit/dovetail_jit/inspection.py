@@ -8,12 +8,13 @@ from typing import Any
 
 from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.options import disable_jit as disable_jit
+from dovetail_core.base.scopes import Scope
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 from dovetail_core.xla.config import tracing_state
 
-from .api import Settings
+from .settings import Settings
 from .stages import shape_struct
 from .tracing import forget_programs, function_name
 
@@ -97,18 +98,18 @@ def clear_caches() -> None:
         p.forget()
 
 
-class ensure_compile_time_eval:  # lower case: used as a function
-    """Context manager inside which operations on known values are computed while tracing.
+class ensure_compile_time_eval(Scope):  # lower case: used as a function
+    """Context manager and decorator: operations on known values are computed while tracing.
 
     Using a traced value inside raises ``UnexpectedTracerError``.
     """
 
-    __slots__ = ("_token", "_outer")
+    __slots__ = ()
 
-    def __enter__(self) -> None:
-        self._token = set_trace(EVAL)
-        self._outer = tracing_state.swap_local(False)
+    def _enter(self) -> Any:
+        return set_trace(EVAL), tracing_state.swap_local(False)
 
-    def __exit__(self, *exc: object) -> None:
-        reset_trace(self._token)
-        tracing_state.set_local(self._outer)
+    def _leave(self, outer: Any) -> None:
+        token, tracing = outer
+        reset_trace(token)
+        tracing_state.set_local(tracing)

@@ -13,11 +13,8 @@ MANIFEST = Manifest(
     names={n: f"dovetail_jit:{n}" for n in _NAMES},
     primitives=("dovetail_jit.primitive",),
     contributes={
-        "ad.partial_eval": ("dovetail_jit.rules.ad.partial_eval",),
-        "ad.transpose": ("dovetail_jit.rules.ad.transpose",),
-        "backends.stablehlo": ("dovetail_jit.rules.backends.stablehlo",),
-        "backends.reference": ("dovetail_jit.rules.backends.reference",),
-        "dce": ("dovetail_jit.rules.dce",),
+        "backends.stablehlo": ("dovetail_jit.rules.backends",),
+        "backends.reference": ("dovetail_jit.rules.backends",),
     },
     providers={"evaluator": "dovetail_jit.eager:evaluator"},
     commands={"ir": "dovetail_jit.ir_command"},

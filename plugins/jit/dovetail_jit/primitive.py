@@ -1,11 +1,11 @@
-"""The row ``jit``: a call of a program as one operation."""
+"""The primitive ``jit``: a call of a program as one operation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Form, Primitive, Region
+from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 
 jit_p = Primitive("jit", multiple_results=True)
 
@@ -15,19 +15,15 @@ def _type(*avals: Any, program: ClosedJaxpr, name: str, donated: tuple[bool, ...
     return program.out_avals, program.effects
 
 
-@jit_p.def_form
-def _form(params: dict[str, Any]) -> Form:
-    program: ClosedJaxpr = params["program"]
-    ins, outs = len(program.in_avals), len(program.out_avals)
-
-    def rebuild(
-        programs: Sequence[ClosedJaxpr], widths: Sequence[int], out_widths: Sequence[int]
-    ) -> dict[str, Any]:
+@jit_p.def_regions
+def _regions(params: dict[str, Any]) -> RegionInterface:
+    def rebuild(program: ClosedJaxpr, operands: Sequence[Operand]) -> dict[str, Any]:
         # A donated operand that has grown a companion stays donated, with its companion.
-        donated = tuple(d for d, n in zip(params["donated"], widths) for _ in range(n))
-        return {"program": programs[0], "name": params["name"], "donated": donated}
+        before = params["donated"]
+        donated = tuple(x.origin is not None and before[x.origin] for x in operands)
+        return {"program": program, "name": params["name"], "donated": donated}
 
-    return Form((Region(program, tuple(range(ins)), tuple(range(outs))),), rebuild)
+    return call_interface(params["program"], rebuild)
 
 
 def call_program(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:

@@ -9,7 +9,6 @@ from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import (
     ClosedJaxpr,
     ShapedArray,
-    Tracer,
     current_source,
     describe_source,
     generation,
@@ -22,7 +21,8 @@ from dovetail_core.xla import execution
 
 from .argument_names import array_names, leaf_names, with_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
-from .executables import Executable, compile_module, executable_key, lower
+from .compilation import compile_module, executable_key, lower
+from .executables import Executable
 from .tracing import Program
 
 
@@ -76,12 +76,17 @@ class Traced:
     """A traced function: ``jaxpr``, ``out_info``, and ``lower()``."""
 
     def __init__(
-        self, settings: Any, program: Program, in_tree: Any, donated: tuple[bool, ...], leaves: Any
+        self,
+        settings: Any,
+        program: Program,
+        in_tree: Any,
+        donated: tuple[bool, ...],
+        committed: Sequence[tuple[int, Any]],
     ) -> None:
         self._settings = settings
         self._program = program
         self._donated = donated
-        self._leaves = leaves
+        self._committed = committed  # of the arguments, which it does not keep alive
         self.in_tree = in_tree
         self.out_tree = program.out_tree
         self.fun_name: str = settings.name
@@ -110,8 +115,7 @@ class Traced:
             ValueError: there is no such platform; names those that there are.
         """
         settings = self._settings
-        leaves = [x for x in self._leaves if not isinstance(x, (ShapeDtypeStruct, Tracer))]
-        device, committed = settings.place(_at_rest(leaves))
+        device, committed = settings.place_with(self._committed)
         platform = lowering_platforms[0] if lowering_platforms else backend_of(device).platform
         known = registry().entries("backends")
         if platform not in known:
@@ -131,7 +135,7 @@ class Traced:
         return bound.program, bound.donated(self._donated)
 
 
-def _at_rest(leaves: Sequence[Any]) -> list[Any]:
+def at_rest(leaves: Sequence[Any]) -> list[Any]:
     """Arguments with what mutable ones hold in their place."""
     avals = [typeof(x) for x in leaves]
     return [y for x, a in zip(leaves, avals) for y in (a.take(x) if a.is_mutable else (x,))]

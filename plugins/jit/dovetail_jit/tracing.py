@@ -16,6 +16,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.keys import exact_key
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
@@ -140,8 +141,8 @@ def take_apart(
     fixed = {k: v for k, v in kwargs.items() if k in static_names}
     leaves, in_tree = tree_flatten((dynamic, {k: v for k, v in kwargs.items() if k not in fixed}))
     statics = (
-        tuple((i, type(args[i]), args[i]) for i in sorted(nums)),
-        tuple((k, type(v), v) for k, v in sorted(fixed.items())),
+        tuple((i, exact_key(args[i])) for i in sorted(nums)),
+        tuple((k, exact_key(v)) for k, v in sorted(fixed.items())),
     )
 
     def rebuild(xs: Sequence[Any]) -> Any:

@@ -212,6 +212,51 @@ def test_compile_time_evaluation() -> None:
         wrong(X)
 
 
+def numbers(x: Any, value: Any, *, other: Any = 1) -> Any:
+    """What a static argument is: its number, its sign and its type."""
+    found = []
+    for v in (value, other):
+        (v,) = v if isinstance(v, tuple) else (v,)
+        kind = [int, float, bool, np.float32].index(type(v))
+        found += [v, np.copysign(1.0, v), kind]
+    return lax.mul(x, np.array(found, np.float32))
+
+
+def test_static_arguments_are_told_apart_by_type_and_bits() -> None:
+    values: list[Any] = [0, 0.0, -0.0, False, 1, 1.0, True, float("nan"), np.float32(-0.0)]
+    values += [(v,) for v in values]
+    f = Counter(numbers)
+    g = jit(f, static_argnums=(1,), static_argnames=("other",))
+    ones = np.ones(6, np.float32)
+    for value in [*values, *reversed(values)]:
+        expected = np.asarray(numbers(ones, value))
+        assert np.asarray(g(ones, value)).tobytes() == expected.tobytes(), value
+    assert f.calls == len(values)
+    for value in [*values, *reversed(values)]:
+        expected = np.asarray(numbers(ones, 1, other=value))
+        assert np.asarray(g(ones, 1, other=value)).tobytes() == expected.tobytes(), value
+        with disable_jit():
+            assert np.asarray(g(ones, 1, other=value)).tobytes() == expected.tobytes()
+    d = jit(numbers, static_argnums=(-1,), donate_argnums=0)
+    for value in (0.0, -0.0):
+        assert np.signbit(d(lax.mul(ones, 1.0), value)[0]) == np.signbit(value)
+
+
+def test_compile_time_evaluation_nests_in_itself_and_decorates() -> None:
+    now = ensure_compile_time_eval()
+    add = now(lambda: int(lax.add(np.int32(1), np.int32(2))))
+
+    @jit
+    def f(x: Any) -> Any:
+        with now, now:
+            n = int(lax.add(np.int32(1), np.int32(2)))
+        y = lax.add(x, float(n))
+        return lax.mul(y, float(add()))
+
+    np.testing.assert_allclose(f(X), 3 * (X + 3))
+    assert "mul" in str(f.trace(X).jaxpr)
+
+
 def test_tracers_that_leak_are_named() -> None:
     leaked: list[Any] = []
 

@@ -16,7 +16,7 @@ from dovetail_core import Primitive, RuleTable, eval_rules, generation
 from dovetail_jit import jit, make_jaxpr
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
-ROWS = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
+BATCH = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 
 
 def total(x: Any) -> Any:
@@ -24,8 +24,8 @@ def total(x: Any) -> Any:
 
 
 @pytest.fixture
-def row(request: pytest.FixtureRequest) -> Any:
-    """A new row: the identity, said by a decomposition; its rules are taken away afterwards."""
+def new_p(request: pytest.FixtureRequest) -> Any:
+    """A new primitive: the identity, said by a decomposition; its rules are removed afterwards."""
     p = Primitive(f"acme.late.{request.node.name}")
     p.def_abstract_eval(lambda x: x)
     p.def_decomposition(lambda x: lax.mul(x, 1.0))
@@ -52,48 +52,50 @@ CALLS: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("how", CALLS)
-def test_a_lowering_is_used_by_the_next_call(row: Any, how: str) -> None:
-    f = CALLS[how](row)
+def test_a_lowering_is_used_by_the_next_call(new_p: Any, how: str) -> None:
+    f = CALLS[how](new_p)
     for _ in range(2):
         np.testing.assert_allclose(f(X), X)
-    stablehlo_rules.set(row, doubled)
+    stablehlo_rules.set(new_p, doubled)
     for _ in range(2):
         np.testing.assert_allclose(f(X), 2 * X)
-    stablehlo_rules.set(row, lambda b, x: x, override=True)
+    stablehlo_rules.set(new_p, lambda b, x: x, override=True)
     np.testing.assert_allclose(f(X), X)
 
 
-def test_stages_that_were_lowered_keep_what_they_are(row: Any) -> None:
-    f = jit(lambda x: row.bind(x))
+def test_stages_that_were_lowered_keep_what_they_are(new_p: Any) -> None:
+    f = jit(lambda x: new_p.bind(x))
     before = f.lower(X)
     np.testing.assert_allclose(before.compile()(X), X)
-    stablehlo_rules.set(row, doubled)
+    stablehlo_rules.set(new_p, doubled)
     np.testing.assert_allclose(before.compile()(X), X)
     assert f.lower(X).as_text() != before.as_text()
     np.testing.assert_allclose(f.lower(X).compile()(X), 2 * X)
     np.testing.assert_allclose(f(X), 2 * X)
 
 
-def test_a_derivative_is_used_by_the_next_call(row: Any) -> None:
-    f = jit(lambda x: total(row.bind(x)))
+def test_a_derivative_is_used_by_the_next_call(new_p: Any) -> None:
+    f = jit(lambda x: total(new_p.bind(x)))
     calls: list[Callable[[Any], Any]] = [
         grad(f),
         jit(grad(f)),
-        jit(grad(lambda x: total(lax.scan(lambda c, _: (row.bind(c), None), x, length=1)[0]))),
-        lambda x: jvp(jit(row.bind), (x,), (np.ones_like(x),))[1],
-        lambda x: vmap(grad(f))(ROWS)[0],
+        jit(grad(lambda x: total(lax.scan(lambda c, _: (new_p.bind(c), None), x, length=1)[0]))),
+        lambda x: jvp(jit(new_p.bind), (x,), (np.ones_like(x),))[1],
+        lambda x: vmap(grad(f))(BATCH)[0],
     ]
     for g in calls:
         np.testing.assert_allclose(g(X), np.ones(4))
-    jvp_rules.set(row, lambda primals, tangents: (row.bind(*primals), lax.mul(3.0, tangents[0])))
+    jvp_rules.set(
+        new_p, lambda primals, tangents: (new_p.bind(*primals), lax.mul(3.0, tangents[0]))
+    )
     for g in calls:
         np.testing.assert_allclose(g(X), np.full(4, 3.0))
     np.testing.assert_allclose(f(X), X.sum(), rtol=1e-6)
 
 
-def test_a_transpose_is_used_by_the_next_call(row: Any) -> None:
-    jvp_rules.set(row, lambda primals, tangents: (row.bind(*primals), row.bind(*tangents)))
-    f = jit(row.bind)
+def test_a_transpose_is_used_by_the_next_call(new_p: Any) -> None:
+    jvp_rules.set(new_p, lambda primals, tangents: (new_p.bind(*primals), new_p.bind(*tangents)))
+    f = jit(new_p.bind)
     calls: list[Callable[[Any], Any]] = [
         lambda x: linear_transpose(f, x)(x)[0],
         jit(lambda x: linear_transpose(f, x)(x)[0]),
@@ -102,48 +104,48 @@ def test_a_transpose_is_used_by_the_next_call(row: Any) -> None:
     ]
     for g in calls:
         np.testing.assert_allclose(g(X), X)
-    transpose_rules.set(row, lambda ct, x: [lax.mul(5.0, ct)])
+    transpose_rules.set(new_p, lambda ct, x: [lax.mul(5.0, ct)])
     for g in calls:
         np.testing.assert_allclose(g(X), 5 * X, rtol=1e-6)
 
 
-def test_a_batching_rule_is_used_by_the_next_call(row: Any) -> None:
-    f = jit(row.bind)
-    calls = [vmap(f), jit(vmap(f)), jit(vmap(lambda x: lax.map(row.bind, x)))]
+def test_a_batching_rule_is_used_by_the_next_call(new_p: Any) -> None:
+    f = jit(new_p.bind)
+    calls = [vmap(f), jit(vmap(f)), jit(vmap(lambda x: lax.map(new_p.bind, x)))]
     for g in calls:
-        np.testing.assert_allclose(g(ROWS), ROWS)
-    batch_rules.set(row, lambda axis, args, dims: (lax.neg(args[0]), dims[0]))
+        np.testing.assert_allclose(g(BATCH), BATCH)
+    batch_rules.set(new_p, lambda axis, args, dims: (lax.neg(args[0]), dims[0]))
     for g in calls:
-        np.testing.assert_allclose(g(ROWS), -ROWS)
+        np.testing.assert_allclose(g(BATCH), -BATCH)
     np.testing.assert_allclose(f(X), X)
 
 
-def test_a_reference_rule_is_used_by_the_next_call(row: Any) -> None:
-    f = jit(row.bind, backend="reference")
+def test_a_reference_rule_is_used_by_the_next_call(new_p: Any) -> None:
+    f = jit(new_p.bind, backend="reference")
     np.testing.assert_allclose(f(X), X)
-    reference_rules.set(row, lambda x: x + 1)
+    reference_rules.set(new_p, lambda x: x + 1)
     np.testing.assert_allclose(f(X), X + 1)
 
 
-def test_only_changes_cost_a_compilation(row: Any) -> None:
+def test_only_changes_cost_a_compilation(new_p: Any) -> None:
     traced: list[Any] = []
 
     @jit
     def f(x: Any) -> Any:
         traced.append(x)
-        return row.bind(x)
+        return new_p.bind(x)
 
     f(X)
     before = generation.value
-    make_jaxpr(grad(lambda x: total(row.bind(x))))(X)  # derives rules: no change
-    vmap(row.bind)(ROWS)
+    make_jaxpr(grad(lambda x: total(new_p.bind(x))))(X)  # derives rules: no change
+    vmap(new_p.bind)(BATCH)
     assert generation.value == before
     f(X)
     assert len(traced) == 1
     anonymous = Primitive("mine", anonymous=True)
     jvp_rules.set(anonymous, lambda primals, tangents: (primals[0], tangents[0]))
     assert generation.value == before, "a custom rule of one function concerns no other"
-    batch_rules.set(row, lambda axis, args, dims: (args[0], dims[0]))
+    batch_rules.set(new_p, lambda axis, args, dims: (args[0], dims[0]))
     assert generation.value == before + 1
     f(X)
     assert len(traced) == 2

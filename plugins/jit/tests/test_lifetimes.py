@@ -25,6 +25,15 @@ def collected(ref: Any) -> bool:
     return ref() is None
 
 
+def test_a_compiled_stage_lets_go_of_its_example_arguments() -> None:
+    x = lax.mul(X, 2.0)
+    ref = weakref.ref(x)
+    compiled = jit(total).lower(x).compile()
+    del x
+    assert collected(ref)
+    np.testing.assert_allclose(compiled(X), X.sum(), rtol=1e-6)
+
+
 def test_a_function_dies_with_its_wrapper() -> None:
     f = lambda x: lax.mul(x, 2.0)  # noqa: E731
     g = jit(f)

@@ -12,7 +12,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_core import config
 from dovetail_jit import ShapeDtypeStruct, jit
-from dovetail_jit.disk_cache import compilation_cache_dir
+from dovetail_jit.disk_cache import cache_min_seconds, compilation_cache_dir
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 
@@ -102,6 +102,15 @@ def test_disk_cache_hits_and_survives_damage(tmp_path: Path) -> None:
                 compile_one(2.0)
         compile_one(3.0)
         assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_compiles_quickly_is_not_written(tmp_path: Path) -> None:
+    with compilation_cache_dir(str(tmp_path)), cache_min_seconds(1e9):
+        compile_one(5.0)
+    assert not list(tmp_path.iterdir())
+    with compilation_cache_dir(str(tmp_path)):
+        compile_one(5.0)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_disk_cache_that_cannot_be_written_warns(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ import numpy as np
 from dovetail_core import float0, typeof
 
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
-from .primitives.comparison import lt_p
-from .primitives.conversion import convert_element_type_p
+from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
-from .primitives.selection import select_n_p
+from .primitives.values import convert_element_type_p, select_n_p
 
 
 class ArrayAlgebra:

@@ -1,4 +1,4 @@
-"""Products, adjoints and triangles of batches of matrices, for rules: rows are bound directly."""
+"""Products, adjoints and triangles of batches of matrices, for rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import numpy as np
 from dovetail_core import ShapedArray
 
 from .primitives.arithmetic import add_p
-from .primitives.comparison import eq_p, ge_p
-from .primitives.complex import complex_p, conj_p, real_p
-from .primitives.conversion import convert_element_type_p
-from .primitives.creation import iota_p
-from .primitives.dot import Precision, dot_general_p
+from .primitives.contractions import Precision, dot_general_p
+from .primitives.discrete import eq_p, ge_p
 from .primitives.reductions import reduce_sum_p
-from .primitives.selection import select_n_p
 from .primitives.shape import broadcast_in_dim_p, transpose_p
+from .primitives.values import complex_p, conj_p, convert_element_type_p, iota_p, real_p, select_n_p
 from .scalars import scalar
 
 _INDEX = np.dtype(np.int32)

@@ -12,13 +12,11 @@ MANIFEST = Manifest(
     contributes={
         "ad.jvp": ("dovetail_lax.rules.jvp",),
         "ad.transpose": ("dovetail_lax.rules.transpose",),
-        "ad.partial_eval": ("dovetail_lax.rules.partial_eval",),
         "batching.batch": ("dovetail_lax.rules.batch",),
         "backends.stablehlo": ("dovetail_lax.rules.stablehlo",),
         "backends.reference": ("dovetail_lax.rules.reference",),
         "dce": ("dovetail_lax.rules.dce",),
         "remat.cost": ("dovetail_lax.rules.cost",),
-        "refs.discharge": ("dovetail_lax.rules.discharge",),
     },
     providers={"algebra": "dovetail_lax.algebra:ALGEBRA"},
     samples=("dovetail_lax.samples",),

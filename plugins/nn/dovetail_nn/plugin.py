@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "nn",
     requires=("jit", "lax", "numpy", "random"),
     surfaces={"nn": "dovetail_nn"},
-    primitives=("dovetail_nn.rows",),
+    primitives=("dovetail_nn.primitives",),
     contributes={
         "ad.jvp": ("dovetail_nn.rules.jvp",),
         "batching.batch": ("dovetail_nn.rules.batch",),

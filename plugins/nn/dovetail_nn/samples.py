@@ -1,4 +1,4 @@
-"""Sample inputs of the rows of this plugin, for tests by the matrix."""
+"""Sample inputs of the primitives of this plugin, for tests by the matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from dovetail_core import Primitive
 from dovetail_core.testing import Sample
 
-from .rows import (
+from .primitives import (
     log1mexp_p,
     log_softmax_p,
     logsumexp_p,
@@ -26,14 +26,14 @@ AWKWARD = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 6.0], np.fl
 
 
 def _numbers(shape: tuple[int, ...], dtype: str, low: float = -3.0, high: float = 3.0) -> Any:
-    """Numbers that are not near 0, where some rows are not differentiable."""
+    """Numbers that are not near 0, where some primitives are not differentiable."""
     values = np.random.default_rng([*shape, 5]).uniform(low, high, shape)
     values = np.where(abs(values) < 0.2, values + 0.5, values)
     return values.astype(getattr(ml_dtypes, dtype, dtype))[()]
 
 
 def samples() -> Iterator[Sample]:
-    """The samples of all rows."""
+    """The samples of all primitives."""
     for p in (relu_p, relu6_p, softplus_p):
         yield from _elementwise(p)
     yield from _elementwise(log1mexp_p, 0.3, 5.0)

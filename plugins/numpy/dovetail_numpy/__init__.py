@@ -15,14 +15,6 @@ if TYPE_CHECKING:
         fft as fft,
         linalg as linalg,
     )
-    from .constants import (
-        e as e,
-        euler_gamma as euler_gamma,
-        inf as inf,
-        nan as nan,
-        newaxis as newaxis,
-        pi as pi,
-    )
     from .contraction.einsum import (
         einsum as einsum,
         einsum_path as einsum_path,
@@ -72,6 +64,7 @@ if TYPE_CHECKING:
         identity as identity,
         indices as indices,
         meshgrid as meshgrid,
+        trace as trace,
         tri as tri,
         tril as tril,
         triu as triu,
@@ -88,16 +81,10 @@ if TYPE_CHECKING:
         array_equal as array_equal,
         array_equiv as array_equiv,
     )
-    from .files import (
-        fromfile as fromfile,
-        fromiter as fromiter,
-        load as load,
-        save as save,
-        savez as savez,
-    )
     from .functional import (
         apply_along_axis as apply_along_axis,
         apply_over_axes as apply_over_axes,
+        vectorize as vectorize,
     )
     from .histograms import (
         bincount as bincount,
@@ -106,11 +93,13 @@ if TYPE_CHECKING:
         histogram_bin_edges as histogram_bin_edges,
         histogramdd as histogramdd,
     )
-    from .indexing.taking import (
-        choose as choose,
+    from .indexing.selecting import (
         compress as compress,
         extract as extract,
         place as place,
+    )
+    from .indexing.taking import (
+        choose as choose,
         put as put,
         put_along_axis as put_along_axis,
         take as take,
@@ -135,11 +124,20 @@ if TYPE_CHECKING:
         triu_indices_from as triu_indices_from,
         unravel_index as unravel_index,
     )
+    from .input_output import (
+        array_repr as array_repr,
+        array_str as array_str,
+        fromfile as fromfile,
+        fromiter as fromiter,
+        get_printoptions as get_printoptions,
+        load as load,
+        printoptions as printoptions,
+        save as save,
+        savez as savez,
+        set_printoptions as set_printoptions,
+    )
     from .interpolation import (
         interp as interp,
-    )
-    from .linear.basic import (
-        trace as trace,
     )
     from .manipulation.joining import (
         append as append,
@@ -207,13 +205,6 @@ if TYPE_CHECKING:
         polyval as polyval,
         roots as roots,
     )
-    from .printing import (
-        array_repr as array_repr,
-        array_str as array_str,
-        get_printoptions as get_printoptions,
-        printoptions as printoptions,
-        set_printoptions as set_printoptions,
-    )
     from .reductions.basic import (
         all as all,
         amax as amax,
@@ -277,6 +268,8 @@ if TYPE_CHECKING:
         csingle as csingle,
         double as double,
         dtype as dtype,
+        e as e,
+        euler_gamma as euler_gamma,
         finfo as finfo,
         flexible as flexible,
         float4_e2m1fn as float4_e2m1fn,
@@ -298,6 +291,7 @@ if TYPE_CHECKING:
         generic as generic,
         iinfo as iinfo,
         inexact as inexact,
+        inf as inf,
         int1 as int1,
         int2 as int2,
         int4 as int4,
@@ -307,8 +301,11 @@ if TYPE_CHECKING:
         int64 as int64,
         int_ as int_,
         integer as integer,
+        nan as nan,
+        newaxis as newaxis,
         number as number,
         object_ as object_,
+        pi as pi,
         signedinteger as signedinteger,
         single as single,
         uint as uint,
@@ -519,9 +516,6 @@ if TYPE_CHECKING:
         negative as negative,
         subtract as subtract,
     )
-    from .ufuncs.vectorize import (
-        vectorize as vectorize,
-    )
 
 # Written by tools/make_lazy.py from the imports above.
 _WHERE = {
@@ -557,9 +551,9 @@ _WHERE = {
     "array": "creation.arrays",
     "array_equal": "equality",
     "array_equiv": "equality",
-    "array_repr": "printing",
+    "array_repr": "input_output",
     "array_split": "manipulation.joining",
-    "array_str": "printing",
+    "array_str": "input_output",
     "asarray": "creation.arrays",
     "asin": "ufuncs.elementary",
     "asinh": "ufuncs.elementary",
@@ -602,7 +596,7 @@ _WHERE = {
     "complex64": "scalar_types",
     "complex_": "scalar_types",
     "complexfloating": "scalar_types",
-    "compress": "indexing.taking",
+    "compress": "indexing.selecting",
     "concat": "manipulation.joining",
     "concatenate": "manipulation.joining",
     "conj": "ufuncs.unary",
@@ -639,19 +633,19 @@ _WHERE = {
     "dsplit": "manipulation.joining",
     "dstack": "manipulation.joining",
     "dtype": "scalar_types",
-    "e": "constants",
+    "e": "scalar_types",
     "ediff1d": "reductions.cumulative",
     "einsum": "contraction.einsum",
     "einsum_path": "contraction.einsum",
     "empty": "creation.filled",
     "empty_like": "creation.filled",
     "equal": "ufuncs.comparisons",
-    "euler_gamma": "constants",
+    "euler_gamma": "scalar_types",
     "exp": "ufuncs.elementary",
     "exp2": "ufuncs.elementary",
     "expand_dims": "manipulation.shapes",
     "expm1": "ufuncs.elementary",
-    "extract": "indexing.taking",
+    "extract": "indexing.selecting",
     "eye": "creation.matrices",
     "fabs": "ufuncs.unary",
     "fft": "",
@@ -687,9 +681,9 @@ _WHERE = {
     "frexp": "ufuncs.special",
     "from_dlpack": "creation.arrays",
     "frombuffer": "creation.arrays",
-    "fromfile": "files",
+    "fromfile": "input_output",
     "fromfunction": "creation.matrices",
-    "fromiter": "files",
+    "fromiter": "input_output",
     "frompyfunc": "ufuncs.ufunc",
     "fromstring": "creation.arrays",
     "full": "creation.filled",
@@ -697,7 +691,7 @@ _WHERE = {
     "gcd": "ufuncs.bits",
     "generic": "scalar_types",
     "geomspace": "creation.ranges",
-    "get_printoptions": "printing",
+    "get_printoptions": "input_output",
     "gradient": "signal",
     "greater": "ufuncs.comparisons",
     "greater_equal": "ufuncs.comparisons",
@@ -718,7 +712,7 @@ _WHERE = {
     "index_exp": "indexing.tricks",
     "indices": "creation.matrices",
     "inexact": "scalar_types",
-    "inf": "constants",
+    "inf": "scalar_types",
     "inner": "contraction.products",
     "insert": "manipulation.rearranging",
     "int1": "scalar_types",
@@ -759,7 +753,7 @@ _WHERE = {
     "lexsort": "searching.sorting",
     "linalg": "",
     "linspace": "creation.ranges",
-    "load": "files",
+    "load": "input_output",
     "log": "ufuncs.elementary",
     "log10": "ufuncs.elementary",
     "log1p": "ufuncs.elementary",
@@ -787,7 +781,7 @@ _WHERE = {
     "modf": "ufuncs.special",
     "moveaxis": "manipulation.shapes",
     "multiply": "ufuncs.universal",
-    "nan": "constants",
+    "nan": "scalar_types",
     "nan_to_num": "ufuncs.special",
     "nanargmax": "reductions.ignoring_nan",
     "nanargmin": "reductions.ignoring_nan",
@@ -806,7 +800,7 @@ _WHERE = {
     "ndarray": "=dovetail_core.xla.arrays:Array",
     "ndim": "manipulation.shapes",
     "negative": "ufuncs.universal",
-    "newaxis": "constants",
+    "newaxis": "scalar_types",
     "nextafter": "ufuncs.special",
     "nonzero": "searching.finding",
     "not_equal": "ufuncs.comparisons",
@@ -821,9 +815,9 @@ _WHERE = {
     "partition": "searching.sorting",
     "percentile": "reductions.order",
     "permute_dims": "manipulation.shapes",
-    "pi": "constants",
+    "pi": "scalar_types",
     "piecewise": "ufuncs.clipping",
-    "place": "indexing.taking",
+    "place": "indexing.selecting",
     "poly": "polynomials",
     "polyadd": "polynomials",
     "polyder": "polynomials",
@@ -836,7 +830,7 @@ _WHERE = {
     "positive": "ufuncs.unary",
     "pow": "ufuncs.arithmetic",
     "power": "ufuncs.arithmetic",
-    "printoptions": "printing",
+    "printoptions": "input_output",
     "prod": "reductions.basic",
     "promote_types": "type_questions",
     "ptp": "reductions.basic",
@@ -863,11 +857,11 @@ _WHERE = {
     "rot90": "manipulation.rearranging",
     "round": "ufuncs.rounding",
     "s_": "indexing.tricks",
-    "save": "files",
-    "savez": "files",
+    "save": "input_output",
+    "savez": "input_output",
     "searchsorted": "searching.finding",
     "select": "ufuncs.clipping",
-    "set_printoptions": "printing",
+    "set_printoptions": "input_output",
     "setdiff1d": "searching.sets",
     "setxor1d": "searching.sets",
     "shape": "manipulation.shapes",
@@ -897,7 +891,7 @@ _WHERE = {
     "tanh": "ufuncs.elementary",
     "tensordot": "contraction.products",
     "tile": "manipulation.rearranging",
-    "trace": "linear.basic",
+    "trace": "creation.matrices",
     "transpose": "manipulation.shapes",
     "trapezoid": "signal",
     "tri": "creation.matrices",
@@ -935,7 +929,7 @@ _WHERE = {
     "vdot": "contraction.products",
     "vecdot": "contraction.products",
     "vecmat": "contraction.products",
-    "vectorize": "ufuncs.vectorize",
+    "vectorize": "functional",
     "vsplit": "manipulation.joining",
     "vstack": "manipulation.joining",
     "where": "ufuncs.clipping",

@@ -70,7 +70,7 @@ def _trace(
     x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None
 ) -> Any:
     """The sum along a diagonal."""
-    from .linear.basic import trace
+    from .creation.matrices import trace
 
     return trace(x, offset, axis1, axis2, dtype, out)
 
@@ -151,7 +151,9 @@ def _compress(
     fill_value: Any = 0, out: None = None,
 ) -> Any:  # fmt: skip
     """Slices of the array where ``condition`` is true."""
-    return taking.compress(condition, x, axis, size=size, fill_value=fill_value, out=out)
+    from .indexing.selecting import compress
+
+    return compress(condition, x, axis, size=size, fill_value=fill_value, out=out)
 
 
 def _byteswap(x: Any, inplace: bool = False) -> Any:

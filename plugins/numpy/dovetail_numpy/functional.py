@@ -1,8 +1,10 @@
-"""Functions applied along axes of arrays."""
+"""Functions applied along axes of arrays, and functions of elements applied to whole arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import wraps
 from typing import Any
 
 from dovetail_core.tree.util import tree_map
@@ -10,6 +12,8 @@ from dovetail_core.tree.util import tree_map
 from .creation.arrays import as_array
 from .manipulation.shapes import expand_dims
 from .operands import Array, ArrayLike, axis_index
+from .operations import reshape as to_shape
+from .promotion import broadcast_shapes
 
 
 def apply_along_axis(
@@ -53,3 +57,132 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Array:
             )
         x = out
     return x
+
+
+_GROUP = re.compile(r"\(([^()]*)\)")
+Core = tuple[str, ...]
+
+
+def _parse(signature: str) -> tuple[list[Core], list[Core]]:
+    """The core dimensions of each argument and result of a signature such as ``(n),(n)->()``.
+
+    Raises:
+        ValueError: it is not such a signature.
+    """
+    left, arrow, right = signature.replace(" ", "").partition("->")
+    groups = [[tuple(d for d in g.split(",") if d) for g in _GROUP.findall(side)]
+              for side in (left, right)]  # fmt: skip
+    written = "->".join(",".join(f"({','.join(c)})" for c in side) for side in groups)
+    if not arrow or written != signature.replace(" ", ""):
+        raise ValueError(
+            f"vectorize: {signature!r} is not a signature. Write core dimensions in parentheses, "
+            "for example '(m,n),(n)->(m)'."
+        )
+    return groups[0], groups[1]
+
+
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(),
+    signature: str | None = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """``pyfunc`` mapped over broadcast leading dimensions of its arguments.
+
+    Args:
+        excluded: numbers and names of arguments that are passed on as they are.
+        signature: core dimensions of arguments and results, such as ``"(n),(n)->()"``; without it
+            all arguments are scalars.
+
+    Raises:
+        ValueError: the signature is malformed, or arguments do not fit it (when called).
+    """
+    numbers = {e for e in excluded if isinstance(e, int)}
+    names = {e for e in excluded if isinstance(e, str)}
+    cores = None if signature is None else _parse(signature)
+
+    @wraps(pyfunc)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        unknown = set(kwargs) - names
+        fixed = {k: v for k, v in kwargs.items() if k in names}
+        order = [i for i in range(len(args)) if i not in numbers]
+        arrays = [as_array("vectorize", args[i], i) for i in order]
+        arrays += [as_array("vectorize", kwargs[k]) for k in sorted(unknown)]
+
+        def core(*values: Any) -> Any:
+            full = list(args)
+            for i, v in zip(order, values):
+                full[i] = v
+            named = dict(zip(sorted(unknown), values[len(order) :]))
+            out = pyfunc(*full, **fixed, **named)
+            if cores is None:
+                return out
+            return _checked_results(out, cores[1], _core_sizes(values, cores[0]))
+
+        wanted = cores[0] if cores else [()] * len(arrays)
+        return _map(core, arrays, _core_ranks(arrays, wanted, signature))
+
+    return mapped
+
+
+def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None) -> list[int]:
+    if len(wanted) != len(arrays):
+        raise TypeError(
+            f"vectorize: the signature {signature!r} has {len(wanted)} arguments, got {len(arrays)}"
+        )
+    sizes: dict[str, int] = {}
+    for i, (x, dims) in enumerate(zip(arrays, wanted)):
+        if x.ndim < len(dims):
+            raise ValueError(
+                f"vectorize: argument {i} has shape {x.shape}, but the signature {signature!r} "
+                f"wants {len(dims)} core dimensions"
+            )
+        for d, n in zip(dims, x.shape[x.ndim - len(dims) :]):
+            if sizes.setdefault(d, n) != n or (d.isdigit() and int(d) != n):
+                raise ValueError(
+                    f"vectorize: the core dimension {d!r} of {signature!r} has size {n} in "
+                    f"argument {i} of shape {x.shape}, but "
+                    f"{d if d.isdigit() else sizes[d]} is wanted"
+                )
+    return [len(d) for d in wanted]
+
+
+def _core_sizes(values: Sequence[Any], wanted: Sequence[Core]) -> dict[str, int]:
+    """The size of each core dimension of the arguments of one call."""
+    return {d: n for v, dims in zip(values, wanted) for d, n in zip(dims, v.shape)}
+
+
+def _checked_results(out: Any, wanted: Sequence[Core], sizes: dict[str, int]) -> Any:
+    outs = out if isinstance(out, tuple) else (out,)
+    if len(outs) != len(wanted):
+        raise TypeError(f"vectorize: the function returned {len(outs)} results, not {len(wanted)}")
+    for o, dims in zip(outs, wanted):
+        if getattr(o, "ndim", 0) != len(dims):
+            raise TypeError(
+                f"vectorize: a result of shape {getattr(o, 'shape', ())} should have the core "
+                f"dimensions ({','.join(dims)})"
+            )
+        for d, n in zip(dims, getattr(o, "shape", ())):
+            known = int(d) if d.isdigit() else sizes.setdefault(d, n)
+            if n != known:
+                raise ValueError(
+                    f"vectorize: the core dimension {d!r} has size {n} in a result of shape "
+                    f"{o.shape}, but {known} is wanted"
+                )
+    return out
+
+
+def _map(core: Callable[..., Any], arrays: list[Any], ranks: list[int]) -> Any:
+    """``core`` mapped over leading dimensions; those of size 1 are not repeated."""
+    from dovetail_batching import vmap
+
+    loops = [x.shape[: x.ndim - r] for x, r in zip(arrays, ranks)]
+    shape = broadcast_shapes("vectorize", *loops) if loops else ()
+    f, squeezed, axes_of = core, [], []
+    for x, loop, rank in zip(arrays, loops, ranks):
+        keep = [i for i, d in enumerate(loop) if d != 1 or shape[len(shape) - len(loop) + i] == 1]
+        places = {len(shape) - len(loop) + i for i in keep}
+        squeezed.append(to_shape(x, tuple(loop[i] for i in keep) + x.shape[x.ndim - rank :]))
+        axes_of.append(places)
+    for level in range(len(shape) - 1, -1, -1):
+        in_axes = tuple(0 if level in places else None for places in axes_of)
+        f = vmap(f, in_axes=in_axes)
+    return f(*squeezed)

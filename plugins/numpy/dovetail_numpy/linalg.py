@@ -5,6 +5,10 @@ from __future__ import annotations
 from .contraction.products import vecdot as vecdot
 from .linear.decompositions import (
     cholesky as cholesky,
+    eig as eig,
+    eigh as eigh,
+    eigvals as eigvals,
+    eigvalsh as eigvalsh,
     qr as qr,
     svd as svd,
     svdvals as svdvals,
@@ -14,12 +18,6 @@ from .linear.determinants import (
     matrix_power as matrix_power,
     multi_dot as multi_dot,
     slogdet as slogdet,
-)
-from .linear.eigenvalues import (
-    eig as eig,
-    eigh as eigh,
-    eigvals as eigvals,
-    eigvalsh as eigvalsh,
 )
 from .linear.norms import (
     cond as cond,

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from dovetail_core import ShapedArray, canonical_dtype, current_source, describe_source, typeof
+from dovetail_core import ShapedArray, canonical_dtype, here as here, typeof
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -29,11 +29,6 @@ class DTypeError(TypeError, ValueError):
 
 
 PYTHON_SCALARS = frozenset((bool, int, float, complex))
-
-
-def here() -> str:
-    """`` at FILE:LINE (FUNCTION)`` for messages: the user's line that is being run."""
-    return describe_source(current_source())
 
 
 def operand(name: str, x: ArrayLike, position: int = 0) -> Any:

@@ -11,6 +11,7 @@ from dovetail_core.dispatch.operators import own_operator
 
 from .contraction.matmul import MATMUL
 from .indexing.reading import getitem
+from .iteration import rows
 from .operands import here, short_repr
 from .ufuncs import arithmetic, bits, comparisons, unary
 from .ufuncs.plans import Binary, foreign
@@ -150,13 +151,11 @@ def _len(x: Any) -> int:
 
 
 def _iter(x: Any) -> Iterator[Any]:
-    if not x.shape:
-        raise TypeError(f"iteration over an array without dimensions{here()}")
-    return iter(lax.unstack(x))
+    return rows(x)
 
 
 def _reversed(x: Any) -> Iterator[Any]:
-    return iter(list(_iter(x))[::-1])
+    return iter(list(rows(x))[::-1])
 
 
 def _contains(x: Any, item: Any) -> bool:

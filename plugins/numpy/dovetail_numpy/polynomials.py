@@ -147,7 +147,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     z = as_array("poly", z)
     z = z if z.ndim else lax.reshape(z, (1,))
     if z.ndim == 2 and z.shape[0] == z.shape[1] and z.shape[0]:
-        from .linear.eigenvalues import eigvals
+        from .linear.decompositions import eigvals
 
         z = eigvals(z)
     if z.ndim != 1:
@@ -195,7 +195,7 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
 
 def _companion_roots(c: Any, n: int) -> Any:
     from .creation.matrices import eye
-    from .linear.eigenvalues import eigvals
+    from .linear.decompositions import eigvals
 
     first = lax.neg(DIVIDE(lax.slice_in_dim(c, 1, n + 1), lax.slice_in_dim(c, 0, 1)))
     below = eye(n - 1, n, dtype=c.dtype)

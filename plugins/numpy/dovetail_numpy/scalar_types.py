@@ -1,4 +1,4 @@
-"""Scalar types ``float32``, ``int8``, ...: dtypes that make arrays when they are called."""
+"""Constants, and scalar types ``float32``, ``int8``, ...: dtypes that make arrays when called."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from dovetail_lax import dtypes
 
 from .creation.arrays import asarray
 from .operands import Array
+
+e: float = np.e
+euler_gamma: float = np.euler_gamma
+inf: float = np.inf
+nan: float = np.nan
+newaxis: None = None
+pi: float = np.pi
 
 
 class ScalarType(type):

@@ -74,10 +74,12 @@ if TYPE_CHECKING:
         multivariate_normal as multivariate_normal,
         orthogonal as orthogonal,
     )
+    from .generators import (
+        implementation as implementation,
+    )
     from .implementations import (
         Implementation as Implementation,
         define_prng_impl as define_prng_impl,
-        implementation as implementation,
         register as register_prng_impl,
     )
     from .keys import (
@@ -124,7 +126,7 @@ _WHERE = {
     "generalized_normal": "draws.signed",
     "geometric": "draws.families",
     "gumbel": "draws.continuous",
-    "implementation": "implementations",
+    "implementation": "generators",
     "key": "making",
     "key_data": "making",
     "key_dtype": "making",

@@ -12,8 +12,10 @@ import dovetail_lax as lax
 from dovetail_core import ExtendedDType, enable_x64, is_inexact
 from dovetail_lax import dtypes
 
-from .implementations import UINTS, Implementation, implementation
+from .generators import implementation
+from .implementations import Implementation
 from .keys import KeyArray
+from .lanes import UINTS
 
 Shape = tuple[int, ...]
 NUMBERS = (bool, int, float, complex)

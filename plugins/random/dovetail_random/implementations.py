@@ -1,21 +1,17 @@
-"""Generators of random bits: what one must provide, and the table of those that are known."""
+"""Generators of random bits: what one must provide, and making one of functions on raw keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final
-
-import numpy as np
+from typing import Any, final
 
 from dovetail_core import ExtendedDType
 from dovetail_lax import dtypes
 
-from .options import default_prng_impl
+from .lanes import Lanes, join_lanes, take_apart
 
-Lanes: TypeAlias = "tuple[Any, ...]"
-"""A key taken apart: one uint32 array per word, each of the shape of the array of keys."""
-
-_known: dict[str, Implementation] = {}
+known: dict[str, Implementation] = {}
+"""The generators that have a name."""
 
 
 @final
@@ -35,9 +31,6 @@ class KeyType(ExtendedDType):
 
     def __repr__(self) -> str:
         return self.name
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _dtype_named, (self.impl.name,)
 
 
 @final
@@ -81,9 +74,6 @@ class Implementation:
     def __repr__(self) -> str:
         return f"<random bit generator {self.name!r}, {self.words} words>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return implementation, (self.name,)
-
 
 def register(impl: Implementation) -> Implementation:
     """Make ``impl`` known by its name.
@@ -91,46 +81,10 @@ def register(impl: Implementation) -> Implementation:
     Raises:
         ValueError: another implementation has that name.
     """
-    other = _known.setdefault(impl.name, impl)
+    other = known.setdefault(impl.name, impl)
     if other is not impl:
         raise ValueError(f"a random bit generator named {impl.name!r} exists already: rename yours")
     return impl
-
-
-def _load() -> None:
-    from . import rbg, threefry  # noqa: F401  # they register theirs
-
-
-def implementation(spec: Any = None) -> Implementation:
-    """The implementation that ``spec`` means: a name, a key's dtype, itself; None for the default.
-
-    Raises:
-        ValueError: no implementation has that name; lists those that exist.
-        TypeError: ``spec`` is something else.
-    """
-    if spec is None:
-        spec = default_prng_impl.state.value
-    if isinstance(spec, Implementation):
-        return spec
-    if isinstance(spec, KeyType):
-        return spec.impl
-    if not isinstance(spec, str):
-        raise TypeError(
-            "a random bit generator is given by its name or by the dtype of its keys, got "
-            f"{spec!r} of type {type(spec).__name__}"
-        )
-    found = _known.get(spec)
-    if found is None:
-        _load()
-        found = _known.get(spec)
-    if found is None:
-        known = ", ".join(map(repr, sorted(_known)))
-        raise ValueError(f"there is no random bit generator {spec!r}; known are {known}")
-    return found
-
-
-def _dtype_named(name: str) -> KeyType:
-    return implementation(name).dtype
 
 
 def define_prng_impl(
@@ -157,8 +111,6 @@ def define_prng_impl(
     Raises:
         ValueError: ``key_shape`` has not exactly one dimension, or the name is taken.
     """
-    from .lanes import join_lanes, take_apart
-
     if len(key_shape) != 1:
         raise ValueError(f"key_shape must have one dimension, the number of words; got {key_shape}")
     words = key_shape[0]
@@ -172,11 +124,3 @@ def define_prng_impl(
         random_bits=lambda lanes, width, shape: random_bits(join_lanes(lanes), width, shape),
     )
     return impl if name == "<unnamed>" else register(impl)
-
-
-UINTS = {
-    8: np.dtype(np.uint8),
-    16: np.dtype(np.uint16),
-    32: np.dtype(np.uint32),
-    64: np.dtype(np.uint64),
-}

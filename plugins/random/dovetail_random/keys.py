@@ -7,14 +7,14 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 
-import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import Tracer
 from dovetail_core.tree.util import GetAttrKey, register_pytree_with_keys
 from dovetail_jit import fused
 
-from .implementations import Implementation, Lanes, implementation
-from .lanes import join_lanes, take_apart
+from .generators import implementation
+from .implementations import Implementation
+from .lanes import Lanes, join_lanes, take_apart
 
 
 @final
@@ -142,10 +142,8 @@ class KeyArray:
                 "a single key cannot be iterated over or unpacked. Make several of it with "
                 "dovetail.random.split(key, n)."
             )
-        rows = _rows(*self.lanes)
-        words = len(self.lanes)
-        for i in range(0, len(rows), words):
-            yield KeyArray(self.impl, tuple(rows[i : i + words]))
+        for row in zip(*self.lanes, strict=True):
+            yield KeyArray(self.impl, row)
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, KeyArray):
@@ -225,17 +223,6 @@ register_pytree_with_keys(
     lambda impl, lanes: KeyArray(impl, tuple(lanes)),
     lambda k: (k.lanes, k.impl),
 )
-
-
-@fused()
-def _rows(*lanes: Any) -> list[Any]:
-    """Every element along the first axis of each lane: those of row 0, those of row 1, ..."""
-    axis = tuple(range(1))
-    return [
-        lax.squeeze(lax.slice_in_dim(lane, i, i + 1), axis)
-        for i in range(lanes[0].shape[0])
-        for lane in lanes
-    ]
 
 
 @fused()

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
 
 import dovetail_lax as lax
 
-from .implementations import UINTS, Lanes
+Lanes: TypeAlias = "tuple[Any, ...]"
+"""A key taken apart: one uint32 array per word, each of the shape of the array of keys."""
+
+UINTS = {
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}
+_HALF = UINTS[32].type(32)
 
 
 def take_apart(raw: Any, words: int) -> Lanes:
@@ -38,6 +49,3 @@ def upper_half(x: Any) -> Any:
 def widen(x: Any) -> Any:
     """uint32 as uint64."""
     return lax.convert_element_type_p.bind(x, new_dtype=UINTS[64])
-
-
-_HALF = UINTS[32].type(32)

@@ -12,8 +12,10 @@ from dovetail_core import EVAL, canonical_dtype, get_trace
 from dovetail_jit import fused
 
 from .arguments import check_key, check_words, shape_of
-from .implementations import UINTS, Implementation, KeyType, implementation
+from .generators import implementation
+from .implementations import Implementation, KeyType
 from .keys import KeyArray, join, like, open_key, take
+from .lanes import UINTS
 
 U32 = UINTS[32]
 

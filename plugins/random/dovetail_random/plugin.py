@@ -6,20 +6,20 @@ MANIFEST = Manifest(
     "random",
     requires=("backends", "batching", "jit", "lax", "numpy"),
     names={
-        "default_prng_impl": "dovetail_random.options:default_prng_impl",
-        "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
+        "default_prng_impl": "dovetail_random.generators:default_prng_impl",
+        "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     surfaces={"random": "dovetail_random"},
     primitives=("dovetail_random.threefry", "dovetail_random.draws.gamma"),
     contributes={
         "ad.jvp": ("dovetail_random.rules.jvp",),
         "batching.batch": ("dovetail_random.rules.batch",),
-        "backends.stablehlo": ("dovetail_random.rules.stablehlo",),
-        "backends.reference": ("dovetail_random.rules.reference",),
+        "backends.stablehlo": ("dovetail_random.rules.backends",),
+        "backends.reference": ("dovetail_random.rules.backends",),
     },
     options={
-        "default_prng_impl": "dovetail_random.options:default_prng_impl",
-        "threefry_partitionable": "dovetail_random.options:threefry_partitionable",
+        "default_prng_impl": "dovetail_random.generators:default_prng_impl",
+        "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     samples=("dovetail_random.samples",),
 )

@@ -12,8 +12,8 @@ from typing import Any
 
 import dovetail_lax as lax
 
-from .implementations import UINTS, Implementation, Lanes, register
-from .lanes import join_lanes, take_apart
+from .implementations import Implementation, register
+from .lanes import UINTS, Lanes, join_lanes, take_apart
 from .threefry import THREEFRY, ZERO
 
 U32 = UINTS[32]

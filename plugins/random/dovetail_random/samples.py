@@ -1,4 +1,4 @@
-"""Sample inputs of the rows of this plugin, for tests by the matrix."""
+"""Sample inputs of the primitives of this plugin, for tests by the matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_core.testing import Sample
 
 from .draws.gamma import random_gamma_p
-from .implementations import implementation
+from .generators import implementation
 from .threefry import threefry2x32_p
 
 

@@ -1,4 +1,4 @@
-"""The generator threefry2x32: its row, and keys and bits made with it."""
+"""The generator threefry2x32: its primitive, and keys and bits made with it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,27 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Option, Primitive, ShapedArray, config
+from dovetail_core.base.options import as_bool
 
-from .implementations import UINTS, Implementation, Lanes, register
-from .lanes import join_halves, upper_half
-from .options import threefry_partitionable
+from .implementations import Implementation, register
+from .lanes import UINTS, Lanes, join_halves, upper_half
 
 U32 = UINTS[32]
 ZERO = U32.type(0)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
 """The third word of the key schedule is the parity of the other two with this constant."""
+
+threefry_partitionable = config.add(
+    Option(
+        "threefry_partitionable",
+        True,
+        "Whether element i of threefry's bits depends on the key and i alone, whatever the shape.",
+        check=as_bool,
+        traced=True,
+    )
+)
 
 threefry2x32_p = Primitive("threefry2x32", multiple_results=True)
 """Encrypts two words of counters with two words of key: four uint32 arrays to two.

@@ -201,7 +201,7 @@ def test_raw_and_typed_keys_agree() -> None:
 
 def test_default_implementation() -> None:
     """Keys that name no generator are of the default one, raw ones included."""
-    from dovetail_random.options import default_prng_impl
+    from dovetail_random.generators import default_prng_impl
 
     with default_prng_impl("rbg"):
         assert str(random.key(0).dtype) == "key<rbg>" and random.PRNGKey(0).shape == (4,)

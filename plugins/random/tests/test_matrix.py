@@ -1,7 +1,7 @@
-"""The rows of this plugin under every column that has a law."""
+"""The primitives of this plugin under every rule table that has a law."""
 
 from __future__ import annotations
 
 from dovetail_core.testing import matrix
 
-test_rows = matrix(primitives="random")
+test_primitives = matrix(primitives="random")

@@ -14,7 +14,7 @@ import pytest
 import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import enable_x64
-from dovetail_random.options import threefry_partitionable
+from dovetail_random.threefry import threefry_partitionable
 
 HERE = Path(__file__).parent
 spec = importlib.util.spec_from_file_location("random_reference", HERE / "reference.py")

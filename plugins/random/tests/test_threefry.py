@@ -1,4 +1,4 @@
-"""The row ``threefry2x32`` and what is made of it directly."""
+"""The primitive ``threefry2x32`` and what is made of it directly."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ import dovetail_random as random
 from dovetail_batching import vmap
 from dovetail_core import stage_closed, typeof
 from dovetail_jit import jit
-from dovetail_random.options import threefry_partitionable
-from dovetail_random.rules.reference.threefry import _threefry2x32 as with_numpy
-from dovetail_random.rules.stablehlo.threefry import LARGE
-from dovetail_random.threefry import counters
+from dovetail_random.rules.backends import LARGE, _threefry2x32_reference as with_numpy
+from dovetail_random.threefry import counters, threefry_partitionable
 
 p = random.threefry2x32_p
 U32 = np.uint32

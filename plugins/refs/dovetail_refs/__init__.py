@@ -8,7 +8,6 @@ from dovetail_core.base.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
     from .discharging import (
-        Operands as Operands,
         discharge as discharge,
         discharge_program as discharge_program,
     )
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 _WHERE = {
     "AbstractRef": "types",
     "DischargeRule": "tables",
-    "Operands": "discharging",
     "Ref": "value",
     "TransformedRef": "views",
     "addupdate": "functions",

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
-    Form,
     LiftTrace,
     Primitive,
-    RegistryError,
     Trace,
     eval_jaxpr,
     generation,
     get_trace,
+    here,
     run_under,
     stage_closed,
 )
-from dovetail_core.interpret.mutable import Discharged, LocalValue, concerns, final_type, is_own
+from dovetail_core.interpret.mutable import Discharged, LocalValue, concerns, is_own
 
-from .places import here
 from .tables import discharge_rules
 
 
@@ -39,9 +37,9 @@ class DischargeTrace(Trace):
     def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
         if concerns(self, primitive, args):
             return True
-        if primitive.form is None:
+        if primitive.regions is None:
             return False
-        return any(_has_internal(r.program) for r in primitive.form(params).regions)
+        return any(_has_internal(r.program) for r in primitive.regions(params).regions)
 
 
 def _has_internal(program: ClosedJaxpr) -> bool:
@@ -51,8 +49,8 @@ def _has_internal(program: ClosedJaxpr) -> bool:
         found = program.cache["makes_mutable"] = any(
             e.primitive.allocates
             or (
-                e.primitive.form is not None
-                and any(_has_internal(r.program) for r in e.primitive.form(e.params).regions)
+                e.primitive.regions is not None
+                and any(_has_internal(r.program) for r in e.primitive.regions(e.params).regions)
             )
             for e in program.eqns
         )
@@ -149,77 +147,6 @@ class Discharger:
 
 
 DISCHARGER = Discharger()
-
-
-class Operands:
-    """The operands of a row with sub-programs, in which own references expand to contents."""
-
-    def __init__(self, trace: Trace, args: Sequence[Any]) -> None:
-        self.args = args
-        self.own = tuple(is_own(trace, x) for x in args)
-        self.groups = [list(x.contents) if o else [x] for x, o in zip(args, self.own)]
-
-    @property
-    def flat(self) -> list[Any]:
-        return [x for g in self.groups for x in g]
-
-    @property
-    def widths(self) -> list[int]:
-        return [len(g) for g in self.groups]
-
-    def positions(self, chosen: Sequence[int]) -> list[int]:
-        """Where the contents of the chosen operands stand among all."""
-        ends = [sum(self.widths[: i + 1]) for i in range(len(self.groups))]
-        return [k for i in chosen for k in range(ends[i] - len(self.groups[i]), ends[i])]
-
-    def update(
-        self, written: Sequence[int], finals: Sequence[Any], types: Sequence[Any] | None = None
-    ) -> None:
-        """Give the written operands their final contents (of other types, where ``types`` say)."""
-        given = iter(finals)
-        for k, i in enumerate(written):
-            if types is not None:
-                self.args[i].aval = types[k]
-            self.args[i].contents[:] = [next(given) for _ in self.args[i].aval.content_types()]
-
-
-def derive_discharge(primitive: Primitive) -> Callable[..., Any] | None:
-    """The rule that follows from a form with one plain region (a call), or a decomposition."""
-    if primitive.form is not None:
-        return lambda trace, args, params: _call(primitive, trace, args, params)
-    decomposition = primitive.decomposition
-    if decomposition is not None:
-        return lambda trace, args, params: decomposition(*args, **params)
-    return None
-
-
-def _call(
-    primitive: Primitive, trace: Trace, args: Sequence[Any], params: dict[str, Any]
-) -> list[Any]:
-    assert primitive.form is not None
-    form = primitive.form(params)
-    _check_plain(primitive, form)
-    region = form.regions[0]
-    operands = Operands(trace, args)
-    found = discharge_program(region.program, [operands.own[i] for i in region.operands])
-    written = [region.operands[i] for i in found.written]
-    types = [final_type(region.program, i) for i in found.written]
-    n = len(region.results)
-    finals = sum(len(a.content_types()) for a in types)
-    new = form.rebuild([found.program], operands.widths, [1] * (n + finals))
-    outs = primitive.bind(*operands.flat, **new)
-    operands.update(written, outs[n:], types)
-    return outs[:n]
-
-
-def _check_plain(primitive: Primitive, form: Form) -> None:
-    plain = len(form.regions) == 1 and form.control is None
-    if not plain or form.loop or form.sliced or form.stacked:
-        raise RegistryError(
-            f"primitive {primitive.name!r} ({primitive.module}) is given a reference, and has no "
-            "rule in the table 'refs.discharge'; one follows from the form only of a single call. "
-            "Add the rule with @dovetail_refs.discharge_rules.register(...)."
-        )
 
 
 def discharge(program: ClosedJaxpr) -> ClosedJaxpr:

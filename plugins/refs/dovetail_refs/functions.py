@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import ShapedArray, here, typeof
 from dovetail_core.types.algebra import algebra
 
 from .indexing import Index, encode, indexed_type
-from .places import here
 from .primitives import (
     addupdate_p,
     empty_p,

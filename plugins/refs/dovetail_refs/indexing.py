@@ -16,13 +16,13 @@ import numpy as np
 
 from dovetail_core import (
     ShapedArray,
+    here,
     stage,
     typeof,
 )
 from dovetail_core.types.algebra import add
 
 from .masks import as_array, check_masks, integers, is_plain, known_mask
-from .places import here
 
 Chain = tuple[tuple[Any, ...], ...]
 

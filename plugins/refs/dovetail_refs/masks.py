@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import NonConcreteBooleanIndexError, Tracer
-
-from .places import here
+from dovetail_core import NonConcreteBooleanIndexError, Tracer, here
 
 _PLAIN = frozenset({int, slice, type(Ellipsis), type(None), bool})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import Primitive, RuleTable, Trace
+from dovetail_core import RuleTable, Trace
 
 
 class DischargeRule(Protocol):
@@ -21,16 +21,9 @@ class DischargeRule(Protocol):
     def __call__(self, trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> Any: ...
 
 
-def _derive(primitive: Primitive) -> DischargeRule | None:
-    from .discharging import derive_discharge
-
-    return derive_discharge(primitive)
-
-
 discharge_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "refs.discharge",
     signature=DischargeRule,
-    derive=_derive,
     law="discharge",
     empty="well where the row takes no mutable values",
 )

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, cast, final
 from weakref import WeakValueDictionary
 
-from dovetail_core import AbstractValue, HiType, ShapedArray
+from dovetail_core import AbstractValue, HiType, ShapedArray, here
 from dovetail_core.text.syntax import register_type_notation
-
-from .places import here
 
 _interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
 

@@ -11,6 +11,7 @@ from dovetail_core import (
     AbstractValue,
     Tracer,
     check_alive,
+    here,
     register_type,
     typeof,
 )
@@ -20,7 +21,6 @@ from dovetail_jit import jit
 
 from .access import Access
 from .indexing import Chain, Index, accumulate, read, with_moving_integers, write
-from .places import here
 from .types import AbstractRef
 
 

@@ -12,7 +12,6 @@ import pytest
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import grad, jit, jvp, lax, ref as dref, vmap
-from dovetail_core import RegistryError
 
 HERE = r"at \S*test_errors\.py:\d+"
 
@@ -322,17 +321,23 @@ def test_functions_of_state_return_nothing() -> None:
         dref.run_state(f)(1.0)
 
 
-def test_rows_without_a_rule(s: Any) -> None:
-    from dovetail_core import Form, Primitive, Region, stage_closed, typeof
+def test_writes_in_a_loop_of_any_order_are_refused(s: Any) -> None:
+    from dovetail_core import Kind, Primitive, Region, RegionInterface, stage_closed, typeof
+
+    def regions(params: Any) -> RegionInterface:
+        region = Region(params["program"], (0, 1), (0,))
+        kinds = (Kind.CONSTANT, Kind.CARRIED)
+        rebuild = lambda programs, operands: {"program": programs[0]}  # noqa: E731
+        return RegionInterface((region,), kinds, (Kind.CARRIED,), rebuild, runs="in any order")
+
+    def body(ref: Any, x: Any) -> list[Any]:
+        ref[...] = x
+        return [x]
 
     loop_p = Primitive("tests.loop", multiple_results=True, anonymous=True)
-    loop_p.def_abstract_eval(lambda ref, x, *, program: [x])
-    loop_p.def_form(
-        lambda params: Form(
-            (Region(params["program"], (0, 1), (0,)),), lambda p, *_: {"program": p[0]}, ((0, 1),)
-        )
-    )
-    program = stage_closed(lambda ref, x: [x + ref[...]], [typeof(s), typeof(np.float32(0))])
-    text = r"'tests\.loop' .* has no rule in the table 'refs\.discharge'.*discharge_rules\.register"
-    with pytest.raises(RegistryError, match=text):
+    loop_p.def_effectful_abstract_eval(lambda ref, x, *, program: ([x], program.effects))
+    loop_p.def_regions(regions)
+    program = stage_closed(body, [typeof(s), typeof(np.float32(0))])
+    text = r"sub-program of tests\.loop writes to .*test_errors\.py.* any order.* write it outside"
+    with pytest.raises(TypeError, match=text):
         jit(lambda s, x: loop_p.bind(s, x, program=program))(s, np.float32(2))

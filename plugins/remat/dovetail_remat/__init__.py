@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         policies as checkpoint_policies,
     )
     from .api import (
+        Budget as Budget,
         checkpoint as checkpoint,
         checkpoint_name as checkpoint_name,
         remat as remat,
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
         CostRule as CostRule,
         cost_rules as cost_rules,
         program_flops as program_flops,
-    )
-    from .budget.policy import (
-        Budget as Budget,
     )
     from .budget.report import (
         BudgetReport as BudgetReport,
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
 # Written by tools/make_lazy.py from the imports above.
 _WHERE = {
     "Binomial": "loops.schemes",
-    "Budget": "budget.policy",
+    "Budget": "api",
     "BudgetReport": "budget.report",
     "CostRule": "budget.costs",
     "Offloadable": "verdicts",

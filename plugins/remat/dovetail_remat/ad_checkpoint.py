@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from . import policies as checkpoint_policies
-from .api import checkpoint, checkpoint_name, remat
-from .budget.policy import Budget
+from .api import Budget, checkpoint, checkpoint_name, remat
 from .budget.report import BudgetReport
 from .residuals import SavedResidual, print_saved_residuals, saved_residuals
 from .verdicts import Offloadable, Recompute, Saveable

@@ -1,19 +1,51 @@
-"""``checkpoint`` (also called ``remat``) and ``checkpoint_name``."""
+"""``checkpoint`` (also called ``remat``), ``Budget`` and ``checkpoint_name``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
-from .budget.policy import Budget
+from .budget.limit import Limit
 from .effects import Effects, bind_with_effects
 from .primitive import name_p
 from .tracing import barrier_flags, positions, trace, types
 
+if TYPE_CHECKING:
+    from .budget.report import BudgetReport
+
 _UNSET: Any = object()
+
+
+class Budget(Limit):
+    """Keep what fits into a number of bytes, so that least is computed again.
+
+    ``checkpoint(f, policy=Budget("2GiB"))`` plans the backward pass of ``f``: values between
+    forward and backward pass, values that are computed again, and cotangents together are to take
+    no more memory than this at any time (arguments, results and gradients do not count; they are
+    there in any case). Which values are kept is the result of a minimum cut of the program at the
+    price of memory at which they fit. What is not kept is computed again piece by piece, when the
+    backward pass comes to it.
+
+    Args:
+        limit: bytes, as a number or as text with a unit (``"500MB"``, ``"1.5 GiB"``).
+        margin: the part of the limit that is left to the compiler, for what it holds beside (copies
+            in another layout, buffers that do not fit into each other).
+
+    Raises:
+        ValueError: the limit is not a positive number of bytes, or the margin not in [0, 1).
+    """
+
+    __slots__ = ()
+
+    def report(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> BudgetReport:
+        """What this budget means for the backward pass of ``f`` at these arguments.
+
+        Nothing is computed; arguments may be ``ShapeDtypeStruct``.
+        """
+        return _report(checkpoint(f, policy=self), *args, **kwargs)
 
 
 def checkpoint(

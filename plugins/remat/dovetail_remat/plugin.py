@@ -16,7 +16,11 @@ MANIFEST = Manifest(
         "remat": "dovetail_remat:remat",
     },
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
-    primitives=("dovetail_remat.primitive", "dovetail_remat.loops.rows"),
+    primitives=(
+        "dovetail_remat.primitive",
+        "dovetail_remat.loops.rows",
+        "dovetail_remat.loops.second",
+    ),
     tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
     laws={"remat.cost": "dovetail_remat.laws:cost_law"},
     contributes={
@@ -42,7 +46,7 @@ MANIFEST = Manifest(
             "dovetail_remat.loops.rules.batching",
         ),
         "eval": ("dovetail_remat.rules.running.placement",),
-        "dce": ("dovetail_remat.rules.dce", "dovetail_remat.loops.rules.dce"),
+        "dce": ("dovetail_remat.loops.rules.dce",),
         "to_lo": ("dovetail_remat.loops.rules.lowering",),
         "remat.cost": ("dovetail_remat.rules.cost",),
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Form, Primitive, Region
+from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 
 remat_p = Primitive("remat", multiple_results=True)
 """``remat(*operands, program, policy, prevent_cse, differentiated, effects)``.
@@ -21,20 +21,15 @@ def _type(*avals: Any, program: ClosedJaxpr, **params: Any) -> Any:
     return program.out_avals, program.effects
 
 
-@remat_p.def_form
-def _form(params: dict[str, Any]) -> Form:
-    program: ClosedJaxpr = params["program"]
-    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
-
-    def rebuild(
-        programs: Sequence[ClosedJaxpr], widths: Sequence[int], out_widths: Sequence[int]
-    ) -> dict[str, Any]:
+@remat_p.def_regions
+def _regions(params: dict[str, Any]) -> RegionInterface:
+    def rebuild(program: ClosedJaxpr, operands: Sequence[Operand]) -> dict[str, Any]:
         barrier = params["prevent_cse"]
         if isinstance(barrier, tuple):
-            barrier = tuple(b for b, n in zip(barrier, widths) for _ in range(n))
-        return {**params, "program": programs[0], "prevent_cse": barrier}
+            barrier = tuple(x.origin is not None and barrier[x.origin] for x in operands)
+        return {**params, "program": program, "prevent_cse": barrier}
 
-    return Form((Region(program, tuple(ins), tuple(outs)),), rebuild)
+    return call_interface(params["program"], rebuild)
 
 
 name_p = Primitive("name")

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Literal as Choice
 
 from dovetail_ad import linearize
-from dovetail_core import AbstractValue, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, stage, typeof
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    Eqn,
+    Jaxpr,
+    Literal,
+    RegionInterface,
+    Var,
+    stage,
+    typeof,
+)
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
@@ -162,18 +172,18 @@ def _inside(
     memory: str,
 ) -> SavedResidual | None:
     """The operation that defines a result of a row with one sub-program, if it is inside."""
-    if eqn.primitive.form is None:
+    if eqn.primitive.regions is None:
         return None
-    form = eqn.primitive.form(eqn.params)
-    carried = any(r == result for r, _ in form.loop)
-    if len(form.regions) != 1 or carried or form.control is not None:
+    interface: RegionInterface = eqn.primitive.regions(eqn.params)
+    carried = interface.results[result].carried
+    if len(interface.regions) != 1 or carried or interface.control is not None:
         return None
-    region = form.regions[0]
+    region = interface.regions[0]
     inner = region.program.jaxpr
     out = inner.outvars[region.results.index(result)]
     if isinstance(out, Literal):
         return None
-    if result in form.stacked:
+    if interface.result_depth(result):
         loop = (*loop, eqn.primitive.name)
     outer: dict[Var, Any] = {}
     for v, i in zip(inner.invars, region.operands):

@@ -1,1 +1,1 @@
-"""The rules of this plugin's row, a module for each column."""
+"""The rules of this plugin's primitive, a module for each rule table."""

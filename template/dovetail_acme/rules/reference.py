@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_core import registry
 
-from ..rows import shift_p
+from ..primitives import shift_p
 
 
 @registry().table("backends.reference").register(shift_p)

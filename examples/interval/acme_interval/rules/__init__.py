@@ -1,4 +1,4 @@
-"""Rules of ``interval.bounds`` for the rows of ``lax``; imported when the table is first asked."""
+"""Rules of ``interval.bounds`` for ``lax``; imported when the table is first asked."""
 
 from . import (
     arithmetic as arithmetic,

@@ -41,12 +41,12 @@ def _meets(x: Bounds, period: float, phase: float) -> Any:
     return lax.ge_p.bind(lax.floor_p.bind(high), low)
 
 
-def _wave(row: Any, top: float) -> None:
+def _wave(primitive: Any, top: float) -> None:
     """The rule of a sine: its maxima are at ``top`` periods, its minima half a period away."""
 
-    @rule(row)
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
-        low, high = span([row.bind(end, **params) for end in args[0]])
+        low, high = span([primitive.bind(end, **params) for end in args[0]])
         low = where(_meets(args[0], tau, top + 0.5), constant(-1, low), low)
         return low, where(_meets(args[0], tau, top), constant(1, high), high)
 

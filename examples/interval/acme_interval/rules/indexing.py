@@ -1,4 +1,4 @@
-"""Rules of rows that read and write at places given by indices.
+"""Rules of primitives that read and write at places given by indices.
 
 Where indices are known, or turn out to have equal bounds, what is read or written has the bounds of
 the same places; else it may come from anywhere, or go anywhere.
@@ -70,14 +70,14 @@ def _gather(carrier: Any, args: Args, params: Params) -> Bounds:
     return _unless(spread(vectors, shape, places), (low, high), other)
 
 
-def _scatter(row: Primitive, adds: bool = False, falls: bool = False) -> None:
-    """The rule of a row whose result rises with the operand, and with the updates (or falls)."""
+def _scatter(primitive: Primitive, adds: bool = False, falls: bool = False) -> None:
+    """The rule of a result that rises with the operand, and with the updates (or falls)."""
 
-    @rule(row)
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
         x, indices, updates = args
         ends = zip(x, reversed(updates) if falls else updates)
-        low, high = (row.bind(end, indices[0], update, **params) for end, update in ends)
+        low, high = (primitive.bind(end, indices[0], update, **params) for end, update in ends)
         if _known([indices]):
             return low, high
         if adds:

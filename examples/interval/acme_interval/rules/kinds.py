@@ -15,18 +15,18 @@ Args = Sequence[Bounds]
 Params = dict[str, Any]
 
 
-def rule(*rows: Primitive) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the rule of one or several rows, ``rule(carrier, args, params)``."""
+def rule(*primitives: Primitive) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: the rule of one or several primitives, ``rule(carrier, args, params)``."""
 
     def fill(rule: Callable[..., Any]) -> Callable[..., Any]:
-        for row in rows:
-            bounds_rules.set(row, rule)
+        for primitive in primitives:
+            bounds_rules.set(primitive, rule)
         return rule
 
     return fill
 
 
-def monotone(row: Primitive, directions: str = "") -> None:
+def monotone(primitive: Primitive, directions: str = "") -> None:
     """Add the rule of an operation that rises (``+``) or falls (``-``) with each operand.
 
     Without ``directions`` it rises with all of them, however many they are.
@@ -34,11 +34,11 @@ def monotone(row: Primitive, directions: str = "") -> None:
 
     def rule(carrier: Any, args: Args, params: Params) -> Any:
         signs = directions or "+" * len(args)
-        low = row.bind(*[a[s == "-"] for a, s in zip(args, signs)], **params)
-        high = row.bind(*[a[s == "+"] for a, s in zip(args, signs)], **params)
-        return list(zip(low, high)) if row.multiple_results else (low, high)
+        low = primitive.bind(*[a[s == "-"] for a, s in zip(args, signs)], **params)
+        high = primitive.bind(*[a[s == "+"] for a, s in zip(args, signs)], **params)
+        return list(zip(low, high)) if primitive.multiple_results else (low, high)
 
-    bounds_rules.set(row, rule)
+    bounds_rules.set(primitive, rule)
 
 
 def dtype_of(x: Any) -> Any:

@@ -24,15 +24,15 @@ from .kinds import (
 )
 
 
-def _surely(row: Primitive, x: Bounds, y: Bounds) -> Any:
+def _surely(primitive: Primitive, x: Bounds, y: Bounds) -> Any:
     """Whether ``x < y`` (or ``<=``) for all values; false where a bound is NaN."""
-    return lax.and_p.bind(row.bind(x[1], y[0]), row.bind(x[0], y[1]))
+    return lax.and_p.bind(primitive.bind(x[1], y[0]), primitive.bind(x[0], y[1]))
 
 
-def _order(row: Primitive, strict: bool, swapped: bool) -> None:
+def _order(primitive: Primitive, strict: bool, swapped: bool) -> None:
     yes, no = (lax.lt_p, lax.le_p) if strict else (lax.le_p, lax.lt_p)
 
-    @rule(row)
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
         x, y = reversed(args) if swapped else args
         return _surely(yes, x, y), lax.not_p.bind(_surely(no, y, x))
@@ -73,21 +73,21 @@ def _select_n(carrier: Any, args: Args, params: Params) -> Bounds:
         return low, high
     shape = max((shape_of(x[0]) for x in args), key=len)
     spreaded = [(spread(low, shape), spread(high, shape)) for low, high in cases]
-    return carrier.choose(which, spreaded)
+    return carrier.select(which, spreaded)
 
 
-def _bits(row: Primitive, boolean: str = "") -> None:
+def _bits(primitive: Primitive, boolean: str = "") -> None:
     """The rule of an operation on bits: exact where operands are known, else anything.
 
     On booleans it may be monotone: ``boolean`` says where it rises and where it falls.
     """
 
-    @rule(row)
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
         if boolean and dtype_of(args[0][0]).kind == "b":
-            low = row.bind(*[a[s == "-"] for a, s in zip(args, boolean)])
-            return low, row.bind(*[a[s == "+"] for a, s in zip(args, boolean)])
-        exact = row.bind(*[a[0] for a in args])
+            low = primitive.bind(*[a[s == "-"] for a, s in zip(args, boolean)])
+            return low, primitive.bind(*[a[s == "+"] for a, s in zip(args, boolean)])
+        exact = primitive.bind(*[a[0] for a in args])
         return anything_where(lax.not_p.bind(certain(*args)), (exact, exact))
 
 
@@ -111,10 +111,10 @@ def _not(carrier: Any, args: Args, params: Params) -> Bounds:
     return lax.not_p.bind(high), lax.not_p.bind(low)
 
 
-def _bit_reduction(row: Primitive, monotone: bool) -> None:
-    @rule(row)
+def _bit_reduction(primitive: Primitive, monotone: bool) -> None:
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
-        low, high = (row.bind(end, **params) for end in args[0])
+        low, high = (primitive.bind(end, **params) for end in args[0])
         if monotone and dtype_of(low).kind == "b":
             return low, high
         known = lax.reduce_and_p.bind(certain(args[0]), **params)

@@ -1,11 +1,11 @@
-"""Rules of the rows that are monotone in each operand: what rises or falls maps bounds to bounds.
+"""Rules of what is monotone in each operand: what rises or falls maps bounds to bounds.
 
-So do rows that move elements about, and sums and extrema of elements.
+So do primitives that move elements about, and sums and extrema of elements.
 """
 
 from __future__ import annotations
 
-import dovetail_lax.primitives  # noqa: F401 - defines the rows
+import dovetail_lax.primitives  # noqa: F401 - defines the primitives
 from dovetail_core import primitives
 
 from .kinds import monotone

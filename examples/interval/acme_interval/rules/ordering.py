@@ -61,10 +61,10 @@ def _top_k(carrier: Any, args: Args, params: Params) -> list[Bounds]:
     return [(low, high), (first, last)]
 
 
-def _place(row: Primitive, largest: bool) -> None:
+def _place(primitive: Primitive, largest: bool) -> None:
     """The place of an extremum is one whose best value reaches the worst value of all others."""
 
-    @rule(row)
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
         (low, high), (axis,) = args[0], params["axes"]
         if largest:

@@ -21,20 +21,20 @@ from .kinds import Args, Params, constant, dtype_of, rule
 def _parts(x: Bounds) -> tuple[Bounds, Bounds]:
     """Bounds of the part above zero and of the part below."""
     above, below = (
-        [row.bind(end, constant(0, end)) for end in x] for row in (lax.max_p, lax.min_p)
+        [primitive.bind(end, constant(0, end)) for end in x] for primitive in (lax.max_p, lax.min_p)
     )
     return (above[0], above[1]), (below[0], below[1])
 
 
-def _bilinear(row: Primitive) -> None:
-    @rule(row)
+def _bilinear(primitive: Primitive) -> None:
+    @rule(primitive)
     def _rule(carrier: Any, args: Args, params: Params) -> Bounds:
         x, y = args
         if dtype_of(x[0]).kind == "b":  # whether any two are both true
-            return row.bind(x[0], y[0], **params), row.bind(x[1], y[1], **params)
+            return primitive.bind(x[0], y[0], **params), primitive.bind(x[1], y[1], **params)
 
         def total(*pairs: tuple[Any, Any]) -> Any:
-            return reduce(lax.add_p.bind, [row.bind(a, b, **params) for a, b in pairs])
+            return reduce(lax.add_p.bind, [primitive.bind(a, b, **params) for a, b in pairs])
 
         if y[0] is y[1]:
             (_, up), (down, _) = _parts(y)

@@ -9,15 +9,14 @@ from dovetail_core import (
     PluginError,
     ShapedArray,
     Tracer,
-    current_source,
-    describe_source,
+    here,
     register_type,
 )
 from dovetail_core.dispatch.operators import install_first_use, load_methods
 from dovetail_core.xla.arrays import Array as _Array, ArrayImpl, install, install_tracer_class
 
 # Each of these modules installs methods when it is imported.
-from . import copying as copying, exporting as exporting, printing as printing
+from . import copying as copying, printing as printing
 from .shards import addressable_shards, global_shards, is_fully_replicated
 from .state import check_usable, spelled
 from .values import value_of
@@ -75,7 +74,7 @@ def _usable(attribute: Any) -> Any:
 
 def _unhashable(self: ArrayImpl) -> NoReturn:
     raise TypeError(
-        f"an array of type {spelled(self)} is not hashable{_at()}: use a Python value as "
+        f"an array of type {spelled(self)} is not hashable{here()}: use a Python value as "
         "key (x.item(), x.tobytes()). If it is a static argument of jit, pass it as a normal "
         "argument, or as a Python number."
     )
@@ -83,13 +82,9 @@ def _unhashable(self: ArrayImpl) -> NoReturn:
 
 def _immutable(self: ArrayImpl, index: Any, value: Any) -> NoReturn:
     raise TypeError(
-        f"x[...] = value{_at()} on an array of type {spelled(self)}: arrays do not change. "
+        f"x[...] = value{here()} on an array of type {spelled(self)}: arrays do not change. "
         "Make a new one with x = x.at[...].set(value)."
     )
-
-
-def _at() -> str:
-    return describe_source(current_source())
 
 
 _WITHOUT_TYPE = frozenset({"shape", "dtype", "weak_type", "ndim", "size"})

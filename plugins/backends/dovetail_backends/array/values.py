@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import current_source, describe_source
+from dovetail_core import here
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, install
 
@@ -40,13 +40,9 @@ def _array(self: ArrayImpl, dtype: Any = None, copy: bool | None = None) -> Any:
     return value.copy() if copy else value
 
 
-def _at() -> str:
-    return describe_source(current_source())
-
-
 def _not_scalar(x: ArrayImpl, wanted: str) -> TypeError:
     return TypeError(
-        f"an array of type {spelled(x)} is converted to a Python {wanted}{_at()}: only an "
+        f"an array of type {spelled(x)} is converted to a Python {wanted}{here()}: only an "
         "array without dimensions is one number. Pick an element (x[0]), reduce it (x.sum()), or "
         "take all of them (x.tolist(), numpy.asarray(x))."
     )
@@ -58,7 +54,7 @@ def _real(x: ArrayImpl, wanted: str) -> Any:
     if x.aval.dtype.kind == "c":
         raise TypeError(
             f"a complex array of type {spelled(x)} is converted to a Python {wanted}"
-            f"{_at()}: take its real part first (x.real), or use complex(x)."
+            f"{here()}: take its real part first (x.real), or use complex(x)."
         )
     return value_of(x).item()
 
@@ -81,7 +77,7 @@ def _index(self: ArrayImpl) -> int:
     value: Any = value_of(self).item() if self.aval.shape == () else None
     if value.__class__ is not int:
         raise TypeError(
-            f"an array of type {spelled(self)} is used as a Python integer{_at()}: only an "
+            f"an array of type {spelled(self)} is used as a Python integer{here()}: only an "
             "integer array without dimensions can be. Convert it (int(x)) or pick an element."
         )
     return value
@@ -92,7 +88,7 @@ def _bool(self: ArrayImpl) -> bool:
     if size != 1:
         kind = "has several elements, each true or false" if size else "has no element"
         raise ValueError(
-            f"an array of type {spelled(self)} is used as a Python condition{_at()}, but "
+            f"an array of type {spelled(self)} is used as a Python condition{here()}, but "
             f"it {kind}. Say what is meant: x.any(), x.all() or x.size > 0."
         )
     return bool(value_of(self).item())
@@ -102,7 +98,7 @@ def _item(self: ArrayImpl, *args: Any) -> Any:
     """An element as a Python scalar: the only one, or the one at an index as NumPy's ``item``."""
     if not args and self.aval.size != 1:
         raise ValueError(
-            f"item() of an array of type {spelled(self)}{_at()}: without an index it needs "
+            f"item() of an array of type {spelled(self)}{here()}: without an index it needs "
             "an array of one element. Give the index (x.item(0)), or use x.tolist()."
         )
     return value_of(self).item(*args)

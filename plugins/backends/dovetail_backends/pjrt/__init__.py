@@ -3,11 +3,8 @@
 # Gives the runtime's array type its methods before any array exists.
 from .. import array as array
 from .backend import PjrtBackend as PjrtBackend, backend_of as backend_of
-from .builder import (
-    Builder as Builder,
-    Val as Val,
-)
-from .functions import ModuleText as ModuleText
+from .builder import Builder as Builder
+from .emitter import ModuleText as ModuleText, Val as Val
 from .module import LoweredModule as LoweredModule, lower_module as lower_module
 from .rules import elementwise as elementwise
 from .text import (

@@ -9,15 +9,14 @@ passes through the body, so theirs may be dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
 from dovetail_core.xla.callbacks import TARGET, checked_callback
 
-if TYPE_CHECKING:
-    from .builder import Builder, Val
+from .emitter import Emitter, Val
 
 CLOCK = ShapedArray((), np.int32)
 TARGETS = {
@@ -25,7 +24,7 @@ TARGETS = {
     "cuda": "xla_ffi_python_gpu_callback",
     "rocm": "xla_ffi_python_gpu_callback",
 }
-Body = Callable[..., Sequence["Val"]]
+Body = Callable[..., Sequence[Val]]
 
 
 def has_order(programs: Sequence[ClosedJaxpr]) -> bool:
@@ -35,7 +34,7 @@ def has_order(programs: Sequence[ClosedJaxpr]) -> bool:
     )
 
 
-def clock(b: Builder) -> Val:
+def clock(b: Emitter) -> Val:
     """The clock at this point of the function."""
     if b.clock is None:
         b.clock = b.constant(0, CLOCK)
@@ -43,7 +42,7 @@ def clock(b: Builder) -> Val:
 
 
 def host_callback(
-    b: Builder,
+    b: Emitter,
     fun: Callable[..., Sequence[Any]],
     operands: Sequence[Val],
     outs: Sequence[Any],
@@ -88,12 +87,12 @@ def _layouts(avals: Sequence[Any]) -> str:
     return f"[{', '.join(one(len(a.shape)) for a in avals)}]"
 
 
-def case(b: Builder, index: Val, branches: Sequence[Body], outs: Sequence[Any]) -> list[Val]:
+def case(b: Emitter, index: Val, branches: Sequence[Body], outs: Sequence[Any]) -> list[Val]:
     """Emit a choice among branches that pass the clock on."""
     before = clock(b)
 
     def clocked(branch: Body) -> Body:
-        def body(b: Builder) -> list[Val]:
+        def body(b: Emitter) -> list[Val]:
             b.clock = before
             return [*branch(b), clock(b)]
 
@@ -104,16 +103,16 @@ def case(b: Builder, index: Val, branches: Sequence[Body], outs: Sequence[Any]) 
     return found
 
 
-def while_loop(b: Builder, carry: Sequence[Val], condition: Body, body: Body) -> list[Val]:
+def while_loop(b: Emitter, carry: Sequence[Val], condition: Body, body: Body) -> list[Val]:
     """Emit a loop whose passes pass the clock on."""
     state = [*carry, clock(b)]
     avals = [x.aval for x in state]
 
-    def test(b: Builder, *xs: Val) -> Sequence[Val]:
+    def test(b: Emitter, *xs: Val) -> Sequence[Val]:
         b.clock = xs[-1]
         return condition(b, *xs[:-1])
 
-    def step(b: Builder, *xs: Val) -> list[Val]:
+    def step(b: Emitter, *xs: Val) -> list[Val]:
         b.clock = xs[-1]
         return [*body(b, *xs[:-1]), clock(b)]
 

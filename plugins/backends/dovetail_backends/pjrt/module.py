@@ -10,7 +10,7 @@ from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
 from dovetail_core.interpret.mutable import without_mutable
 
 from .builder import Builder
-from .functions import ModuleText
+from .emitter import ModuleText
 from .text import tensor_type
 
 

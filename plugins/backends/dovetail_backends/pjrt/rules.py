@@ -13,11 +13,13 @@ from dovetail_core import (
 )
 from dovetail_core.rules.tables import within
 
-from ..tables import StablehloRule
-from .builder import Builder, Val
+from ..tables import StablehloRule, stablehlo_rules
+from .builder import Builder
+from .emitter import Val
 
 
-def derive_lowering(primitive: Primitive) -> StablehloRule | None:
+@stablehlo_rules.deriver
+def _derive(primitive: Primitive) -> StablehloRule | None:
     """Lower an operation by lowering its decomposition in place."""
     if primitive.decomposition is None:
         return None

@@ -1,1 +1,1 @@
-"""Rules of this plugin's primitive, ``device_put``, in the columns of others."""
+"""Rules of this plugin's primitive, ``device_put``, for the tables of others."""

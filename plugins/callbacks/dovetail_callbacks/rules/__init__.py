@@ -1,1 +1,1 @@
-"""Rules of the rows that call Python, by column."""
+"""Rules of the primitives that call Python: a module per table, or for the tables of one owner."""

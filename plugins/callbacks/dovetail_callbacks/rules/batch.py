@@ -33,11 +33,11 @@ def _sequential(bind: Callable[..., Any], args: Sequence[Any], dims: Dims) -> An
 
 def _unrolled(bind: Callable[..., Any], size: int, args: Sequence[Any], dims: Dims) -> Any:
     moved = _in_front(args, dims)
-    rows = [
+    results = [
         bind(*[x if d is None else lax.index_in_dim(x, i, 0, False) for x, d in zip(moved, dims)])
         for i in range(size)
     ]
-    outs = [lax.concatenate([lax.expand_dims(y, (0,)) for y in ys], 0) for ys in zip(*rows)]
+    outs = [lax.concatenate([lax.expand_dims(y, (0,)) for y in ys], 0) for ys in zip(*results)]
     return outs, [0] * len(outs)
 
 

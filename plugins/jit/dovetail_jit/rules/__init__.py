@@ -1,1 +1,1 @@
-"""Rules of the row ``jit`` for the columns that need more than its form."""
+"""Rules of the primitive ``jit``."""

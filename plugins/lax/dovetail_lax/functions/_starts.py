@@ -11,11 +11,9 @@ from dovetail_core import typeof
 
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import add_p
-from ..primitives.comparison import lt_p
-from ..primitives.conversion import convert_element_type_p
-from ..primitives.selection import select_n_p
-from ..primitives.shape import squeeze_p
-from ..primitives.slicing import slice_p
+from ..primitives.discrete import lt_p
+from ..primitives.shape import slice_p, squeeze_p
+from ..primitives.values import convert_element_type_p, select_n_p
 from ..scalars import adapt, has_own_type
 from ._shapes import Shape, shape_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.bits import (
+from ..primitives.discrete import (
     and_p,
     clz_p,
     not_p,

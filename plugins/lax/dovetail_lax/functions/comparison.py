@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
+from ..primitives.discrete import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
 from ._args import Array, ArrayLike, binary
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.complex import complex_p, conj_p, imag_p, real_p
+from ..primitives.values import complex_p, conj_p, imag_p, real_p
 from ._args import Array, ArrayLike, binary, unary
 
 

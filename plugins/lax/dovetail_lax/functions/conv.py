@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
-from ..primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
+from ..primitives.contractions import ConvDimensionNumbers, conv_general_dilated_p
 from ..primitives.moves import reversed_along, transposed
 from ..primitives.window_shapes import check_lengths, dilated, pads_of
 from ._args import Array, ArrayLike, binary, check
@@ -103,7 +103,7 @@ def _named(
     check_lengths("conv_general_dilated", n, window_strides=strides, rhs_dilation=rhs_dilation)
     spans = [dilated(rhs[i], d) for i, d in zip(dn.rhs_spec[2:], rhs_dilation)]
     if any(s < 1 for s in strides):
-        return [(0, 0)] * n  # the row's type rule reports it
+        return [(0, 0)] * n  # the primitive's type rule reports it
     return pads_of(padding, sizes, spans, strides)
 
 

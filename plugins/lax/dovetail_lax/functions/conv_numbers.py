@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ..primitives._elementwise import place
-from ..primitives.conv import ConvDimensionNumbers
+from ..primitives.contractions import ConvDimensionNumbers
 from ..primitives.window_shapes import dilated, pads_of, window_counts
 
 ConvGeneralDilatedDimensionNumbers: TypeAlias = ConvDimensionNumbers | tuple[str, str, str] | None

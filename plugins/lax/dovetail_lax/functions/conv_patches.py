@@ -10,12 +10,11 @@ import numpy as np
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
-from ..primitives.comparison import eq_p
-from ..primitives.conv import ConvDimensionNumbers
-from ..primitives.conversion import convert_element_type_p
-from ..primitives.creation import iota_p
+from ..primitives.contractions import ConvDimensionNumbers
+from ..primitives.discrete import eq_p
 from ..primitives.moves import moved, reshaped, transposed
 from ..primitives.shape import broadcast_in_dim_p
+from ..primitives.values import convert_element_type_p, iota_p
 from ._args import Array, ArrayLike, check
 from .conv import Padding, conv_general_dilated
 from .conv_numbers import ConvGeneralDilatedDimensionNumbers, conv_dimension_numbers

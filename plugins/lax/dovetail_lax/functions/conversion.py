@@ -7,7 +7,7 @@ from typing import Any
 from dovetail_core import get_trace
 
 from ..dtypes import as_dtype, dtype_of
-from ..primitives.conversion import bitcast_convert_type_p, convert_element_type_p
+from ..primitives.values import bitcast_convert_type_p, convert_element_type_p
 from ._args import Array, ArrayLike, check
 
 

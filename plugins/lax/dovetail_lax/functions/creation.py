@@ -11,8 +11,8 @@ import numpy as np
 from dovetail_core import ExtendedDType
 
 from ..dtypes import as_dtype, kind_of
-from ..primitives.creation import iota_p
 from ..primitives.shape import broadcast_in_dim_p
+from ..primitives.values import iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
 from ._args import Array, ArrayLike, check
 from .conversion import convert

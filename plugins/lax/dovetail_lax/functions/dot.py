@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
-from ..primitives.dot import DotAlgorithm, DotDimensionNumbers, Precision, dot_general_p
+from ..primitives.contractions import DotAlgorithm, DotDimensionNumbers, Precision, dot_general_p
 from ._args import Array, ArrayLike, binary, check
 from ._shapes import refuse_sharding
 

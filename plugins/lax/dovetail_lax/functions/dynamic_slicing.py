@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_core import get_trace
 
 from ..dtypes import dtype_of
-from ..primitives.shape import squeeze_p
-from ..primitives.slicing import dynamic_slice_p, dynamic_update_slice_p
+from ..primitives.shape import dynamic_slice_p, dynamic_update_slice_p, squeeze_p
 from ..scalars import PYTHON_SCALARS, adapt
 from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, shape_of

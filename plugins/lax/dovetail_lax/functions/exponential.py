@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.exponential import exp2_p, exp_p, expm1_p, log1p_p, log_p, logistic_p
+from ..primitives.transcendental import exp2_p, exp_p, expm1_p, log1p_p, log_p, logistic_p
 from ._args import Array, ArrayLike, unary, unary_with
 from .accuracy import Accuracy, accuracy_params
 

@@ -11,9 +11,8 @@ from dovetail_core import canonical_dtype
 
 from ..dtypes import kind_of
 from ..primitives._elementwise import place
-from ..primitives.complex import complex_of
-from ..primitives.conversion import convert_element_type_p
 from ..primitives.fft import FftType, fft_p
+from ..primitives.values import complex_of, convert_element_type_p
 from ._args import Array, ArrayLike, check
 
 

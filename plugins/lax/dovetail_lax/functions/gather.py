@@ -12,11 +12,11 @@ from dovetail_core import canonical_dtype, is_inexact
 from ..dtypes import dtype_of, iinfo
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import add_p, rem_p
-from ..primitives.comparison import lt_p
+from ..primitives.discrete import lt_p
 from ..primitives.gather import gather_p
 from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ..primitives.joining import concatenate_p
-from ..primitives.selection import select_n_p
+from ..primitives.values import select_n_p
 from ._args import Array, ArrayLike
 from ._shapes import axes_in, ints, shape_of
 from .broadcasting import expand_dims

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from dovetail_core import Tracer
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
-from ..primitives.identity import optimization_barrier_p, stop_gradient_p
+from ..primitives.values import optimization_barrier_p, stop_gradient_p
 from ._args import check
 
 T = TypeVar("T")

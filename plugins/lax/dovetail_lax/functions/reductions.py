@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..primitives.reductions import (
 )
 from ..scalars import PYTHON_SCALARS
 from ._args import Array, ArrayLike, check, unary_with
-from ._shapes import refuse_sharding
+from ._shapes import ints, refuse_sharding
 
 
 def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
@@ -39,12 +40,12 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = N
     """
     if out_sharding is not None:
         refuse_sharding("reduce_sum", out_sharding)
-    return unary_with(reduce_sum_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_sum_p, operand, {"axes": ints("reduce_sum", "axes", axes)})
 
 
 def reduce_prod(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """The product over ``axes``, which disappear (see :func:`reduce_sum`)."""
-    return unary_with(reduce_prod_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_prod_p, operand, {"axes": ints("reduce_prod", "axes", axes)})
 
 
 def reduce_max(operand: ArrayLike, axes: Sequence[int]) -> Array:
@@ -53,27 +54,27 @@ def reduce_max(operand: ArrayLike, axes: Sequence[int]) -> Array:
     Over an empty axis it is minus infinity or the type's least value. Complex numbers are compared
     by real and then by imaginary part.
     """
-    return unary_with(reduce_max_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_max_p, operand, {"axes": ints("reduce_max", "axes", axes)})
 
 
 def reduce_min(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """The minimum over ``axes``, which disappear (see :func:`reduce_max`)."""
-    return unary_with(reduce_min_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_min_p, operand, {"axes": ints("reduce_min", "axes", axes)})
 
 
 def reduce_and(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Logical (of booleans) or bitwise (of integers) "and" over ``axes``, which disappear."""
-    return unary_with(reduce_and_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_and_p, operand, {"axes": ints("reduce_and", "axes", axes)})
 
 
 def reduce_or(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Logical (of booleans) or bitwise (of integers) "or" over ``axes``, which disappear."""
-    return unary_with(reduce_or_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_or_p, operand, {"axes": ints("reduce_or", "axes", axes)})
 
 
 def reduce_xor(operand: ArrayLike, axes: Sequence[int]) -> Array:
     """Exclusive "or" over ``axes``, which disappear, of booleans or of integers' bits."""
-    return unary_with(reduce_xor_p, operand, {"axes": tuple(axes)})
+    return unary_with(reduce_xor_p, operand, {"axes": ints("reduce_xor", "axes", axes)})
 
 
 def argmax(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
@@ -83,13 +84,13 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
         TypeError: ``index_dtype`` is no integer type, or ``operand`` is complex.
         ValueError: the axis is empty or out of bounds.
     """
-    params = {"axes": (axis,), "index_dtype": as_dtype(index_dtype)}
+    params = {"axes": (index(axis),), "index_dtype": as_dtype(index_dtype)}
     return unary_with(argmax_p, operand, params)
 
 
 def argmin(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
     """Where along ``axis`` the minimum is (see :func:`argmax`)."""
-    params = {"axes": (axis,), "index_dtype": as_dtype(index_dtype)}
+    params = {"axes": (index(axis),), "index_dtype": as_dtype(index_dtype)}
     return unary_with(argmin_p, operand, params)
 
 
@@ -116,7 +117,7 @@ def reduce(
         refuse_sharding("reduce", out_sharding)
     arrays, tree = tree_flatten(operands)
     inits = initial_values("reduce", arrays, tree, init_values)
-    dims = tuple(dimensions)
+    dims = ints("reduce", "dimensions", dimensions)
     known = _known(computation, arrays, inits)
     if known is not None:
         return tree_unflatten(tree, [known.bind(arrays[0], axes=dims)])

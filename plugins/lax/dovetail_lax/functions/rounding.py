@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.rounding import (
+from ..primitives.discrete import (
     RoundingMethod,
     ceil_p,
     floor_p,

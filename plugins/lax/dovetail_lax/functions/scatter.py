@@ -8,12 +8,10 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray, stage_closed
 
 from ..dtypes import dtype_of
-from ..primitives.gather import gather_p
-from ..primitives.indexing import GatherScatterMode
-from ..primitives.moves import full
-from ..primitives.scatter import (
+from ..primitives.gather import (
     ScatterDimensionNumbers,
     as_gather,
+    gather_p,
     scatter_add_p,
     scatter_apply_p,
     scatter_max_p,
@@ -23,6 +21,8 @@ from ..primitives.scatter import (
     scatter_sub_p,
     window_sizes,
 )
+from ..primitives.indexing import GatherScatterMode
+from ..primitives.moves import full
 from ..scalars import PYTHON_SCALARS, adapt
 from ._args import Array, ArrayLike
 from ._shapes import ints, shape_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.selection import clamp_p, select_n_p
+from ..primitives.values import clamp_p, select_n_p
 from ..scalars import PYTHON_SCALARS
 from ._args import Array, ArrayLike, check, nary, operands
 

@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_core import get_trace
 
 from ..primitives._elementwise import place
-from ..primitives.shape import squeeze_p
-from ..primitives.slicing import slice_p
+from ..primitives.shape import slice_p, squeeze_p
 from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, shape_of
 

@@ -127,4 +127,4 @@ def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
             if n
             else f"lax.{name} got a scalar{place()}: it works along an axis."
         )
-    return axis % n
+    return index(axis) % n

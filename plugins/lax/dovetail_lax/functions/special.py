@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from ..primitives.incomplete import (
+    igamma_grad_a_p,
+    igamma_p,
+    igammac_p,
+    random_gamma_grad_p,
+    regularized_incomplete_beta_p,
+)
 from ..primitives.special import (
     bessel_i0e_p,
     bessel_i1e_p,
@@ -9,13 +16,8 @@ from ..primitives.special import (
     erf_inv_p,
     erf_p,
     erfc_p,
-    igamma_grad_a_p,
-    igamma_p,
-    igammac_p,
     lgamma_p,
     polygamma_p,
-    random_gamma_grad_p,
-    regularized_incomplete_beta_p,
     zeta_p,
 )
 from ._args import Array, ArrayLike, binary, nary, unary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..primitives.trigonometric import (
+from ..primitives.transcendental import (
     acos_p,
     acosh_p,
     asin_p,

@@ -79,7 +79,7 @@ def window_params(
     base_dilation: Sequence[int] | None,
     window_dilation: Sequence[int] | None,
 ) -> dict[str, Any]:
-    """The parameters of a row that slides windows, with the defaults filled in."""
+    """The parameters of a primitive that slides windows, with the defaults filled in."""
     window = _ints(window_dimensions)
     ones = (1,) * len(window)
     strides = ones if window_strides is None else _ints(window_strides)
@@ -107,7 +107,7 @@ def _named(
     sizes = [dilated(d, b) for d, b in zip(shape, base)]
     spans = [dilated(w, h) for w, h in zip(window, holes)]
     if len(sizes) != len(window) or any(s < 1 for s in strides):
-        return [(0, 0)] * len(window)  # the row's type rule reports it
+        return [(0, 0)] * len(window)  # the primitive's type rule reports it
     return pads_of(padding, sizes, spans, strides)
 
 

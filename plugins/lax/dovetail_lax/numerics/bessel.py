@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..primitives.arithmetic import abs_p, add_p, div_p, max_p, min_p, mul_p, rsqrt_p, sub_p
-from ..primitives.comparison import le_p
-from ..primitives.selection import select_n_p
+from ..primitives.discrete import le_p
+from ..primitives.values import select_n_p
 from ..scalars import scalar
 from .precision import in_single
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..functions._args import unary
 from ..functions.arithmetic import abs, add, div, mul, neg, sub
 from ..functions.bits import bitwise_and
 from ..functions.comparison import eq, ge, gt, le, lt
 from ..functions.control_flow.loops import while_loop
 from ..functions.exponential import exp, log, log1p
 from ..functions.selection import select
-from ..functions.special import lgamma
+from ..primitives.special import lgamma_p
 from .precision import any_true, epsilon, filled, in_single
 
 LIMIT = 1000.0
@@ -64,7 +65,9 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     sa, sb, sx = select(inside, a, one), select(inside, b, one), select(inside, x, half)
     mirrored = ge(sx, div(add(sa, 1.0), add(add(sa, sb), 2.0)))
     logs = add(mul(sa, log(sx)), mul(sb, log1p(neg(sx))))
-    scale = exp(add(logs, sub(lgamma(add(sa, sb)), add(lgamma(sa), lgamma(sb)))))
+    scale = exp(
+        add(logs, sub(unary(lgamma_p, add(sa, sb)), add(unary(lgamma_p, sa), unary(lgamma_p, sb))))
+    )
     p, q = select(mirrored, sb, sa), select(mirrored, sa, sb)
     tail = div(mul(scale, _fraction(p, q, select(mirrored, sub(1.0, sx), sx))), p)
     value = select(mirrored, sub(1.0, tail), tail)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..functions._args import unary
 from ..functions.arithmetic import abs, add, div, mul, neg, sub
 from ..functions.bits import bitwise_and, bitwise_not, bitwise_or
 from ..functions.comparison import eq, ge, gt, lt
 from ..functions.control_flow.loops import while_loop
 from ..functions.exponential import exp, log
 from ..functions.selection import select
-from ..functions.special import digamma, lgamma
+from ..primitives.special import digamma_p, lgamma_p
 from .precision import any_true, epsilon, filled, in_single
 
 LIMIT = 2000.0
@@ -102,7 +103,7 @@ def _parts(a: Any, x: Any) -> _Parts:
     one, two = filled(x, 1.0), filled(x, 2.0)
     s, ds = _series(select(by_series, a, two), select(by_series, x, one))
     h, dh = _fraction(select(by_fraction, a, one), select(by_fraction, x, two))
-    scale = exp(sub(sub(mul(a, log(x)), x), lgamma(a)))
+    scale = exp(sub(sub(mul(a, log(x)), x), unary(lgamma_p, a)))
     return _Parts(upper, scale, s, ds, h, dh, inside)
 
 
@@ -156,9 +157,9 @@ def random_gamma_grad(a: Any, x: Any) -> Any:
 
 def _lower_slope(a: Any, x: Any, p: _Parts) -> Any:
     """The derivative of P over D x/a."""
-    return add(p.ds, mul(p.s, sub(log(x), digamma(add(a, 1.0)))))
+    return add(p.ds, mul(p.s, sub(log(x), unary(digamma_p, add(a, 1.0)))))
 
 
 def _upper_slope(a: Any, x: Any, p: _Parts) -> Any:
     """The derivative of Q over D x."""
-    return add(p.dh, mul(p.h, sub(log(x), digamma(a))))
+    return add(p.dh, mul(p.h, sub(log(x), unary(digamma_p, a))))

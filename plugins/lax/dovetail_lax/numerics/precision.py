@@ -10,9 +10,9 @@ import numpy as np
 from dovetail_core import typeof
 
 from ..functions.creation import full
-from ..primitives.conversion import convert_element_type_p
 from ..primitives.reductions import reduce_or_p
 from ..primitives.shape import broadcast_in_dim_p
+from ..primitives.values import convert_element_type_p
 
 _FLOAT32 = np.dtype(np.float32)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from dovetail_core import Primitive, ShapedArray, current_source, describe_source
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
+
+place = here
 
 Kinds = tuple[str, ...]
 """Kinds of element types (see ``dovetail_lax.dtypes.kind_of``) that an operand may have."""
@@ -107,8 +109,3 @@ def mismatch(label: str, avals: Sequence[ShapedArray]) -> NoReturn:
         "lax.convert_element_type(x, dtype) or x.astype(dtype), or use the function of "
         "dovetail.numpy, which promotes."
     )
-
-
-def place() -> str:
-    """`` at FILE:LINE (FUNCTION)``: the user's line that applies the operation."""
-    return describe_source(current_source())

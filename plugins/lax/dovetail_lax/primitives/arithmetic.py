@@ -20,7 +20,7 @@ from ._elementwise import (
     place,
     reject,
 )
-from .complex import real_part
+from .values import real_part
 
 add_p = elementwise(Primitive("add"), NUMBER)
 sub_p = elementwise(Primitive("sub"), NUMBER)

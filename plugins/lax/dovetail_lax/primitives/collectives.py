@@ -1,7 +1,7 @@
-"""Rows that combine values across a named axis: sums, gathers, exchanges, and one's own index.
+"""Primitives across a named axis: sums, gathers, exchanges, and one's own index.
 
-Every row has ``axes`` (the names it is about) and ``axis_sizes``. A transformation that binds one
-of the names (``vmap`` with ``axis_name``) removes it.
+Every primitive has ``axes`` (the names it is about) and ``axis_sizes``. A transformation that binds
+one of the names (``vmap`` with ``axis_name``) removes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows that hold programs: ``cond`` (any number of branches), ``while`` and ``scan``."""
+"""Primitives that hold programs: ``cond`` (any number of branches), ``while`` and ``scan``."""
 
 from __future__ import annotations
 
@@ -8,25 +8,19 @@ from typing import Any
 from dovetail_core import (
     CONTROL,
     ClosedJaxpr,
-    Effect,
-    Form,
-    InputEffect,
+    Kind,
+    Operand,
     Primitive,
     Region,
+    RegionInterface,
     with_leading,
 )
 
 Programs = Sequence[ClosedJaxpr]
 
 
-def _effects(form: Form) -> set[Effect]:
-    """Effects of the sub-programs; those on an input name the operand that feeds it."""
-    found: set[Effect] = set()
-    for region in form.regions:
-        for e in region.program.effects:
-            moved = isinstance(e, InputEffect)
-            found.add(e.moved(region.operands[e.input_index]) if moved else e)  # type: ignore
-    return found
+def _count(operands: Sequence[Operand], kind: Kind) -> int:
+    return [x.kind for x in operands].count(kind)
 
 
 # cond(index, *operands): the branch number ``index`` on the operands.
@@ -36,18 +30,19 @@ cond_p = Primitive("cond", multiple_results=True)
 
 @cond_p.def_effectful_abstract_eval
 def _cond_type(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
-    return branches[0].out_avals, _effects(_cond_form({"branches": branches}))
+    return branches[0].out_avals, _cond_regions({"branches": branches}).effects()
 
 
-@cond_p.def_form
-def _cond_form(params: dict[str, Any]) -> Form:
+@cond_p.def_regions
+def _cond_regions(params: dict[str, Any]) -> RegionInterface:
     branches: tuple[ClosedJaxpr, ...] = params["branches"]
     operands = tuple(range(1, 1 + len(branches[0].in_avals)))
     results = tuple(range(len(branches[0].out_avals)))
-    return Form(
+    return RegionInterface(
         tuple(Region(b, operands, results) for b in branches),
-        lambda programs, widths, out_widths: {"branches": tuple(programs)},
-        control=0,
+        (Kind.CONTROL, *[Kind.CONSTANT] * len(operands)),
+        (Kind.PLAIN,) * len(results),
+        lambda programs, _: {"branches": tuple(programs)},
     )
 
 
@@ -58,24 +53,33 @@ while_p = Primitive("while", multiple_results=True)
 
 @while_p.def_effectful_abstract_eval
 def _while_type(*operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int) -> Any:
-    form = _while_form({"condition": condition, "body": body, "num_consts": num_consts})
-    return body.out_avals, _effects(form)
+    params = {"condition": condition, "body": body, "num_consts": num_consts}
+    return body.out_avals, _while_regions(params).effects()
 
 
-@while_p.def_form
-def _while_form(params: dict[str, Any]) -> Form:
+@while_p.def_regions
+def _while_regions(params: dict[str, Any]) -> RegionInterface:
     body: ClosedJaxpr = params["body"]
     n: int = params["num_consts"]
     operands = tuple(range(len(body.in_avals)))
     carry = range(len(body.out_avals))
 
-    def rebuild(programs: Programs, widths: Sequence[int], outs: Sequence[int]) -> dict[str, Any]:
-        return {"condition": programs[0], "body": programs[1], "num_consts": sum(widths[:n])}
+    def rebuild(programs: Programs, operands: Sequence[Operand]) -> dict[str, Any]:
+        num_consts = _count(operands, Kind.CONSTANT)
+        return {"condition": programs[0], "body": programs[1], "num_consts": num_consts}
 
-    return Form(
+    return RegionInterface(
         (Region(params["condition"], operands, (CONTROL,)), Region(body, operands, tuple(carry))),
+        (*[Kind.CONSTANT] * n, *[Kind.CARRIED] * len(carry)),
+        (Kind.CARRIED,) * len(carry),
         rebuild,
-        loop=tuple((i, n + i) for i in carry),
+        runs="in turn",
+        title="while_loop",
+        remedy=(
+            "Use scan, or fori_loop with bounds that are known while tracing; or keep some of the "
+            "values, while_loop(..., checkpoint=dovetail.Online(snapshots=...)); or forward mode "
+            "(jvp, jacfwd)."
+        ),
     )
 
 
@@ -90,25 +94,26 @@ def _scan_type(*operands: Any, **params: Any) -> Any:
     n: int = params["num_carry"]
     outs: list[Any] = list(program.out_avals)
     ys = [with_leading(a, params["length"]) for a in outs[n:]]
-    return outs[:n] + ys, _effects(_scan_form(params))
+    return outs[:n] + ys, _scan_regions(params).effects()
 
 
-@scan_p.def_form
-def _scan_form(params: dict[str, Any]) -> Form:
+@scan_p.def_regions
+def _scan_regions(params: dict[str, Any]) -> RegionInterface:
     program: ClosedJaxpr = params["program"]
     nc: int = params["num_consts"]
     nk: int = params["num_carry"]
-    ins, outs = range(len(program.in_avals)), range(len(program.out_avals))
+    ins, outs = len(program.in_avals), len(program.out_avals)
 
-    def rebuild(programs: Programs, widths: Sequence[int], out_w: Sequence[int]) -> dict[str, Any]:
-        counts = {"num_consts": sum(widths[:nc]), "num_carry": sum(widths[nc : nc + nk])}
-        return {**params, "program": programs[0], **counts}
+    def rebuild(programs: Programs, operands: Sequence[Operand]) -> dict[str, Any]:
+        consts, carry = _count(operands, Kind.CONSTANT), _count(operands, Kind.CARRIED)
+        return {**params, "program": programs[0], "num_consts": consts, "num_carry": carry}
 
-    return Form(
-        (Region(program, tuple(ins), tuple(outs)),),
+    return RegionInterface(
+        (Region(program, tuple(range(ins)), tuple(range(outs))),),
+        (*[Kind.CONSTANT] * nc, *[Kind.CARRIED] * nk, *[Kind.SLICED] * (ins - nc - nk)),
+        (*[Kind.CARRIED] * nk, *[Kind.STACKED] * (outs - nk)),
         rebuild,
-        loop=tuple((i, nc + i) for i in range(nk)),
-        sliced=frozenset(ins[nc + nk :]),
-        stacked=frozenset(outs[nk:]),
-        extend=lambda longer: {**params, "program": longer},
+        runs="in turn",
+        length=params["length"],
+        backward=lambda *new: {**rebuild(*new), "reverse": not params["reverse"]},
     )

@@ -1,4 +1,4 @@
-"""Rows that factor matrices and solve with the factors: Cholesky, LU, QR, triangular solves.
+"""Primitives that factor matrices and solve with the factors: Cholesky, LU, QR, triangular solves.
 
 Matrices are the last two axes; all axes before are batch axes.
 """
@@ -12,12 +12,11 @@ import numpy as np
 from dovetail_core import Primitive, ShapedArray
 
 from ._elementwise import place
-from .comparison import eq_p
-from .creation import iota_p
+from .discrete import eq_p
 from .moves import full, repeated, spread
 from .reductions import reduce_sum_p
-from .selection import select_n_p
-from .slicing import dynamic_slice_p
+from .shape import dynamic_slice_p
+from .values import iota_p, select_n_p
 
 Shape = tuple[int, ...]
 INDEX = np.dtype(np.int32)
@@ -145,7 +144,7 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
 
 
 def _as(x: Any, dtype: Any) -> Any:
-    from .conversion import convert_element_type_p
+    from .values import convert_element_type_p
 
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
 

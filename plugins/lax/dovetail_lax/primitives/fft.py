@@ -1,4 +1,4 @@
-"""The row of discrete Fourier transforms."""
+"""The primitive of discrete Fourier transforms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import enum
 from dovetail_core import Primitive, ShapedArray
 
 from ._elementwise import place
-from .complex import complex_of, real_part
+from .values import complex_of, real_part
 
 
 class FftType(enum.IntEnum):

@@ -1,4 +1,4 @@
-"""Rows that put arrays together and take them apart: concatenate, stack, tile, split, pad."""
+"""Primitives that put arrays together and take them apart: concatenate, stack, tile, split, pad."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray, typeof
 
 from ._elementwise import place
-from .shape import Shape, axes_checked, broadcast_in_dim_p, reshape_p, squeeze_p
-from .slicing import slice_p
+from .shape import Shape, axes_checked, broadcast_in_dim_p, reshape_p, slice_p, squeeze_p
 
 Padding = tuple[tuple[int, int, int], ...]
 

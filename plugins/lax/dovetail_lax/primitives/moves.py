@@ -1,4 +1,4 @@
-"""Moving elements about, for rules and decompositions: thin calls that bind rows directly."""
+"""Moving elements about, for rules and decompositions: thin calls that bind primitives directly."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 from ..scalars import scalar
 from .joining import concatenate_p, pad_p
-from .shape import broadcast_in_dim_p, reshape_p, rev_p, transpose_p
-from .slicing import slice_p
+from .shape import broadcast_in_dim_p, reshape_p, rev_p, slice_p, transpose_p
 
 
 def transposed(x: Any, permutation: Sequence[int]) -> Any:

@@ -1,4 +1,4 @@
-"""Rows that order elements: sorting of several arrays by some of them, and the largest few."""
+"""Primitives that order elements: sorting several arrays by some of them, and the largest few."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..monoids import is_floating
 from ._elementwise import place
-from .creation import iota_p
 from .moves import along
+from .values import iota_p
 
 sort_p = Primitive("sort", multiple_results=True)
 """Sorts arrays together along ``dimension`` by the first ``num_keys`` of them.

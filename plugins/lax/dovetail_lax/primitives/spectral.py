@@ -1,4 +1,4 @@
-"""Rows of eigenvalues and singular values of matrices: the last two axes, others are batch axes."""
+"""Primitives of eigenvalues and singular values of matrices, which are the last two axes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray
 
-from .complex import complex_of, real_part
 from .factorizations import matrix_type
+from .values import complex_of, real_part
 
 
 class SvdAlgorithm(enum.Enum):

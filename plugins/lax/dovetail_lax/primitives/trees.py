@@ -9,7 +9,7 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, jaxpr_as_fun
 
 from .arithmetic import add_p
-from .bits import or_p
+from .discrete import or_p
 from .moves import along, full, joined, padded, reshaped, spread, transposed
 
 Step = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]

@@ -1,4 +1,4 @@
-"""Decompositions whose results would be more or less weakly typed than the row's type rule says."""
+"""Decompositions whose results would be more or less weakly typed than type rules say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from dovetail_core import Primitive, typeof
 
-from .conversion import convert_element_type_p
+from .values import convert_element_type_p
 
 F = TypeVar("F", bound=Callable[..., Any])
 

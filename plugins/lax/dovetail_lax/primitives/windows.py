@@ -1,4 +1,4 @@
-"""Rows that reduce windows sliding over an array (pooling), and those of their derivatives."""
+"""Primitives that reduce sliding windows of an array (pooling), and those of their derivatives."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 from ..monoids import IDENTITIES
 from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
-from .comparison import ge_p
+from .discrete import ge_p
 from .joining import pad_p
 from .moves import padded
 from .reductions import check_computation
-from .selection import select_n_p
-from .slicing import slice_p
+from .shape import slice_p
 from .trees import mapped, spread_scalar
 from .typed import def_typed_decomposition
+from .values import select_n_p
 from .window_shapes import check_lengths, check_positive, dilated, window_counts
 
 Pads = tuple[tuple[int, int], ...]
@@ -179,7 +179,7 @@ def _gather_type(
 @def_typed_decomposition(select_and_gather_add_p)
 def _gather_by_slices(tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any) -> Any:
     # Elements are compared in the order of the window, and the earlier one wins a tie: so do the
-    # rules of this row and of select_and_scatter_add.
+    # rules of this primitive and of select_and_scatter_add.
     worst = IDENTITIES["max" if select_prim is ge_p else "min"](operand.dtype)
     values = _slices(padded_base(operand, worst, **params), **params)
     moves = _slices(padded_base(tangents, 0, **params), **params)

@@ -1,1 +1,1 @@
-"""Rules of the matrix for the primitives on arrays: one sub-package per column."""
+"""Rules of the primitives on arrays: a sub-package per rule table."""

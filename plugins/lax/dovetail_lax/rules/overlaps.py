@@ -11,13 +11,12 @@ from dovetail_core import ShapedArray
 from dovetail_core.types.algebra import zeros
 
 from ..primitives.arithmetic import add_p
-from ..primitives.comparison import eq_p, ne_p
-from ..primitives.creation import iota_p
-from ..primitives.gather import gather_p
+from ..primitives.discrete import eq_p, ne_p
+from ..primitives.gather import as_gather, gather_p, scatter_p, window_sizes
 from ..primitives.indexing import GatherScatterMode
 from ..primitives.moves import reshaped
-from ..primitives.scatter import as_gather, scatter_p, window_sizes
 from ..primitives.shape import Shape
+from ..primitives.values import iota_p
 
 _INT32 = np.dtype(np.int32)
 

@@ -9,8 +9,12 @@ import numpy as np
 
 from dovetail_core.testing import Sample
 
-from ..primitives.conv import ConvDimensionNumbers, conv_general_dilated_p
-from ..primitives.dot import Precision, dot_general_p
+from ..primitives.contractions import (
+    ConvDimensionNumbers,
+    Precision,
+    conv_general_dilated_p,
+    dot_general_p,
+)
 from ..primitives.fft import FftType, fft_p
 from .kinds import numbers
 
@@ -120,7 +124,7 @@ def _fft() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _dot()
     yield from _conv()
     yield from _fft()

@@ -11,10 +11,9 @@ from dovetail_core import Primitive, ShapedArray, stage_closed
 from dovetail_core.testing import Sample
 
 from ..primitives.arithmetic import mul_p
-from ..primitives.gather import gather_p
-from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode, gathered_shape
-from ..primitives.scatter import (
+from ..primitives.gather import (
     as_scatter,
+    gather_p,
     scatter_add_p,
     scatter_apply_p,
     scatter_max_p,
@@ -23,6 +22,7 @@ from ..primitives.scatter import (
     scatter_p,
     scatter_sub_p,
 )
+from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode, gathered_shape
 from .shape import DTYPES, EMPTY, numbers
 
 CLIP, FILL, INSIDE = (GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP,
@@ -151,7 +151,7 @@ def _applications() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _gathers()
     for primitive in FAMILY:
         yield from _scatters(primitive)

@@ -103,7 +103,7 @@ def _spectra() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _solves()
     yield from _factorizations()
     yield from _spectra()

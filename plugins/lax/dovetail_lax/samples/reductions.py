@@ -11,10 +11,14 @@ from dovetail_core import Primitive, ShapedArray, stage_closed
 from dovetail_core.testing import Sample
 
 from ..primitives.arithmetic import add_p, max_p, mul_p
-from ..primitives.cumulative import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
 from ..primitives.reductions import (
     argmax_p,
     argmin_p,
+    cumlogsumexp_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
     reduce_and_p,
     reduce_max_p,
     reduce_min_p,
@@ -131,7 +135,7 @@ def _cumulative() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _named()
     yield from _programs()
     yield from _cumulative()

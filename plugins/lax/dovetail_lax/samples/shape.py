@@ -83,6 +83,6 @@ def _joining() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _rearranging()
     yield from _joining()

@@ -9,12 +9,12 @@ import numpy as np
 
 from dovetail_core.testing import Sample
 
-from ..primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p
+from ..primitives.shape import dynamic_slice_p, dynamic_update_slice_p, slice_p
 from .shape import DTYPES, EMPTY, numbers
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows; some starts are outside, so that boxes are moved inside."""
+    """Samples of these primitives; some starts are outside, so that boxes are moved inside."""
     for dtype in DTYPES:
         x = numbers((4, 5), dtype)
         limits: dict[str, Any] = {"start_indices": (1, 0), "limit_indices": (4, 5)}

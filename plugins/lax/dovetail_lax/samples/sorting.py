@@ -52,6 +52,6 @@ def _largest() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _sort()
     yield from _largest()

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_core.testing import Sample
 
-from ..primitives import special as s
+from ..primitives import incomplete, special as s
 from .kinds import FLOATS, one_operand, operands, undifferentiated
 
 DOMAINS = {
@@ -30,14 +30,16 @@ def samples() -> Iterator[Sample]:
     for p in (s.erf_p, s.erfc_p, s.bessel_i0e_p, s.bessel_i1e_p):
         yield from one_operand(p, DOMAINS[p], ["float32"], extremes=("float32",))
     narrow = ("float32", "bfloat16")
-    for p in (s.igamma_p, s.igammac_p):
+    for p in (incomplete.igamma_p, incomplete.igammac_p):
         yield from operands(p, [POSITIVE, POSITIVE], narrow)
     # Differentiable forwards only.
-    for p in (s.igamma_grad_a_p, s.random_gamma_grad_p):
+    for p in (incomplete.igamma_grad_a_p, incomplete.random_gamma_grad_p):
         yield from map(undifferentiated, operands(p, [POSITIVE, POSITIVE], narrow))
     # Differentiable in the last operand only.
     beta = [POSITIVE, POSITIVE, (0.1, 0.9)]
-    yield from map(undifferentiated, operands(s.regularized_incomplete_beta_p, beta, narrow))
+    yield from map(
+        undifferentiated, operands(incomplete.regularized_incomplete_beta_p, beta, narrow)
+    )
     yield from map(undifferentiated, operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow))
     orders = np.array([0, 1, 2, 3], np.float32)
     points = np.array([0.5, 1.5, 2.5, 3.5], np.float32)

@@ -9,12 +9,18 @@ import numpy as np
 from dovetail_core import is_inexact
 from dovetail_core.testing import Sample
 
-from ..primitives import complex as c
-from ..primitives.conversion import bitcast_convert_type_p, convert_element_type_p
-from ..primitives.creation import iota_p
-from ..primitives.identity import copy_p, optimization_barrier_p, stop_gradient_p
+from ..primitives import values as v
 from ..primitives.rng import RandomAlgorithm, rng_bit_generator_p
-from ..primitives.selection import clamp_p, select_n_p
+from ..primitives.values import (
+    bitcast_convert_type_p,
+    clamp_p,
+    convert_element_type_p,
+    copy_p,
+    iota_p,
+    optimization_barrier_p,
+    select_n_p,
+    stop_gradient_p,
+)
 from .kinds import INTEGERS, awkward, numbers, one_operand, operands
 
 ROUND = (-3.0, 3.0)
@@ -30,10 +36,10 @@ def samples() -> Iterator[Sample]:
 
 
 def _complex() -> Iterator[Sample]:
-    for p in (c.real_p, c.imag_p):
+    for p in (v.real_p, v.imag_p):
         yield from one_operand(p, ROUND, ["complex64"], extremes=["complex64"])
-    yield from one_operand(c.conj_p, ROUND, ["complex64", "float32"], extremes=["complex64"])
-    yield from operands(c.complex_p, [ROUND, ROUND], ["float32"], extremes=["float32"])
+    yield from one_operand(v.conj_p, ROUND, ["complex64", "float32"], extremes=["complex64"])
+    yield from operands(v.complex_p, [ROUND, ROUND], ["float32"], extremes=["float32"])
 
 
 def _choices() -> Iterator[Sample]:

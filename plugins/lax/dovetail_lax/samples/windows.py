@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_core.testing import Sample
 
 from ..primitives.arithmetic import mul_p
-from ..primitives.comparison import ge_p, le_p
+from ..primitives.discrete import ge_p, le_p
 from ..primitives.windows import (
     reduce_window_max_p,
     reduce_window_min_p,
@@ -98,7 +98,7 @@ def _programs() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these rows."""
+    """Samples of these primitives."""
     yield from _reductions()
     yield from _selections()
     yield from _programs()

@@ -9,7 +9,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
-from dovetail_core import ShapedArray, enable_x64, stage
+from dovetail_core import ShapedArray, enable_x64, stage, stage_closed, typeof
 from dovetail_core.testing import assert_close, assert_same
 
 X = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
@@ -186,3 +186,19 @@ def test_associative_scan_of_a_tree_along_the_last_axis():
     flags = X > 0.5
     found = lax.associative_scan(lax.bitwise_or, flags, axis=1)
     assert_same(found, np.logical_or.accumulate(flags, 1))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, i: lax.reduce_sum(x, (i,)),
+        lambda x, i: lax.reduce(x, np.float32(0), lax.add, (i,)),
+        lambda x, i: lax.argmax(x, i, np.int32),
+        lambda x, i: lax.cumsum(x, i),
+        lambda x, i: lax.sort(x, dimension=i),
+    ],
+)
+def test_numpys_integers_do_not_enter_programs(f):
+    program = stage_closed(lambda x: [f(x, np.int64(1))], [typeof(np.ones((2, 3), np.float32))])
+    (eqn,) = program.eqns
+    assert "np." not in repr({k: v for k, v in eqn.params.items() if k != "index_dtype"})

@@ -10,7 +10,7 @@ from dovetail_core import get_trace
 from dovetail_jit import fused
 
 from ..arguments import array, inexact
-from ..rows import relu6_p, relu_p
+from ..primitives import relu6_p, relu_p
 from .smooth import Array, ArrayLike
 
 

@@ -10,7 +10,7 @@ import dovetail_numpy as dnp
 from dovetail_jit import fused
 
 from ..arguments import array, inexact
-from ..rows import log1mexp_p, number, softplus_p
+from ..primitives import log1mexp_p, number, softplus_p
 
 Array = Any
 

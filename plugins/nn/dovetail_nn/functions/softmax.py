@@ -14,7 +14,7 @@ from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import array, axes_of, inexact
-from ..rows import log_softmax_p, logsumexp_p, softmax_p, spread
+from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
 
 Array = Any
 
@@ -47,7 +47,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     axes = axes_of("softmax", axis, len(x.shape))
     if where is None:
         return get_trace().process(softmax_p, (x,), {"axes": axes})
-    return _masked(x, where, axes=axes, row=softmax_p, outside=0.0)
+    return _masked(x, where, axes=axes, primitive=softmax_p, outside=0.0)
 
 
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
@@ -56,12 +56,12 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
     axes = axes_of("log_softmax", axis, len(x.shape))
     if where is None:
         return get_trace().process(log_softmax_p, (x,), {"axes": axes})
-    return _masked(x, where, axes=axes, row=log_softmax_p, outside=-np.inf)
+    return _masked(x, where, axes=axes, primitive=log_softmax_p, outside=-np.inf)
 
 
-@fused(static=("axes", "row", "outside"))
-def _masked(x: Any, where: Any, *, axes: tuple[int, ...], row: Any, outside: float) -> Any:
-    inside = row.bind(dnp.where(where, x, -np.inf), axes=axes)
+@fused(static=("axes", "primitive", "outside"))
+def _masked(x: Any, where: Any, *, axes: tuple[int, ...], primitive: Any, outside: float) -> Any:
+    inside = primitive.bind(dnp.where(where, x, -np.inf), axes=axes)
     return dnp.where(where, inside, outside)
 
 

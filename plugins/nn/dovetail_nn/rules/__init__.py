@@ -1,1 +1,1 @@
-"""Rules of the rows of this plugin in the columns of others, one package per column."""
+"""Rules of the primitives of this plugin for the tables of others, one module per table."""

@@ -1,4 +1,4 @@
-"""Matrices and grids: identity, triangles, diagonals, Vandermonde, coordinate grids."""
+"""Matrices and grids: identity, triangles, diagonals and traces, Vandermonde, coordinate grids."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from dovetail_core import canonical_dtype
 from dovetail_lax import dtypes
 
 from ..fusion import fused
-from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, shape_tuple
+from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out, shape_tuple
 from ..operations import filled, number, select, strong, transpose
 from ..promotion import broadcast, default_int
+from ..reductions.basic import sum as total
 from . import placing
 from .arrays import as_array
 
@@ -236,3 +237,16 @@ def fromfunction(
         axes[len(dims) - 1 - i] = 0  # type: ignore[call-overload]
         mapped = vmap(mapped, in_axes=tuple(axes))
     return mapped(*(lax.iota(dtypes.as_dtype(dtype), d) for d in dims))
+
+
+def trace(
+    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None,
+    out: Any = None,
+) -> Array:  # fmt: skip
+    """The sum along a diagonal of two axes.
+
+    Raises:
+        ValueError: ``a`` has less than two dimensions.
+    """
+    no_out("trace", out)
+    return total(diagonal(a, offset, axis1, axis2), -1, dtype)

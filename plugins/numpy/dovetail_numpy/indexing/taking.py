@@ -12,7 +12,7 @@ import dovetail_lax as lax
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeError, axis_index, no_out
-from ..operations import number, reshape as to_shape, strong
+from ..operations import number, reshape as to_shape, shape_of, strong
 from ..promotion import INT32, broadcast, broadcast_shapes, convert, promote
 from .at import IndexUpdateRef
 from .reading import Options, index_dtype, wrapped
@@ -145,7 +145,7 @@ def put_along_axis(
     Raises:
         ValueError: ``inplace`` is not False, or numbers of dimensions differ.
     """
-    _not_in_place("put_along_axis", inplace)
+    not_in_place("put_along_axis", inplace)
     a, places = as_array("put_along_axis", arr), _indices("put_along_axis", indices)
     shape = a.shape
     if axis is None:
@@ -163,7 +163,8 @@ def put_along_axis(
     return to_shape(IndexUpdateRef(a, index).set(values, mode=mode), shape)
 
 
-def _not_in_place(name: str, inplace: bool) -> None:
+def not_in_place(name: str, inplace: bool) -> None:
+    """Raise if a function is to change its argument."""
     if inplace:
         raise ValueError(
             f"{name} cannot change an array in place: arrays are immutable. Pass inplace=False and "
@@ -180,7 +181,7 @@ def put(
         ValueError: ``inplace`` is not False, or the mode is unknown.
         NotImplementedError: the mode is ``"raise"``.
     """
-    _not_in_place("put", inplace)
+    not_in_place("put", inplace)
     a, places, values = as_array("put", a), _indices("put", ind), as_array("put", v, 2)
     places, values = to_shape(places, (places.size,)), to_shape(values, (values.size,))
     if not places.size or not values.size:
@@ -201,40 +202,12 @@ def put(
     return to_shape(flat, a.shape)
 
 
-def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
-    """``arr`` with ``vals`` (repeated as needed) written in order where ``mask`` is true.
-
-    Raises:
-        ValueError: ``inplace`` is not False, or there are no values to write.
-    """
-    _not_in_place("place", inplace)
-    a, m, v = as_array("place", arr), as_array("place", mask, 1), as_array("place", vals, 2)
-    if m.size != a.size:
-        raise ValueError(f"place: the mask has {m.size} elements, the array {a.size}")
-    if not v.size:
-        raise ValueError("place: there are no values to write")
-    return _place(a, to_shape(m, (m.size,)), to_shape(convert(v, a.dtype), (v.size,)))
-
-
-@fused()
-def _place(a: Any, m: Any, v: Any) -> Any:
-    from ..operations import select, truth
-
-    m = truth(m)
-    rank = lax.sub(lax.cumsum(lax.convert_element_type(m, INT32), axis=0), np.int32(1))
-    chosen = take_along(v, lax.rem(lax.max(rank, np.int32(0)), np.int32(v.size)), 0)
-    flat = to_shape(a, (a.size,))
-    return to_shape(select(m, chosen, flat), a.shape)
-
-
 def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """For each element of ``a``, the element of ``choices[a]`` at the same place.
 
     Raises:
         ValueError: the mode is unknown, or it is ``"raise"`` and an index is out of bounds.
     """
-    from ..operations import shape_of
-
     no_out("choose", out)
     a = _indices("choose", a)
     rows: Sequence[Any] = list(choices) if isinstance(choices, (list, tuple)) else list(
@@ -254,35 +227,3 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
     shape = broadcast_shapes("choose", a.shape, *(shape_of(v) for v in values))
     cases = [broadcast(as_array("choose", v), shape) for v in values]
     return strong(lax.select_n(broadcast(convert(a, INT32), shape), *cases))
-
-
-def compress(
-    condition: ArrayLike, a: ArrayLike, axis: int | None = None, *, size: int | None = None,
-    fill_value: ArrayLike = 0, out: None = None,
-) -> Array:  # fmt: skip
-    """Slices of ``a`` along ``axis`` (or elements) where ``condition`` is true.
-
-    Args:
-        size: the number of slices in the result, filled up with ``fill_value``; needed while
-            tracing.
-    """
-    from ..searching.finding import nonzero
-
-    no_out("compress", out)
-    a = as_array("compress", a, 1)
-    if axis is None:
-        a, axis = to_shape(a, (a.size,)), 0
-    axis = axis_index("compress", axis, a.ndim)
-    cond = as_array("compress", condition)
-    if cond.ndim != 1:
-        raise ValueError(f"compress: condition must have one dimension, got shape {cond.shape}")
-    (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])
-    return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
-
-
-def extract(
-    condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
-) -> Array:
-    """Elements of ``arr`` where ``condition`` is true, as a vector (see :func:`compress`)."""
-    cond = as_array("extract", condition)
-    return compress(to_shape(cond, (cond.size,)), arr, size=size, fill_value=fill_value)

@@ -7,9 +7,8 @@ from typing import Any
 from ..contraction import products
 from ..contraction.matmul import matmul as _matmul
 from ..creation.arrays import as_array
-from ..creation.matrices import diagonal as _diagonal
+from ..creation.matrices import diagonal as _diagonal, trace as _trace
 from ..operands import Array, ArrayLike, DTypeLike
-from .basic import trace as _trace
 
 
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:

@@ -13,6 +13,7 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
+from ..iteration import CHUNK, rows
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import common_type, convert
@@ -126,7 +127,11 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     x = as_array("unstack", x)
     if not x.shape:
         raise ValueError("unstack needs an array of at least one dimension, got a scalar")
-    return tuple(lax.unstack(x, axis_index("unstack", axis, x.ndim)))
+    at = axis_index("unstack", axis, x.ndim)
+    if x.shape[at] <= CHUNK:
+        return tuple(lax.unstack(x, at))
+    first = (at, *[i for i in range(x.ndim) if i != at])
+    return tuple(rows(lax.transpose(x, first) if at else x))
 
 
 def hstack(tup: Any, dtype: DTypeLike = None) -> Array:

@@ -12,6 +12,7 @@ from dovetail_core import ConcretizationTypeError, Tracer
 from ..creation import placing
 from ..creation.arrays import as_array
 from ..fusion import fused
+from ..indexing.taking import take_along
 from ..operands import Array, ArrayLike, here, integer
 from ..operations import number, reshape as to_shape, select, truth
 from ..promotion import INT32, convert, default_int, promote
@@ -123,8 +124,6 @@ def searchsorted(
     if x.ndim != 1:
         raise ValueError(f"searchsorted: a must be a vector, got shape {x.shape}")
     if sorter is not None:
-        from ..indexing.taking import take_along
-
         x = take_along(x, as_array("searchsorted", sorter, 3), 0)
     if x.shape[0] == 0:
         return lax.full(w.shape, 0, INT32)
@@ -178,8 +177,6 @@ def _by_sort(x: Any, v: Any, side: str, dtype: Any) -> Any:
 @fused(static=("side", "dtype"))
 def _by_bisection(x: Any, v: Any, side: str, dtype: Any) -> Any:
     """All elements at once: the interval halves until it is empty, in a fixed number of steps."""
-    from ..indexing.taking import take_along
-
     size = x.shape[0]
     low, high = lax.full(v.shape, 0, INT32), lax.full(v.shape, size, INT32)
     for _ in range(size.bit_length()):

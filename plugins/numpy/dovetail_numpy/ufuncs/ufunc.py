@@ -159,7 +159,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     Raises:
         TypeError: ``func`` is not callable.
     """
-    from .vectorize import vectorize
+    from ..functional import vectorize
 
     if not callable(func):
         raise TypeError(f"frompyfunc takes a function, got {type(func).__name__}")

@@ -1,4 +1,4 @@
-"""Gamma variates: the row ``random_gamma`` and the functions that apply it."""
+"""Gamma variates: the primitive ``random_gamma`` and the functions that apply it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding
 from ..fusing import fused
-from ..implementations import Implementation, Lanes
+from ..implementations import Implementation
 from ..keys import KeyArray, open_key
+from ..lanes import Lanes
 from .continuous import exponential_of
 from .normal import normal_of
 from .rejection import filled

@@ -20,8 +20,8 @@ from ..arguments import (
     parameter,
 )
 from ..fusing import fused
-from ..implementations import UINTS
 from ..keys import KeyArray, open_key
+from ..lanes import UINTS
 from .uniform import random_bits, split_keys
 
 I32 = np.dtype(np.int32)

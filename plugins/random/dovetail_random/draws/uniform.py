@@ -25,8 +25,8 @@ from ..arguments import (
     shape_of,
 )
 from ..fusing import fused
-from ..implementations import UINTS
 from ..keys import KeyArray, open_key
+from ..lanes import UINTS
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:

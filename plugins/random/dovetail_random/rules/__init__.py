@@ -1,1 +1,1 @@
-"""Rules of the rows of this plugin in the columns of others, one package per column."""
+"""Rules of the primitives of this plugin: a module per table, or for the tables of one owner."""

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Trace, typeof
+from dovetail_core import Trace, here, typeof
 from dovetail_core.interpret.mutable import LocalValue
 from dovetail_core.types.algebra import algebra
 
 from ..indexing import accumulate, read, write
-from ..places import here
 from ..primitives import (
     addupdate_p,
     empty_p,

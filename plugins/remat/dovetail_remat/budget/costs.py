@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, NamedTuple, Protocol
 
-from dovetail_core import ClosedJaxpr, Eqn, Primitive, RuleTable
+from dovetail_core import ClosedJaxpr, Eqn, Primitive, RegionInterface, RuleTable
 
 BALANCE = 0.5
 """Flops that take as long as moving one byte: what memory-bound operations cost."""
@@ -40,7 +40,7 @@ class Work(NamedTuple):
 
 
 def _derive(primitive: Primitive) -> Callable[..., float] | None:
-    if primitive.form is not None:
+    if primitive.regions is not None:
         return _of_programs(primitive)
     return lambda in_avals, out_avals, /, **params: float(sum(map(size, out_avals)))
 
@@ -51,16 +51,14 @@ def size(aval: Any) -> int:
 
 
 def _of_programs(primitive: Primitive) -> Callable[..., float]:
-    """All sub-programs, as often as a loop slices its operands; one of several branches."""
+    """All sub-programs, as often as a loop runs them; one of several branches."""
 
     def rule(in_avals: Any, out_avals: Any, /, **params: Any) -> float:
-        assert primitive.form is not None
-        form = primitive.form(params)
-        lengths = [in_avals[i].shape[0] for i in form.sliced]
-        lengths += [out_avals[i].shape[0] for i in form.stacked]
-        each = [program_flops(r.program) for r in form.regions]
-        once = max(each) if form.control is not None else sum(each)
-        return once * max(lengths, default=1)
+        assert primitive.regions is not None
+        interface: RegionInterface = primitive.regions(params)
+        each = [program_flops(r.program) for r in interface.regions]
+        once = max(each) if interface.control is not None else sum(each)
+        return once * (1 if interface.length is None else interface.length)
 
     return rule
 

@@ -95,7 +95,7 @@ class Graph:
 def fuses(eqn: Eqn, w: Work) -> bool:
     """Whether a compiler computes this operation within its consumers."""
     largest = max((size(v.aval) for v in eqn.outvars), default=0)
-    single = len(eqn.outvars) == 1 and eqn.primitive.form is None
+    single = len(eqn.outvars) == 1 and eqn.primitive.regions is None
     return single and w.flops <= _CHEAP * largest and not reduces(eqn, w)
 
 

@@ -13,7 +13,7 @@ from dovetail_core import ClosedJaxpr, Jaxpr, Literal, Var, dce_closed
 
 from ..parts import Parts, Stage, forward_program, without
 from .graph import Graph
-from .policy import Budget
+from .limit import Limit
 from .schedule import Piece, Schedule
 from .search import choose
 
@@ -28,7 +28,7 @@ class Plan:
         used: the values that are really kept: the backward pass reads them.
     """
 
-    budget: Budget
+    budget: Limit
     known: ClosedJaxpr
     graph: Graph
     chosen: Schedule
@@ -40,7 +40,7 @@ listener: ContextVar[list[Plan] | None] = ContextVar("dovetail_remat_plans", def
 """Where set, every plan that is used is appended."""
 
 
-def planned(split: Split, known: ClosedJaxpr, linear: ClosedJaxpr, budget: Budget) -> Parts:
+def planned(split: Split, known: ClosedJaxpr, linear: ClosedJaxpr, budget: Limit) -> Parts:
     """The two parts of a split program within a budget.
 
     Args:

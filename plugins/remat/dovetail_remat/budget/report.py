@@ -110,9 +110,7 @@ class BudgetReport:
             ImportError: matplotlib is not installed; says how to install it, and that
                 :meth:`sparkline` draws with text.
         """
-        from .drawing import draw
-
-        return draw(self, ax)
+        return _draw(self, ax)
 
 
 def report_of(f: Callable[..., Any], args: Any, kwargs: Any) -> BudgetReport:
@@ -157,6 +155,29 @@ def _report(plan: Plan) -> BudgetReport:
         graph.forward.flops, chosen.again.flops, chosen.timeline, free.timeline,
         len(graph.known),
     )  # fmt: skip
+
+
+def _draw(report: BudgetReport, ax: Any) -> Any:
+    """The axes with live memory within the budget and without one (see ``BudgetReport.plot``)."""
+    if ax is None:
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as e:
+            raise ImportError(
+                "BudgetReport.plot draws with matplotlib, which is not installed: pip install "
+                "'dovetail[viz]'. print(report) and report.sparkline() draw with text."
+            ) from e
+        ax = Figure(figsize=(8, 3.5), layout="constrained").subplots()
+    megabytes = [1e-6 * b for b in report.timeline]
+    free = [1e-6 * b for b in report.unlimited_timeline]
+    ax.plot(free, color="0.65", label="no limit")
+    ax.fill_between(range(len(megabytes)), megabytes, alpha=0.5, label="within the budget")
+    ax.axhline(1e-6 * report.limit, color="tab:red", linestyle="--", label="budget")
+    ax.axvline(report.turn, color="0.8", zorder=0)
+    ax.set(xlabel="operations, forward and then back", ylabel="live memory [MB]", title=report.name)
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False)
+    return ax
 
 
 def _some(title: str, items: Sequence[Any], most: int = 12) -> list[str]:

@@ -9,8 +9,10 @@ from typing import Any
 from dovetail_core import (
     CONTROL,
     ClosedJaxpr,
-    Form,
+    Kind,
+    Operand,
     Region,
+    RegionInterface,
     ShapedArray,
     with_leading,
 )
@@ -92,25 +94,28 @@ class Loop:
         return replace(self, body=body, num_consts=consts, num_carry=carry, **changes)
 
 
-def form_of(params: dict[str, Any]) -> Form:
-    """The structural interface of the loop that ``params`` describe."""
+def regions_of(params: dict[str, Any]) -> RegionInterface:
+    """The regions of the loop that ``params`` describe."""
     loop = Loop.of(params)
     nc, nk = loop.num_consts, loop.num_carry
-    ins, outs = range(len(loop.body.in_avals)), range(len(loop.body.out_avals))
+    ins, outs = len(loop.body.in_avals), len(loop.body.out_avals)
 
-    def rebuild(
-        programs: Sequence[ClosedJaxpr], widths: Sequence[int], out_widths: Sequence[int]
-    ) -> dict[str, Any]:
-        counts = {"num_consts": sum(widths[:nc]), "num_carry": sum(widths[nc : nc + nk])}
+    def rebuild(programs: Sequence[ClosedJaxpr], operands: Sequence[Operand]) -> dict[str, Any]:
+        kinds = [x.kind for x in operands]
+        counts = {
+            "num_consts": kinds.count(Kind.CONSTANT),
+            "num_carry": kinds.count(Kind.CARRIED),
+        }
         condition = programs[0] if len(programs) == 2 else None
         return {**params, "condition": condition, "body": programs[-1], **counts}
 
-    step = Region(loop.body, tuple(ins), tuple(outs))
-    test = () if loop.condition is None else (Region(loop.condition, tuple(ins), (CONTROL,)),)
-    return Form(
-        (*test, step),
+    step = Region(loop.body, tuple(range(ins)), tuple(range(outs)))
+    test = Region(loop.condition, tuple(range(ins)), (CONTROL,)) if loop.condition else None
+    return RegionInterface(
+        (step,) if test is None else (test, step),
+        (*[Kind.CONSTANT] * nc, *[Kind.CARRIED] * nk, *[Kind.SLICED] * (ins - nc - nk)),
+        (*[Kind.CARRIED] * nk, *[Kind.STACKED] * (outs - nk)),
         rebuild,
-        loop=tuple((i, nc + i) for i in range(nk)),
-        sliced=frozenset(ins[nc + nk :]),
-        stacked=frozenset(outs[nk:]),
+        runs="in turn",
+        length=loop.length,
     )

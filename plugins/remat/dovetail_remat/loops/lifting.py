@@ -10,7 +10,7 @@ from typing import Any
 
 from dovetail_core import lift_structures
 
-from .description import Loop, form_of
+from .description import Loop, regions_of
 from .machine import pick
 from .rows import forward_p, reverse_p
 from .second import operands_of
@@ -21,13 +21,13 @@ Carrier = Any
 def lifted_forward(carrier: Carrier, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """``checkpointed_forward`` on lifted operands."""
     loop, stored = Loop.of(params), params["stored"]
-    form = form_of(loop.params)
-    ins = [carrier.structure(x, int(k in form.sliced)) for k, x in enumerate(args)]
-    lifted = lift_structures(carrier, form, ins)
+    interface = regions_of(loop.params)
+    ins = [carrier.structure(x, interface.depth(k)) for k, x in enumerate(args)]
+    lifted = lift_structures(carrier, interface, ins)
     operands = [
         a
         for k, (x, s) in enumerate(zip(args, lifted.operands))
-        for a in carrier.arrays(x, s, int(k in form.sliced))
+        for a in carrier.arrays(x, s, interface.depth(k))
     ]
     nk = loop.num_carry
     widths = _widths(carrier, loop.body.out_avals, lifted.results)
@@ -73,9 +73,9 @@ class _Reverse:
         self.loop = Loop.of(params)
         self.unknown: tuple[bool, ...] = params["unknown"]
         self.start, self.middle, _ = operands_of(params, args)
-        form = form_of(self.loop.params)
-        self.depths = [int(k in form.sliced) for k in range(len(self.unknown))]
-        self.lifted = lift_structures(carrier, form, self._structures())
+        interface = regions_of(self.loop.params)
+        self.depths = [interface.depth(k) for k in range(len(self.unknown))]
+        self.lifted = lift_structures(carrier, interface, self._structures())
 
     def _structures(self) -> list[Any]:
         known = iter(self.args[self.start : self.middle])

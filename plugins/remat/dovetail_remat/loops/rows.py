@@ -2,8 +2,9 @@
 
 ``checkpointed_loop`` is a loop that says how it is to be reversed. When it is linearized it becomes
 ``checkpointed_forward``, which also keeps states, and ``checkpointed_linear``, the linear rest. The
-transpose of that is ``checkpointed_reverse``, and the derivative of this ``checkpointed_second``.
-Each is said in plain loops or in another of these rows, so that no order of derivative leaves them.
+transpose of that is ``checkpointed_reverse``, and the derivative of this ``checkpointed_second``
+(module ``second``). Each is said in plain loops or in another of these, so that no order of
+derivative leaves them.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ from typing import Any
 
 from dovetail_core import Primitive
 
-from .description import Loop, form_of
+from .description import Loop, regions_of
 
 
-def _is_high(*, body: Any, **params: Any) -> bool:
+def is_high(*, body: Any, **params: Any) -> bool:
+    """Whether the loop has values of high types."""
     return body.jaxpr.is_high
 
 
 # checkpointed_loop(*consts, *carry, *xs) -> (*carry, *ys)
 
 loop_p = Primitive("checkpointed_loop", multiple_results=True)
-loop_p.def_form(form_of)
+loop_p.def_regions(regions_of)
 
 
 @loop_p.def_abstract_eval
@@ -51,7 +53,7 @@ def _plain_loop(*operands: Any, **params: Any) -> list[Any]:
 # computed from the operands, and is used in place of that.
 
 forward_p = Primitive("checkpointed_forward", multiple_results=True)
-forward_p.is_high = _is_high
+forward_p.is_high = is_high
 
 
 @forward_p.def_abstract_eval
@@ -74,7 +76,7 @@ def _forward(*operands: Any, stored: tuple[bool, ...], **params: Any) -> list[An
 # the other carries, which are only used by the transpose.
 
 linear_p = Primitive("checkpointed_linear", multiple_results=True)
-linear_p.is_high = _is_high
+linear_p.is_high = is_high
 
 
 @linear_p.def_abstract_eval
@@ -98,11 +100,12 @@ def _linear(*operands: Any, unknown: tuple[bool, ...], **params: Any) -> list[An
 # ``ys`` that are marked in ``given``. Where nothing was kept (``cached`` is false) it is made here.
 
 reverse_p = Primitive("checkpointed_reverse", multiple_results=True)
-reverse_p.is_high = _is_high
+reverse_p.is_high = is_high
 
 
 @reverse_p.def_abstract_eval
-def _reverse_type(*avals: Any, unknown: tuple[bool, ...], **params: Any) -> list[Any]:
+def reverse_type(*avals: Any, unknown: tuple[bool, ...], **params: Any) -> list[Any]:
+    """The types of the results of ``checkpointed_reverse``."""
     types = Loop.of(params).in_types
     return [a.cotangent_type() for a, u in zip(types, unknown) if u]
 
@@ -112,24 +115,3 @@ def _reverse(*operands: Any, **params: Any) -> list[Any]:
     from .reversal import run_reverse
 
     return run_reverse(operands, params)
-
-
-# checkpointed_second(*operands, *tangents) -> (*results, *their tangents) of checkpointed_reverse,
-# with tangents for the operands marked in ``dotted`` (all but what is kept); only the tangents if
-# ``rest`` is true, and then it is linear in ``tangents``.
-
-second_p = Primitive("checkpointed_second", multiple_results=True)
-second_p.is_high = _is_high
-
-
-@second_p.def_abstract_eval
-def _second_type(*avals: Any, rest: bool, **params: Any) -> list[Any]:
-    types = _reverse_type(**params)
-    return types if rest else types + [a.tangent_type() for a in types]
-
-
-@second_p.def_decomposition
-def _second(*operands: Any, **params: Any) -> list[Any]:
-    from .second import run_second
-
-    return run_second(operands, params)

@@ -12,8 +12,9 @@ from dovetail_core import ClosedJaxpr, ShapedArray, stage_closed
 from dovetail_core.testing import Sample
 
 from .description import Loop
-from .rows import loop_p, reverse_p, second_p
+from .rows import loop_p, reverse_p
 from .schemes import Binomial, Online, Periodic
+from .second import second_p
 
 VECTOR, SCALAR = ShapedArray((2,), np.float32), ShapedArray((), np.float32)
 W, C = np.float32(0.75), np.array([0.5, -0.25], np.float32)

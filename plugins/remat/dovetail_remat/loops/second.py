@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import typeof
+from dovetail_core import Primitive, typeof
 from dovetail_core.types.algebra import zeros
 
 from .description import Loop
 from .doubling import doubled
 from .machine import pick
-from .rows import reverse_p
+from .rows import is_high, reverse_p, reverse_type
 
 
 def operands_of(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int, int]:
@@ -62,3 +62,22 @@ def _flat(pairs: Sequence[tuple[Any, Any]], lifted: Sequence[bool]) -> list[Any]
         if dot:
             found.append(zeros(typeof(x).tangent_type()) if t is None else t)
     return found
+
+
+# checkpointed_second(*operands, *tangents) -> (*results, *their tangents) of checkpointed_reverse,
+# with tangents for the operands marked in ``dotted`` (all but what is kept); only the tangents if
+# ``rest`` is true, and then it is linear in ``tangents``.
+
+second_p = Primitive("checkpointed_second", multiple_results=True)
+second_p.is_high = is_high
+
+
+@second_p.def_abstract_eval
+def _second_type(*avals: Any, rest: bool, **params: Any) -> list[Any]:
+    types = reverse_type(**params)
+    return types if rest else types + [a.tangent_type() for a in types]
+
+
+@second_p.def_decomposition
+def _second(*operands: Any, **params: Any) -> list[Any]:
+    return run_second(operands, params)

@@ -14,9 +14,10 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
+from dovetail_core.rules.dce import needed_by, reduced_params, reduced_programs
 from dovetail_core.types.algebra import add, zeros
 
-from .description import Loop
+from .description import Loop, regions_of
 from .machine import pick, run
 
 Flags = tuple[bool, ...]
@@ -105,23 +106,7 @@ def reduced_loop(
 
     Returns it, which operands are left, and which results (a carry that another needs is one).
     """
-    nc, nk = loop.num_consts, loop.num_carry
-    tested = [False] * (nc + nk)
-    if loop.condition is not None:
-        tested = dce_closed(loop.condition, [True])[1]
-    left = [u or t or k for u, t, k in zip(used, tested[nc:], keep[nc : nc + nk])]
-    left += used[nk:]
-    while True:
-        needed = dce_closed(loop.body, left)[1]
-        carry = [u or n for u, n in zip(left, needed[nc : nc + nk])]
-        if carry == left[:nk]:
-            break
-        left[:nk] = carry
-    needed = [n or k for n, k in zip(needed, keep)]
-    needed[:nc] = [n or t for n, t in zip(needed, tested[:nc])]
-    needed[nc : nc + nk] = carry
-    body = dce_closed(loop.body, left, needed)[0]
-    condition = loop.condition
-    if condition is not None:
-        condition = dce_closed(condition, [True], needed[: nc + nk])[0]
-    return loop.with_body(body, sum(needed[:nc]), sum(carry), condition=condition), needed, left
+    interface = regions_of(loop.params)
+    needed, left = needed_by(interface, used, keep)
+    programs = reduced_programs(interface, needed, left)
+    return Loop.of(reduced_params(interface, needed, programs)), needed, left

@@ -1,4 +1,7 @@
-"""Tracing the functions given to control flow, and comparing the types they return."""
+"""Tracing the functions given to control flow, and comparing the types they return.
+
+The body of a loop is traced until the type of its carry stays what it is.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ from dovetail_core import (
     ShapedArray,
     Var,
     callable_name,
-    current_source,
-    describe_source,
+    here,
     stage,
     typeof,
 )
@@ -23,6 +25,10 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+
+from ...promotion import TypePromotionError, common_type
+
+place = here
 
 
 class Staged(NamedTuple):
@@ -40,11 +46,6 @@ class Staged(NamedTuple):
 def name_of(f: Any) -> str:
     """A function's name, for messages and programs."""
     return callable_name(f)
-
-
-def place() -> str:
-    """`` at FILE:LINE (FUNCTION)``: the user's line that calls control flow, for messages."""
-    return describe_source(current_source())
 
 
 def check_function(f: Any, what: str) -> None:
@@ -160,7 +161,7 @@ def _hint(x: Any, y: Any) -> str:
 
 def strengthen(x: Any, aval: Any) -> Any:
     """``x`` with the strong type ``aval``, where it is weakly typed."""
-    from ...primitives.conversion import convert_element_type_p
+    from ...primitives.values import convert_element_type_p
 
     own: Any = typeof(x)
     if own == aval:
@@ -189,3 +190,53 @@ def with_strong_outputs(s: Staged, wanted: Sequence[Any]) -> Staged:
 def join_weak(a: Any, b: Any) -> Any:
     """The type that two types differing in weak typing share."""
     return a if a == b else a.strong()
+
+
+def stage_carry(
+    what: str,
+    body: Callable[..., Any],
+    in_tree: Any,
+    carry_tree: Any,
+    leaves: list[Any],
+    out_tree: Callable[[Staged], Any],
+    more: tuple[Any, ...] = (),
+) -> tuple[list[Any], Staged]:
+    """Trace a loop body whose first results are its carry.
+
+    A carry that starts weakly typed (a Python scalar) starts as what it comes back as, where that
+    is another type of the lattice above its own: ``0`` as a float, say, or strongly typed. Each
+    round moves a carry up the lattice, so the rounds end.
+
+    Args:
+        leaves: initial carry. more: types of the inputs after the carry.
+        out_tree: the structure of the carry that the body returned.
+    """
+    while True:
+        avals = operand_types(leaves, carry_tree, f"{what}: the initial carry")
+        refuse_mutable(what, "a loop's carry", avals, lambda: paths(carry_tree, "carry"))
+        staged = stage_function(body, in_tree, [*avals, *more])
+        context = f"{what}: the loop carry"
+        result = f"the result of {name_of(body)}"
+        check_structure(context, "the input", carry_tree, result, out_tree(staged))
+        outs = staged.out_avals[: len(leaves)]
+        if all(a == b for a, b in zip(avals, outs)):
+            return leaves, staged
+        wanted = [a if a == b else _raised(a, b) for a, b in zip(avals, outs)]
+        if wanted == avals:
+            names = paths(carry_tree, "carry")
+            check_types(context, "the input", avals, result, outs, names)
+            return leaves, with_strong_outputs(staged, [*avals, *staged.out_avals[len(avals) :]])
+        leaves = [strengthen(x, w) for x, w in zip(leaves, wanted)]
+
+
+def _raised(a: Any, b: Any) -> Any:
+    """The strong type of a carry that starts as ``a``, if weakly typed, and comes back as ``b``."""
+    if not getattr(a, "weak_type", False):
+        return a
+    if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:
+        try:
+            found, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
+            return a.update(dtype=found, weak_type=False)
+        except TypePromotionError:  # nothing is above both: the comparison of types says so
+            return a
+    return a.strong() if same_but_weak(a, b) else a

@@ -13,7 +13,7 @@ from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.control_flow import cond_p
-from ...primitives.conversion import convert_element_type_p
+from ...primitives.values import convert_element_type_p
 from ._staging import (
     Staged,
     check_function,

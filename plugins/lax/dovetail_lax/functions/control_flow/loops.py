@@ -7,32 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, ShapedArray, Tracer, get_trace, typeof
+from dovetail_core import EVAL, Tracer, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.arithmetic import add_p
-from ...primitives.comparison import lt_p
 from ...primitives.control_flow import while_p
-from ...promotion import TypePromotionError, common_type
+from ...primitives.discrete import lt_p
 from ._checkpointing import checkpointing
 from ._staging import (
     Staged,
     check_function,
-    check_structure,
-    check_types,
     close_together,
     name_of,
     operand_types,
-    paths,
     place,
-    refuse_mutable,
-    same_but_weak,
+    stage_carry,
     stage_function,
     strengthen,
-    with_strong_outputs,
 )
+from .scanning import scan_of
 
 
 def while_loop(
@@ -95,56 +90,6 @@ def while_of(
     return tree_unflatten(tree, outs)
 
 
-def stage_carry(
-    what: str,
-    body: Callable[..., Any],
-    in_tree: Any,
-    carry_tree: Any,
-    leaves: list[Any],
-    out_tree: Callable[[Staged], Any],
-    more: tuple[Any, ...] = (),
-) -> tuple[list[Any], Staged]:
-    """Trace a loop body whose first results are its carry.
-
-    A carry that starts weakly typed (a Python scalar) starts as what it comes back as, where that
-    is another type of the lattice above its own: ``0`` as a float, say, or strongly typed. Each
-    round moves a carry up the lattice, so the rounds end.
-
-    Args:
-        leaves: initial carry. more: types of the inputs after the carry.
-        out_tree: the structure of the carry that the body returned.
-    """
-    while True:
-        avals = operand_types(leaves, carry_tree, f"{what}: the initial carry")
-        refuse_mutable(what, "a loop's carry", avals, lambda: paths(carry_tree, "carry"))
-        staged = stage_function(body, in_tree, [*avals, *more])
-        context = f"{what}: the loop carry"
-        result = f"the result of {name_of(body)}"
-        check_structure(context, "the input", carry_tree, result, out_tree(staged))
-        outs = staged.out_avals[: len(leaves)]
-        if all(a == b for a, b in zip(avals, outs)):
-            return leaves, staged
-        wanted = [a if a == b else _raised(a, b) for a, b in zip(avals, outs)]
-        if wanted == avals:
-            names = paths(carry_tree, "carry")
-            check_types(context, "the input", avals, result, outs, names)
-            return leaves, with_strong_outputs(staged, [*avals, *staged.out_avals[len(avals) :]])
-        leaves = [strengthen(x, w) for x, w in zip(leaves, wanted)]
-
-
-def _raised(a: Any, b: Any) -> Any:
-    """The strong type of a carry that starts as ``a``, if weakly typed, and comes back as ``b``."""
-    if not getattr(a, "weak_type", False):
-        return a
-    if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:
-        try:
-            found, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
-            return a.update(dtype=found, weak_type=False)
-        except TypePromotionError:  # nothing is above both: the comparison of types says so
-            return a
-    return a.strong() if same_but_weak(a, b) else a
-
-
 def _check_predicate(cond_fun: Any, condition: Staged) -> None:
     written = writes(condition.jaxpr.effects)
     if written:
@@ -202,8 +147,6 @@ def fori_loop(
                 f"fori_loop: unroll needs bounds that are known while tracing{place()}"
             )
         return _while(lower, upper, body_fun, init_val, checkpoint)
-    from .scanning import scan_of
-
     start, one = _first_index(int(lower), int(upper), dtype)
 
     def step(carry: Any, _: Any) -> Any:

@@ -28,8 +28,8 @@ from ._staging import (
     paths,
     place,
     refuse_mutable,
+    stage_carry,
 )
-from .loops import stage_carry
 
 
 def scan(

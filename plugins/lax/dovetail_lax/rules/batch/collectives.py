@@ -20,9 +20,9 @@ from ...primitives.collectives import (
     ppermute_p,
     psum_p,
 )
-from ...primitives.creation import iota_p
 from ...primitives.moves import moved, repeated, spread
 from ...primitives.reductions import reduce_max_p, reduce_min_p, reduce_sum_p
+from ...primitives.values import iota_p
 from ...scalars import scalar
 
 

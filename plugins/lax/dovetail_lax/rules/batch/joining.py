@@ -20,9 +20,9 @@ from ...primitives.joining import (
     unstack_p,
 )
 from ...primitives.moves import full, spread
-from ...primitives.selection import select_n_p
 from ...primitives.shape import Shape
-from .kinds import first
+from ...primitives.values import select_n_p
+from .elementwise import first
 
 Dims = Sequence[int | None]
 

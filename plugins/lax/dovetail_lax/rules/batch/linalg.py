@@ -18,7 +18,7 @@ from ...primitives.factorizations import (
 )
 from ...primitives.moves import moved, reshaped
 from ...primitives.spectral import eig_p, eigh_p, svd_p
-from .kinds import first
+from .elementwise import first
 
 
 def _leading(primitive: Primitive) -> None:

@@ -1,4 +1,4 @@
-"""Reductions over a mapped axis: the other axes shift."""
+"""Batching of reductions, whole and cumulative."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ from dovetail_core import Primitive
 from ...primitives.reductions import (
     argmax_p,
     argmin_p,
+    cumlogsumexp_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
     reduce_and_p,
     reduce_max_p,
     reduce_min_p,
@@ -60,3 +65,17 @@ def _reduce(
     axes = shifted(dimensions, dim)
     out = reduce_p.bind(*operands, *args[n:], jaxpr=jaxpr, dimensions=axes)
     return out, [dim - sum([a < dim for a in axes])] * n
+
+
+def _cumulative(primitive: Primitive) -> None:
+    def rule(
+        mapped: Any, args: Sequence[Any], dims: Sequence[Any], *, axis: int, reverse: bool
+    ) -> tuple[Any, int]:
+        dim: int = dims[0]
+        return primitive.bind(args[0], axis=axis + (axis >= dim), reverse=reverse), dim
+
+    batch_rules.set(primitive, rule)
+
+
+for _primitive in (cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p):
+    _cumulative(_primitive)

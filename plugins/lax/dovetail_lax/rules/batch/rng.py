@@ -9,8 +9,8 @@ from dovetail_batching import batch_rules
 
 from ...primitives.moves import full, joined, repeated, reshaped
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
-from ...primitives.slicing import slice_p
-from .kinds import first
+from ...primitives.shape import slice_p
+from .elementwise import first
 
 
 def _each(size: int, draw: Callable[[int], Sequence[Any]]) -> list[Any]:

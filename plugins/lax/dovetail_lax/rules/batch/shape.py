@@ -15,7 +15,7 @@ from ...primitives.shape import (
     squeeze_p,
     transpose_p,
 )
-from .kinds import first
+from .elementwise import first
 
 Batched = tuple[Any, int]
 

@@ -10,14 +10,12 @@ import numpy as np
 from dovetail_batching import batch_rules
 from dovetail_core import typeof
 
+from ...primitives.gather import ScatterDimensionNumbers, scatter_p
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.moves import joined, spread
-from ...primitives.scatter import ScatterDimensionNumbers, scatter_p
-from ...primitives.shape import Shape
-from ...primitives.slicing import dynamic_slice_p, dynamic_update_slice_p, slice_p
-from .gather import gather_batch
-from .kinds import first
-from .scatter import scatter_batch
+from ...primitives.shape import Shape, dynamic_slice_p, dynamic_update_slice_p, slice_p
+from .elementwise import first
+from .gather import gather_batch, scatter_batch
 
 Dims = Sequence[int | None]
 

@@ -2,7 +2,6 @@
 
 from . import (
     contractions as contractions,
-    control_flow as control_flow,
     linalg as linalg,
     moving as moving,
     reductions as reductions,

@@ -7,8 +7,7 @@ from typing import Any
 
 from dovetail_remat import cost_rules
 
-from ...primitives.conv import conv_general_dilated_p
-from ...primitives.dot import dot_general_p
+from ...primitives.contractions import conv_general_dilated_p, dot_general_p
 from ...primitives.fft import fft_p
 
 

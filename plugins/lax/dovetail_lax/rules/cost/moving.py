@@ -6,9 +6,8 @@ from typing import Any
 
 from dovetail_remat import cost_rules
 
-from ...primitives.creation import iota_p
-from ...primitives.identity import copy_p
 from ...primitives.shape import broadcast_in_dim_p, reshape_p, squeeze_p
+from ...primitives.values import copy_p, iota_p
 
 
 def _free(ins: Any, outs: Any, /, **params: Any) -> float:

@@ -7,6 +7,14 @@ from typing import Any
 
 from dovetail_remat import cost_rules
 
+from ...primitives.gather import (
+    scatter_add_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
 from ...primitives.reductions import (
     argmax_p,
     argmin_p,
@@ -18,14 +26,6 @@ from ...primitives.reductions import (
     reduce_prod_p,
     reduce_sum_p,
     reduce_xor_p,
-)
-from ...primitives.scatter import (
-    scatter_add_p,
-    scatter_max_p,
-    scatter_min_p,
-    scatter_mul_p,
-    scatter_p,
-    scatter_sub_p,
 )
 from ...primitives.sorting import sort_p, top_k_p
 

@@ -30,11 +30,9 @@ from ...primitives.arithmetic import (
     square_p,
     sub_p,
 )
-from ...primitives.comparison import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
-from ...primitives.complex import complex_p, conj_p, real_p
-from ...primitives.conversion import convert_element_type_p
-from ...primitives.exponential import log_p
-from ...primitives.selection import select_n_p
+from ...primitives.discrete import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
+from ...primitives.transcendental import log_p
+from ...primitives.values import complex_p, conj_p, convert_element_type_p, real_p, select_n_p
 from ...scalars import PYTHON_SCALARS, scalar
 from .kinds import fit, linear, nary, unary, zero
 

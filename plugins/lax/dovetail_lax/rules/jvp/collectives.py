@@ -18,8 +18,8 @@ from ...primitives.collectives import (
     ppermute_p,
     psum_p,
 )
-from ...primitives.comparison import eq_p
-from ...primitives.conversion import convert_element_type_p
+from ...primitives.discrete import eq_p
+from ...primitives.values import convert_element_type_p
 from .kinds import linear, zero
 
 for _p in (psum_p, ppermute_p, all_gather_p, all_to_all_p):

@@ -22,8 +22,6 @@ from ...matrices import (
     upper,
 )
 from ...primitives.arithmetic import add_p, mul_p, neg_p, sub_p
-from ...primitives.complex import real_p
-from ...primitives.conversion import convert_element_type_p
 from ...primitives.factorizations import (
     cholesky_p,
     lu_p,
@@ -32,8 +30,8 @@ from ...primitives.factorizations import (
     triangular_solve_p,
 )
 from ...primitives.moves import along, joined, padded
-from ...primitives.selection import select_n_p
 from ...primitives.shape import transpose_p
+from ...primitives.values import convert_element_type_p, real_p, select_n_p
 from ...scalars import scalar
 from .kinds import zero
 from .sorting import taken_rows

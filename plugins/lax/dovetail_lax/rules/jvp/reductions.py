@@ -1,8 +1,4 @@
-"""Derivatives of reductions.
-
-Those of products and of reductions by a program follow from their decompositions, trees of products
-and of the program: they are right where a factor is zero, too.
-"""
+"""Derivatives of reductions, whole and cumulative."""
 
 from __future__ import annotations
 
@@ -12,12 +8,18 @@ from typing import Any
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
-from ...primitives.arithmetic import div_p, mul_p
-from ...primitives.comparison import eq_p
-from ...primitives.conversion import convert_element_type_p
+from ...primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from ...primitives.discrete import eq_p
+from ...primitives.moves import reversed_along
 from ...primitives.reductions import (
     argmax_p,
     argmin_p,
+    cumlogsumexp_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
+    logaddexp,
     reduce_and_p,
     reduce_max_p,
     reduce_min_p,
@@ -28,7 +30,11 @@ from ...primitives.reductions import (
     reduce_xor_p,
 )
 from ...primitives.shape import broadcast_in_dim_p
-from .decomposed import by_decomposition
+from ...primitives.transcendental import exp_p
+from ...primitives.trees import scan
+from ...primitives.values import convert_element_type_p, select_n_p
+from ...scalars import scalar
+from .discrete import by_decomposition
 from .kinds import linear, zero
 
 linear(reduce_sum_p)
@@ -61,3 +67,34 @@ def _extremum(primitive: Primitive) -> None:
 
 _extremum(reduce_max_p)
 _extremum(reduce_min_p)
+
+
+linear(cumsum_p)
+by_decomposition(cumprod_p)
+by_decomposition(cummax_p)
+by_decomposition(cummin_p)
+
+
+@jvp_rules.register(cumlogsumexp_p)
+def _cumlogsumexp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, reverse: bool
+) -> tuple[Any, Any]:
+    # The tangent of a log-sum-exp is the mean of tangents weighted by exp(x - log-sum-exp). Pairs
+    # of log-sum-exp and mean combine associatively, and no weight ever overflows.
+    pair = [reversed_along(x, (axis,)) if reverse else x for x in (*primals, *tangents)]
+    tangent = scan(pair, _weighted, axis)[1]
+    answer = cumlogsumexp_p.bind(primals[0], axis=axis, reverse=reverse)
+    return answer, reversed_along(tangent, (axis,)) if reverse else tangent
+
+
+def _weighted(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    total = logaddexp(a[0], b[0])
+    return [total, add_p.bind(_share(a, total), _share(b, total))]
+
+
+def _share(part: Sequence[Any], total: Any) -> Any:
+    x, tangent = part
+    # Where both are the same infinity their difference is NaN, the weight 1.
+    weight = exp_p.bind(sub_p.bind(x, total))
+    weight = select_n_p.bind(eq_p.bind(x, total), weight, scalar(1.0, x.dtype))
+    return mul_p.bind(tangent, weight)

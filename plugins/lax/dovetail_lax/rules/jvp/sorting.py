@@ -10,12 +10,12 @@ import numpy as np
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
-from ...primitives.creation import iota_p
 from ...primitives.gather import gather_p
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.moves import along
 from ...primitives.shape import broadcast_in_dim_p, reshape_p
 from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
+from ...primitives.values import iota_p
 
 _INDEX = np.dtype(np.int32)
 

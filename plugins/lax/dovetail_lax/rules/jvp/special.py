@@ -6,9 +6,13 @@ from math import pi, sqrt
 from typing import Any
 
 from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sign_p, square_p, sub_p
-from ...primitives.comparison import eq_p
-from ...primitives.exponential import exp_p, log1p_p, log_p
-from ...primitives.selection import select_n_p
+from ...primitives.discrete import eq_p
+from ...primitives.incomplete import (
+    igamma_grad_a_p,
+    igamma_p,
+    igammac_p,
+    regularized_incomplete_beta_p,
+)
 from ...primitives.special import (
     bessel_i0e_p,
     bessel_i1e_p,
@@ -16,14 +20,12 @@ from ...primitives.special import (
     erf_inv_p,
     erf_p,
     erfc_p,
-    igamma_grad_a_p,
-    igamma_p,
-    igammac_p,
     lgamma_p,
     polygamma_p,
-    regularized_incomplete_beta_p,
     zeta_p,
 )
+from ...primitives.transcendental import exp_p, log1p_p, log_p
+from ...primitives.values import select_n_p
 from ...scalars import scalar
 from .kinds import nary, unary
 

@@ -22,12 +22,10 @@ from ...matrices import (
     on_rows,
 )
 from ...primitives.arithmetic import add_p, div_p, mul_p, sub_p
-from ...primitives.comparison import eq_p
-from ...primitives.complex import real_p
-from ...primitives.conversion import convert_element_type_p
+from ...primitives.discrete import eq_p
 from ...primitives.factorizations import lu_p
-from ...primitives.selection import select_n_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
+from ...primitives.values import convert_element_type_p, real_p, select_n_p
 from ...scalars import scalar
 from .factorizations import Many, Pair, solve
 from .sorting import taken_rows

@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
-from ...primitives.comparison import ge_p, le_p
+from ...primitives.discrete import ge_p, le_p
 from ...primitives.windows import (
     reduce_window_max_p,
     reduce_window_min_p,
@@ -18,7 +18,7 @@ from ...primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from .decomposed import by_decomposition
+from .discrete import by_decomposition
 from .kinds import linear, nary
 
 linear(reduce_window_sum_p)

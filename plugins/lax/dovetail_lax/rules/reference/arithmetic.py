@@ -29,7 +29,7 @@ from ...primitives.arithmetic import (
     square_p,
     sub_p,
 )
-from ...primitives.complex import real_part
+from ...primitives.values import real_part
 from .kinds import Array, quiet, rounded, same_type, wide, widened
 
 same_type(add_p, np.add)

@@ -11,8 +11,8 @@ from dovetail_backends import reference_rules
 from dovetail_core import Primitive
 
 from ...dtypes import iinfo, itemsize_bits, kind_of
-from ...primitives import bits as b, comparison as c, rounding as r
-from ...primitives.rounding import RoundingMethod
+from ...primitives import discrete as d
+from ...primitives.discrete import RoundingMethod
 from .kinds import Array, quiet, same_type, wide
 
 
@@ -29,15 +29,15 @@ def total_order(x: Array) -> Array:
     return np.where(raw < 0, least - raw - 1, raw)
 
 
-_comparison(c.eq_p, np.equal)
-_comparison(c.ne_p, np.not_equal)
-_comparison(c.lt_p, np.less)
-_comparison(c.le_p, np.less_equal)
-_comparison(c.gt_p, np.greater)
-_comparison(c.ge_p, np.greater_equal)
-_comparison(c.eq_to_p, lambda x, y: total_order(x) == total_order(y))
-_comparison(c.le_to_p, lambda x, y: total_order(x) <= total_order(y))
-_comparison(c.lt_to_p, lambda x, y: total_order(x) < total_order(y))
+_comparison(d.eq_p, np.equal)
+_comparison(d.ne_p, np.not_equal)
+_comparison(d.lt_p, np.less)
+_comparison(d.le_p, np.less_equal)
+_comparison(d.gt_p, np.greater)
+_comparison(d.ge_p, np.greater_equal)
+_comparison(d.eq_to_p, lambda x, y: total_order(x) == total_order(y))
+_comparison(d.le_to_p, lambda x, y: total_order(x) <= total_order(y))
+_comparison(d.lt_to_p, lambda x, y: total_order(x) < total_order(y))
 
 
 def _width(x: Array) -> int:
@@ -79,14 +79,14 @@ def _bitwise(f: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-same_type(b.not_p, _bitwise(np.invert))
-same_type(b.and_p, _bitwise(np.bitwise_and))
-same_type(b.or_p, _bitwise(np.bitwise_or))
-same_type(b.xor_p, _bitwise(np.bitwise_xor))
-same_type(b.shift_left_p, _shift_left)
-same_type(b.shift_right_logical_p, _shift_right_logical)
-same_type(b.shift_right_arithmetic_p, _shift_right_arithmetic)
-same_type(b.population_count_p, lambda x: np.bitwise_count(_unsigned(x)))
+same_type(d.not_p, _bitwise(np.invert))
+same_type(d.and_p, _bitwise(np.bitwise_and))
+same_type(d.or_p, _bitwise(np.bitwise_or))
+same_type(d.xor_p, _bitwise(np.bitwise_xor))
+same_type(d.shift_left_p, _shift_left)
+same_type(d.shift_right_logical_p, _shift_right_logical)
+same_type(d.shift_right_arithmetic_p, _shift_right_arithmetic)
+same_type(d.population_count_p, lambda x: np.bitwise_count(_unsigned(x)))
 
 
 def _clz(x: Array) -> Array:
@@ -94,7 +94,7 @@ def _clz(x: Array) -> Array:
     return (_width(x) - np.array(lengths, np.int64)).reshape(x.shape)
 
 
-same_type(b.clz_p, _clz)
+same_type(d.clz_p, _clz)
 
 
 def _round(x: Array, *, rounding_method: RoundingMethod) -> Array:
@@ -105,13 +105,13 @@ def _round(x: Array, *, rounding_method: RoundingMethod) -> Array:
     return np.where(np.abs(y - whole) >= 0.5, whole + np.copysign(1.0, y), np.copysign(whole, y))
 
 
-wide(r.floor_p, np.floor)
-wide(r.ceil_p, np.ceil)
-same_type(r.round_p, _round)
-reference_rules.set(r.is_finite_p, lambda x: np.asarray(np.isfinite(x), np.bool_))
+wide(d.floor_p, np.floor)
+wide(d.ceil_p, np.ceil)
+same_type(d.round_p, _round)
+reference_rules.set(d.is_finite_p, lambda x: np.asarray(np.isfinite(x), np.bool_))
 
 
-@reference_rules.register(r.reduce_precision_p)
+@reference_rules.register(d.reduce_precision_p)
 @quiet
 def _reduce_precision(x: Array, *, exponent_bits: int, mantissa_bits: int) -> Array:
     y = x.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Reductions with NumPy."""
+"""Reductions, whole and cumulative, by NumPy."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from ...monoids import all_ones, highest, lowest
 from ...primitives.reductions import (
     argmax_p,
     argmin_p,
+    cumlogsumexp_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
     reduce_and_p,
     reduce_max_p,
     reduce_min_p,
@@ -110,3 +115,31 @@ def folded(rows: list[Array], inits: tuple[Array, ...], jaxpr: ClosedJaxpr) -> l
         for out, value in zip(outs, found):
             out[at] = value
     return outs
+
+
+def _cumulative(primitive: Primitive, accumulate: Callable[..., Any]) -> None:
+    def rule(x: Array, *, axis: int, reverse: bool) -> Array:
+        wide = computing(x)
+        if reverse:
+            wide = np.flip(wide, axis)
+        out = accumulate(wide, axis=axis)
+        return np.asarray(np.flip(out, axis) if reverse else out).astype(x.dtype)
+
+    reference_rules.set(primitive, quiet(rule))
+
+
+def _logsumexp(x: Array, axis: int) -> Array:
+    if x.dtype.kind != "c":
+        return np.logaddexp.accumulate(x, axis=axis)
+    # Sums relative to the largest real part so far would need a scan; relative to that of the
+    # whole axis they are exact enough in double precision for parts of moderate size.
+    largest = np.max(x.real, axis=axis, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isfinite(largest), largest, 0)
+    return np.log(np.cumsum(np.exp(x - largest), axis=axis)) + largest
+
+
+_cumulative(cumsum_p, np.cumsum)
+_cumulative(cumprod_p, np.cumprod)
+_cumulative(cummax_p, np.maximum.accumulate)
+_cumulative(cummin_p, np.minimum.accumulate)
+_cumulative(cumlogsumexp_p, _logsumexp)

@@ -1,4 +1,4 @@
-"""Reference evaluation of what rearranges one array."""
+"""Rearranging and slicing arrays by NumPy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from dovetail_backends import reference_rules
 from ...primitives.shape import (
     Shape,
     broadcast_in_dim_p,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
     reshape_p,
     rev_p,
+    slice_p,
     squeeze_p,
     transpose_p,
 )
@@ -46,3 +49,27 @@ def _squeeze(x: Array, *, dimensions: Shape) -> Array:
 @reference_rules.register(rev_p)
 def _rev(x: Array, *, dimensions: Shape) -> Array:
     return np.flip(x, dimensions)
+
+
+@reference_rules.register(slice_p)
+def _slice(x: Array, *, start_indices: Shape, limit_indices: Shape, strides: Shape | None) -> Array:
+    steps = strides or (1,) * x.ndim
+    return x[tuple(map(slice, start_indices, limit_indices, steps))]
+
+
+def _box(shape: Shape, starts: tuple[Array, ...], sizes: Shape) -> tuple[slice, ...]:
+    """The box of the given sizes at the starts, moved inside of the array."""
+    lows = [min(max(int(i), 0), n - s) for i, n, s in zip(starts, shape, sizes)]
+    return tuple([slice(low, low + s) for low, s in zip(lows, sizes)])
+
+
+@reference_rules.register(dynamic_slice_p)
+def _dynamic_slice(x: Array, *starts: Array, slice_sizes: Shape) -> Array:
+    return x[_box(x.shape, starts, slice_sizes)]
+
+
+@reference_rules.register(dynamic_update_slice_p)
+def _dynamic_update_slice(x: Array, update: Array, *starts: Array) -> Array:
+    out = np.array(x)
+    out[_box(x.shape, starts, update.shape)] = update
+    return out

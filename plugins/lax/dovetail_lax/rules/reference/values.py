@@ -9,30 +9,36 @@ import numpy as np
 from dovetail_backends import reference_rules
 
 from ...dtypes import itemsize_bits, kind_of
-from ...primitives import complex as c
-from ...primitives.conversion import bitcast_convert_type_p, convert_element_type_p
-from ...primitives.creation import iota_p
-from ...primitives.identity import copy_p, optimization_barrier_p, stop_gradient_p
-from ...primitives.selection import clamp_p, select_n_p
+from ...primitives import values as v
+from ...primitives.values import (
+    bitcast_convert_type_p,
+    clamp_p,
+    convert_element_type_p,
+    copy_p,
+    iota_p,
+    optimization_barrier_p,
+    select_n_p,
+    stop_gradient_p,
+)
 from .kinds import Array, quiet, to_integer
 
-reference_rules.set(c.real_p, lambda x: np.array(np.real(x)))
-reference_rules.set(c.imag_p, lambda x: np.array(np.imag(x)))
+reference_rules.set(v.real_p, lambda x: np.array(np.real(x)))
+reference_rules.set(v.imag_p, lambda x: np.array(np.imag(x)))
 reference_rules.set(copy_p, np.array)
 reference_rules.set(stop_gradient_p, lambda x: x)
 reference_rules.set(optimization_barrier_p, lambda *operands: list(operands))
 
 
-@reference_rules.register(c.complex_p)
+@reference_rules.register(v.complex_p)
 def _complex(x: Array, y: Array) -> Array:
-    out = np.empty(np.broadcast_shapes(x.shape, y.shape), c.complex_of(x.dtype))
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), v.complex_of(x.dtype))
     out.real, out.imag = x, y
     return out
 
 
-@reference_rules.register(c.conj_p)
+@reference_rules.register(v.conj_p)
 def _conj(x: Array) -> Array:
-    return np.conj(x).astype(c.complex_of(x.dtype), copy=False)
+    return np.conj(x).astype(v.complex_of(x.dtype), copy=False)
 
 
 @reference_rules.register(select_n_p)

@@ -12,7 +12,7 @@ from dovetail_backends import reference_rules
 from dovetail_core import ClosedJaxpr, Primitive
 
 from ...monoids import IDENTITIES
-from ...primitives.comparison import ge_p
+from ...primitives.discrete import ge_p
 from ...primitives.windows import (
     reduce_window_max_p,
     reduce_window_min_p,

@@ -28,7 +28,7 @@ from ...primitives.arithmetic import (
     square_p,
     sub_p,
 )
-from ...primitives.complex import real_part
+from ...primitives.values import real_part
 from .kinds import accurate, compare, elementwise, select
 
 elementwise(add_p, "stablehlo.add")

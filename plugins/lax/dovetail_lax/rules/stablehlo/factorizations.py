@@ -9,7 +9,6 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ShapedArray, stage_closed
 
-from ...primitives.complex import real_part
 from ...primitives.factorizations import (
     cholesky_p,
     householder_product_p,
@@ -18,6 +17,7 @@ from ...primitives.factorizations import (
     qr_p,
     triangular_solve_p,
 )
+from ...primitives.values import real_part
 from .kinds import compare, select
 from .lapack import INDEX, call, checked, letter
 

@@ -1,4 +1,4 @@
-"""Lowering of what rearranges one array."""
+"""Lowering of what rearranges and slices arrays."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from dovetail_backends.pjrt import i64_array
 from ...primitives.shape import (
     Shape,
     broadcast_in_dim_p,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
     reshape_p,
     rev_p,
+    slice_p,
     squeeze_p,
     transpose_p,
 )
@@ -46,3 +49,24 @@ def _squeeze(b: Any, x: Any, *, dimensions: Shape) -> Any:
 @stablehlo_rules.register(rev_p)
 def _rev(b: Any, x: Any, *, dimensions: Shape) -> Any:
     return b.op("stablehlo.reverse", [x], b.out, f"dimensions = {i64_array(dimensions)}")
+
+
+@stablehlo_rules.register(slice_p)
+def _slice(
+    b: Any, x: Any, *, start_indices: Shape, limit_indices: Shape, strides: Shape | None
+) -> Any:
+    steps = i64_array(strides or (1,) * len(start_indices))
+    start, limit = i64_array(start_indices), i64_array(limit_indices)
+    attrs = f"start_indices = {start}, limit_indices = {limit}, strides = {steps}"
+    return b.op("stablehlo.slice", [x], b.out, attrs)
+
+
+@stablehlo_rules.register(dynamic_slice_p)
+def _dynamic_slice(b: Any, x: Any, *starts: Any, slice_sizes: Shape) -> Any:
+    attrs = f"slice_sizes = {i64_array(slice_sizes)}"
+    return b.op("stablehlo.dynamic_slice", [x, *starts], b.out, attrs)
+
+
+@stablehlo_rules.register(dynamic_update_slice_p)
+def _dynamic_update_slice(b: Any, x: Any, update: Any, *starts: Any) -> Any:
+    return b.op("stablehlo.dynamic_update_slice", [x, update, *starts], b.out)

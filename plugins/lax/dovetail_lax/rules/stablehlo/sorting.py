@@ -12,8 +12,8 @@ from dovetail_backends.pjrt import dense, i64_array, tensor_type
 from dovetail_core import ShapedArray
 
 from ...dtypes import kind_of
-from ...primitives.complex import real_part
 from ...primitives.sorting import sort_p, top_k_p
+from ...primitives.values import real_part
 from .kinds import compare, select
 
 _BOOL = ShapedArray((), np.bool_)

@@ -1,20 +1,34 @@
-"""Lowering of exponentials, logarithms and trigonometric functions."""
+"""Lowering of exponentials, logarithms, trigonometric and special functions."""
 
 from __future__ import annotations
 
 from math import log
 from typing import Any
 
-from dovetail_backends import stablehlo_rules
+import numpy as np
 
-from ...primitives import exponential as e, trigonometric as t
+from dovetail_backends import stablehlo_rules
+from dovetail_core import Primitive
+
+from ...primitives import transcendental as t
+from ...primitives.special import (
+    bessel_i1e_p,
+    digamma_p,
+    erf_inv_p,
+    erf_p,
+    erfc_p,
+    lgamma_p,
+    polygamma_p,
+    zeta_p,
+)
+from .arithmetic import broadcast
 from .kinds import accurate, elementwise
 
-accurate(e.exp_p, "stablehlo.exponential")
-accurate(e.expm1_p, "stablehlo.exponential_minus_one")
-accurate(e.log_p, "stablehlo.log")
-accurate(e.log1p_p, "stablehlo.log_plus_one")
-accurate(e.logistic_p, "stablehlo.logistic")
+accurate(t.exp_p, "stablehlo.exponential")
+accurate(t.expm1_p, "stablehlo.exponential_minus_one")
+accurate(t.log_p, "stablehlo.log")
+accurate(t.log1p_p, "stablehlo.log_plus_one")
+accurate(t.logistic_p, "stablehlo.logistic")
 accurate(t.sin_p, "stablehlo.sine")
 accurate(t.cos_p, "stablehlo.cosine")
 accurate(t.tan_p, "stablehlo.tan")
@@ -30,7 +44,31 @@ elementwise(t.acosh_p, "chlo.acosh")
 elementwise(t.atanh_p, "chlo.atanh")
 
 
-@stablehlo_rules.register(e.exp2_p)
+@stablehlo_rules.register(t.exp2_p)
 def _exp2(b: Any, x: Any, *, accuracy: Any = None) -> Any:
     scaled = b.op("stablehlo.multiply", [x, b.constant(log(2.0), x.aval)], x.aval)
-    return stablehlo_rules[e.exp_p](b, scaled, accuracy=accuracy)
+    return stablehlo_rules[t.exp_p](b, scaled, accuracy=accuracy)
+
+
+def _function(primitive: Primitive, op: str) -> None:
+    """Add the rule of a function that XLA expands; 8-bit floats are computed in float32."""
+
+    def rule(b: Any, *operands: Any) -> Any:
+        xs = broadcast(b, operands)
+        out = b.out
+        if out.dtype.itemsize > 1:
+            return b.op(op, xs, out)
+        wide = [b.convert(x, np.float32) for x in xs]
+        return b.convert(b.op(op, wide, out.update(dtype=np.float32)), out.dtype)
+
+    stablehlo_rules.set(primitive, rule)
+
+
+_function(erf_p, "chlo.erf")
+_function(erfc_p, "chlo.erfc")
+_function(erf_inv_p, "chlo.erf_inv")
+_function(lgamma_p, "chlo.lgamma")
+_function(digamma_p, "chlo.digamma")
+_function(polygamma_p, "chlo.polygamma")
+_function(zeta_p, "chlo.zeta")
+_function(bessel_i1e_p, "chlo.bessel_i1e")

@@ -10,18 +10,24 @@ from dovetail_backends import stablehlo_rules
 from dovetail_core import ShapedArray
 
 from ...dtypes import kind_of
-from ...primitives import complex as c
-from ...primitives.conversion import bitcast_convert_type_p, convert_element_type_p
-from ...primitives.creation import iota_p
-from ...primitives.identity import copy_p, optimization_barrier_p, stop_gradient_p
+from ...primitives import values as v
 from ...primitives.rng import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
-from ...primitives.selection import clamp_p, select_n_p
+from ...primitives.values import (
+    bitcast_convert_type_p,
+    clamp_p,
+    convert_element_type_p,
+    copy_p,
+    iota_p,
+    optimization_barrier_p,
+    select_n_p,
+    stop_gradient_p,
+)
 from .arithmetic import broadcast
 from .kinds import compare, elementwise, select
 
-elementwise(c.real_p, "stablehlo.real")
-elementwise(c.imag_p, "stablehlo.imag")
-elementwise(c.complex_p, "stablehlo.complex")
+elementwise(v.real_p, "stablehlo.real")
+elementwise(v.imag_p, "stablehlo.imag")
+elementwise(v.complex_p, "stablehlo.complex")
 
 
 @stablehlo_rules.register(bitcast_convert_type_p)
@@ -29,9 +35,9 @@ def _bitcast(b: Any, x: Any, *, new_dtype: Any) -> Any:
     return b.op("stablehlo.bitcast_convert", [x], b.out)
 
 
-@stablehlo_rules.register(c.conj_p)
+@stablehlo_rules.register(v.conj_p)
 def _conj(b: Any, x: Any) -> Any:
-    part = ShapedArray(x.aval.shape, c.real_part(x.aval.dtype))
+    part = ShapedArray(x.aval.shape, v.real_part(x.aval.dtype))
     if kind_of(x.aval.dtype) != "complex":
         return b.op("stablehlo.complex", [x, b.constant(0, part)], b.out)
     real, imag = b.op("stablehlo.real", [x], part), b.op("stablehlo.imag", [x], part)
@@ -76,7 +82,7 @@ def _convert(b: Any, x: Any, *, new_dtype: Any, weak_type: bool = False) -> Any:
     if target == "bool" and source != "bool":
         return compare(b, "NE", x, b.constant(0, x.aval))
     if source == "complex" and target != "complex":
-        x = b.op("stablehlo.real", [x], x.aval.update(dtype=c.real_part(x.aval.dtype)))
+        x = b.op("stablehlo.real", [x], x.aval.update(dtype=v.real_part(x.aval.dtype)))
     return b.convert(x, new_dtype)
 
 

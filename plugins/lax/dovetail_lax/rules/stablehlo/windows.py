@@ -11,8 +11,8 @@ from dovetail_backends.pjrt import i64_array, i64_dense
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ...monoids import IDENTITIES
-from ...primitives.comparison import ge_p
-from ...primitives.cumulative import cummax_p, cummin_p, cumprod_p, cumsum_p
+from ...primitives.discrete import ge_p
+from ...primitives.reductions import cummax_p, cummin_p, cumprod_p, cumsum_p
 from ...primitives.windows import (
     reduce_window_max_p,
     reduce_window_min_p,
@@ -22,8 +22,8 @@ from ...primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from .combiners import combiner
 from .kinds import compare, select
+from .reductions import combiner
 
 Axes = tuple[int, ...]
 _BOOL = ShapedArray((), np.bool_)

@@ -1,20 +1,58 @@
-"""Transposition of arithmetic: sums, and products by what is known."""
+"""Transposition of arithmetic, also on complex numbers, and makers of such rules."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules
-from dovetail_core import typeof
+from dovetail_core import Primitive, typeof
 
+from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sub_p
-from ...primitives.conversion import convert_element_type_p
-from ...primitives.rounding import reduce_precision_p
-from . import kinds
-from .kinds import unary, unbroadcast
+from ...primitives.discrete import reduce_precision_p
+from ...primitives.values import complex_p, conj_p, convert_element_type_p, imag_p, real_p
+from ...scalars import scalar
 
-transpose_rules.set(add_p, kinds.add)
-transpose_rules.set(sub_p, kinds.sub)
+
+def unary(primitive: Primitive, transposed: Callable[..., Any]) -> None:
+    """Add the rule of an operation linear in its operand: ``transposed(ct, x, **params)``."""
+
+    def rule(ct: Any, x: Any, **params: Any) -> list[Any]:
+        return [transposed(ct, x, **params)]
+
+    transpose_rules.set(primitive, rule)
+
+
+def unbroadcast(ct: Any, operand: Any) -> Any:
+    """A cotangent of the result's shape, for an operand that may have been a scalar beside it."""
+    shape = operand.aval.shape
+    if ct.shape == shape:
+        return ct
+    from ...primitives.reductions import reduce_sum_p
+
+    axes = tuple(range(len(ct.shape)))
+    return reduce_sum_p.bind(ct, axes=axes)
+
+
+def add(ct: Any, x: Any, y: Any) -> list[Any]:
+    """The rule of a sum."""
+    return [
+        unbroadcast(ct, x) if is_linear(x) else None,
+        unbroadcast(ct, y) if is_linear(y) else None,
+    ]
+
+
+def sub(ct: Any, x: Any, y: Any) -> list[Any]:
+    """The rule of a difference."""
+    return [
+        unbroadcast(ct, x) if is_linear(x) else None,
+        neg_p.bind(unbroadcast(ct, y)) if is_linear(y) else None,
+    ]
+
+
+transpose_rules.set(add_p, add)
+transpose_rules.set(sub_p, sub)
 unary(neg_p, lambda ct, x: neg_p.bind(ct))
 unary(reduce_precision_p, lambda ct, x, **format: reduce_precision_p.bind(ct, **format))
 
@@ -40,3 +78,25 @@ def _mul_widened(ct: Any, x: Any, y: Any) -> list[Any]:
 @transpose_rules.register(div_p)
 def _div(ct: Any, x: Any, y: Any) -> list[Any]:
     return [unbroadcast(div_p.bind(ct, y), x), None]
+
+
+def _imag(ct: Any, x: Any) -> Any:
+    return complex_p.bind(scalar(0.0, ct.dtype), neg_p.bind(ct))
+
+
+def _conj(ct: Any, x: Any) -> Any:
+    ct = conj_p.bind(ct)
+    return ct if kind_of(x.aval.dtype) == "complex" else real_p.bind(ct)
+
+
+unary(real_p, lambda ct, x: complex_p.bind(ct, scalar(0.0, ct.dtype)))
+unary(imag_p, _imag)
+unary(conj_p, _conj)
+
+
+@transpose_rules.register(complex_p)
+def _complex(ct: Any, x: Any, y: Any) -> list[Any]:
+    return [
+        unbroadcast(real_p.bind(ct), x) if is_linear(x) else None,
+        unbroadcast(neg_p.bind(imag_p.bind(ct)), y) if is_linear(y) else None,
+    ]

@@ -1,16 +1,27 @@
-"""Transpose of gather: scatter_add onto zeros."""
+"""Transposition of reading and writing windows of an array at many places."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail_ad import transpose_rules
+from dovetail_ad import is_linear, transpose_rules
+from dovetail_core import Primitive, typeof
 from dovetail_core.types.algebra import zeros
 
-from ...primitives.gather import gather_p
+from ...primitives._elementwise import place
+from ...primitives.arithmetic import mul_p, neg_p
+from ...primitives.gather import (
+    as_scatter,
+    gather_p,
+    scatter_add_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+)
 from ...primitives.indexing import GatherDimensionNumbers
-from ...primitives.scatter import as_scatter, scatter_add_p
 from ...primitives.shape import Shape
+from ...primitives.values import select_n_p
+from ..overlaps import kept_updates, reading
 
 
 @transpose_rules.register(gather_p)
@@ -27,3 +38,56 @@ def _gather_transpose(
     dn = as_scatter(dimension_numbers)
     back = scatter_add_p.bind(zeros(operand.aval), indices, ct, dimension_numbers=dn, **params)
     return [back, None]
+
+
+def _read(ct: Any, indices: Any, updates: Any, params: dict[str, Any]) -> Any:
+    written: Any = typeof(ct)
+    given: Any = typeof(updates)
+    return gather_p.bind(ct, indices, **reading(written.shape, given.shape, params))
+
+
+def _additive(primitive: Primitive) -> None:
+    def rule(ct: Any, operand: Any, indices: Any, updates: Any, **params: Any) -> list[Any]:
+        from_updates = None
+        if is_linear(updates):
+            from_updates = _read(ct, indices, updates, params)
+            if primitive is scatter_sub_p:
+                from_updates = neg_p.bind(from_updates)
+        return [ct if is_linear(operand) else None, None, from_updates]
+
+    transpose_rules.set(primitive, rule)
+
+
+_additive(scatter_add_p)
+_additive(scatter_sub_p)
+
+
+@transpose_rules.register(scatter_p)
+def _scatter_transpose(
+    ct: Any, operand: Any, indices: Any, updates: Any, **params: Any
+) -> list[Any]:
+    given: Any = typeof(updates)
+    from_operand = from_updates = None
+    if is_linear(operand):
+        from_operand = scatter_p.bind(ct, indices, zeros(given.cotangent_type()), **params)
+    if is_linear(updates):
+        from_updates = _read(ct, indices, updates, params)
+        if not params["unique_indices"]:
+            _, kept = kept_updates(typeof(ct).shape, indices, given.shape, params)  # type: ignore
+            zero = given.dtype.type(0)
+            from_updates = select_n_p.bind(kept, zero, from_updates)
+    return [from_operand, None, from_updates]
+
+
+@transpose_rules.register(scatter_mul_p)
+def _scatter_mul_transpose(
+    ct: Any, operand: Any, indices: Any, updates: Any, **params: Any
+) -> list[Any]:
+    if is_linear(operand):
+        return [scatter_mul_p.bind(ct, indices, updates, **params), None, None]
+    if not params["unique_indices"]:
+        raise NotImplementedError(
+            f"lax.scatter_mul is transposed in its updates only with unique_indices=True{place()}: "
+            "pass it if no two windows overlap."
+        )
+    return [None, None, _read(mul_p.bind(ct, operand), indices, updates, params)]

@@ -14,9 +14,8 @@ from dovetail_core.types.algebra import zeros
 from ...primitives.joining import Padding, concatenate_p, pad_p, split_p, stack_p, unstack_p
 from ...primitives.moves import along, full, joined
 from ...primitives.reductions import reduce_sum_p
-from ...primitives.selection import select_n_p
-from ...primitives.shape import Shape
-from ...primitives.slicing import slice_p
+from ...primitives.shape import Shape, slice_p
+from ...primitives.values import select_n_p
 
 
 @transpose_rules.register(concatenate_p)

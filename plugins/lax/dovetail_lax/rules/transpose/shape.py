@@ -1,18 +1,23 @@
-"""Transposes of what rearranges one array."""
+"""Transposition of what rearranges and slices arrays."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail_ad import transpose_rules
+from dovetail_ad import is_linear, transpose_rules
+from dovetail_core import typeof
+from dovetail_core.types.algebra import zeros
 
-from ...primitives.moves import reshaped, transposed
+from ...primitives.moves import padded, reshaped, transposed
 from ...primitives.reductions import reduce_sum_p
 from ...primitives.shape import (
     Shape,
     broadcast_in_dim_p,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
     reshape_p,
     rev_p,
+    slice_p,
     squeeze_p,
     transpose_p,
 )
@@ -56,3 +61,34 @@ def _squeeze_transpose(ct: Any, x: Any, *, dimensions: Shape) -> list[Any]:
 @transpose_rules.register(rev_p)
 def _rev_transpose(ct: Any, x: Any, *, dimensions: Shape) -> list[Any]:
     return [rev_p.bind(ct, dimensions=dimensions)]
+
+
+@transpose_rules.register(slice_p)
+def _slice_transpose(
+    ct: Any, x: Any, *, start_indices: Shape, limit_indices: Shape, strides: Shape | None
+) -> list[Any]:
+    steps = strides or (1,) * len(start_indices)
+    config: list[tuple[int, int, int]] = []
+    lengths = typeof(ct).shape  # type: ignore[attr-defined]
+    for size, length, start, step in zip(x.aval.shape, lengths, start_indices, steps):
+        end = start + (length - 1) * step + 1 if length else start
+        config.append((start, size - end, step - 1))
+    return [padded(ct, config)]
+
+
+@transpose_rules.register(dynamic_slice_p)
+def _dynamic_slice_transpose(ct: Any, operand: Any, *starts: Any, slice_sizes: Shape) -> list[Any]:
+    back = dynamic_update_slice_p.bind(zeros(operand.aval), ct, *starts)
+    return [back, *[None] * len(starts)]
+
+
+@transpose_rules.register(dynamic_update_slice_p)
+def _dynamic_update_slice_transpose(ct: Any, operand: Any, update: Any, *starts: Any) -> list[Any]:
+    from_operand = from_update = None
+    given: Any = typeof(update)
+    if is_linear(operand):
+        blank = zeros(given.cotangent_type())
+        from_operand = dynamic_update_slice_p.bind(ct, blank, *starts)
+    if is_linear(update):
+        from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=given.shape)
+    return [from_operand, from_update, *[None] * len(starts)]

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from dovetail_batching import batch_rules, carrier_of
-from dovetail_core import Primitive, lift_call, typeof
+from dovetail_core import Primitive, here, lift_call, typeof
 
 from ...indexing import read
-from ...places import here
 from ...primitives import VERBS, get_p
 
 

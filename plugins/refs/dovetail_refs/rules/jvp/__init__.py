@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from dovetail_ad import jvp_rules
-from dovetail_core import Primitive, typeof
+from dovetail_core import Primitive, here, typeof
 
-from ...places import here
 from ...primitives import VERBS
 
 

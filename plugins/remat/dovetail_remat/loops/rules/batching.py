@@ -9,8 +9,8 @@ from dovetail_batching import batch_rules, carrier_of
 from dovetail_core import lift_call
 
 from ..lifting import lifted_reverse
-from ..rows import reverse_p, second_p
-from ..second import operands_of, run_second
+from ..rows import reverse_p
+from ..second import operands_of, run_second, second_p
 
 
 @batch_rules.register(reverse_p)

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dovetail_core import Eqn, dce_rules
 
 from ..description import Loop
 from ..machine import pick
-from ..rows import forward_p, loop_p, reverse_p, second_p
-from ..second import operands_of
+from ..rows import forward_p, loop_p, reverse_p
+from ..second import operands_of, second_p
 from ..steps import reduced_loop
 
 Reduced = tuple[list[bool], Eqn | None]
 
 
-@dce_rules.register(loop_p)
-def _loop_dce(used: list[bool], eqn: Eqn) -> Reduced:
-    loop = Loop.of(eqn.params)
-    if not any(used):
-        return [False] * len(eqn.invars), None
-    return _reduced(used, eqn, loop, None)
-
-
 @dce_rules.register(forward_p)
 def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
     """Without its kept states it is a loop."""
+    if not any(used):
+        return [False] * len(eqn.invars), None
     loop, stored = Loop.of(eqn.params), eqn.params["stored"]
     n = len(loop.out_types)
-    if any(used[n:]):
-        return _reduced(used, eqn, loop, stored)
-    params = loop.params
-    return _loop_dce(
-        used[:n], eqn.replace(primitive=loop_p, params=params, outvars=eqn.outvars[:n])
-    )
-
-
-def _reduced(used: list[bool], eqn: Eqn, loop: Loop, stored: tuple[bool, ...] | None) -> Reduced:
+    if not any(used[n:]):
+        plain = eqn.replace(primitive=loop_p, params=loop.params, outvars=eqn.outvars[:n])
+        return dce_rules[loop_p](used[:n], plain)
     nc, nk = loop.num_consts, loop.num_carry
     keep = [False] * len(eqn.invars)
-    keep[nc : nc + nk] = stored or [False] * nk
-    reduced, needed, left = reduced_loop(loop, used, keep)
-    n = len(left)
-    more: dict[str, Any] = {}
-    if stored is not None:
-        more["stored"] = tuple(pick(stored, left[:nk]))
+    keep[nc : nc + nk] = stored
+    reduced, needed, left = reduced_loop(loop, used[:n], keep)
     return needed, eqn.replace(
         invars=pick(eqn.invars, needed),
         outvars=[*pick(eqn.outvars[:n], left), *eqn.outvars[n:]],
-        params={**reduced.params, **more},
+        params={**reduced.params, "stored": tuple(pick(stored, left[:nk]))},
     )
 
 

@@ -10,12 +10,12 @@ from dovetail_ad import (
     is_linear,
     jvp_rules,
     partial_eval_rules,
-    split_program,
+    split_regions,
     transpose_rules,
 )
 from dovetail_core.types.algebra import zeros
 
-from ..description import Loop
+from ..description import Loop, regions_of
 from ..doubling import dotted_outputs, doubled
 from ..machine import pick
 from ..rows import forward_p, linear_p, loop_p, reverse_p
@@ -46,7 +46,8 @@ def _linearized(
     Returns results, the buffers of the ``stored`` carries (which are known), and control.
     """
     nc, nk = loop.num_consts, loop.num_carry
-    unknown, out_unknown = _unknown_parts(loop, [trace.owns(x) for x in args])
+    owned = [trace.owns(x) for x in args]
+    _, unknown, out_unknown = split_regions(regions_of(loop.params), owned)
     known_carry = pick(range(nk), unknown[nc : nc + nk], False)
     rest, needed, _ = reduced_loop(loop, out_unknown, unknown)
     keep = [stored[k] or needed[nc + k] for k in known_carry]
@@ -64,19 +65,6 @@ def _linearized(
     recorded = iter(trace.record(linear_p, [found[-1], *states, *pick(args, needed)], params))
     outs = [next(recorded) if u else next(results) for u in out_unknown]
     return outs, buffers, found[-1]
-
-
-def _unknown_parts(loop: Loop, unknown: list[bool]) -> tuple[list[bool], list[bool]]:
-    """Which operands and results are unknown, once a carry is going in exactly if coming out."""
-    nc, nk = loop.num_consts, loop.num_carry
-    direct = tuple(not nc <= k < nc + nk for k in range(len(unknown)))
-    while True:
-        carry = unknown[nc : nc + nk]
-        force = (*carry, *[False] * (len(loop.body.out_avals) - nk))
-        split = split_program(loop.body, tuple(unknown), force, direct)
-        if list(split.out_unknown[:nk]) == carry:
-            return unknown, list(split.out_unknown)
-        unknown[nc : nc + nk] = split.out_unknown[:nk]
 
 
 @jvp_rules.register(forward_p)

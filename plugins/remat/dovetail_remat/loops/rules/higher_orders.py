@@ -18,8 +18,8 @@ from dovetail_core.types.algebra import zeros
 
 from ..description import Loop
 from ..machine import pick
-from ..rows import loop_p, reverse_p, second_p
-from ..second import operands_of, run_second
+from ..rows import loop_p, reverse_p
+from ..second import operands_of, run_second, second_p
 
 
 @jvp_rules.register(reverse_p)

@@ -14,8 +14,8 @@ from dovetail_core import (
     stage_closed,
 )
 
+from ...budget.limit import Limit
 from ...budget.plan import listener, planned
-from ...budget.policy import Budget
 from ...effects import has_io
 from ...parts import Parts, Stage, forward_program
 from ...primitive import place_p
@@ -49,7 +49,7 @@ def _make(
     program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Policy | None, replay: bool
 ) -> Parts:
     split = split_program(program, unknown)
-    if isinstance(policy, Budget):
+    if isinstance(policy, Limit):
         return planned(split, opened_all(split.known), opened_all(split.linear), policy)
     known = split.known if policy is None else opened(split.known, policy)
     known = known if replay else opened_at(known, has_io)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Eqn, Var
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Kind,
+    Part,
+    RegionInterface,
+    Slot,
+    Var,
+    assemble,
+    slots_of,
+)
 
 from ...parts import without
 from ...primitive import name_p
@@ -71,27 +81,52 @@ def kept_of(program: ClosedJaxpr, policy: Policy) -> Kept:
 
 def _loop(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | None]] | None:
     """A loop that returns what is kept of its steps, the loop that takes it, and the stacks."""
-    form = eqn.primitive.form(eqn.params) if eqn.primitive.form is not None else None
-    if form is None or form.extend is None or eqn.effects:
+    if eqn.primitive.regions is None or eqn.effects:
         return None
-    inner = kept_of(opened(form.regions[0].program, policy), policy)
-    if not inner.values:
+    interface: RegionInterface = eqn.primitive.regions(eqn.params)
+    if not interface.is_loop or interface.is_open_ended:
         return None
-    jaxpr, consts, values = inner.program.jaxpr, inner.program.consts, list(inner.values)
-    first = form.extend(ClosedJaxpr(jaxpr.replace(outvars=[*jaxpr.outvars, *values]), consts))
-    second = form.extend(ClosedJaxpr(
-        jaxpr.replace(
-            invars=[*jaxpr.invars, *values],
-            outvars=[inner.aliases.get(x, x) for x in jaxpr.outvars],
-            eqns=[e for e in map(inner.second, jaxpr.eqns) if e is not None],
-        ),
-        consts,
-    ))  # fmt: skip
-    avals = tuple([x.aval for x in eqn.invars])
-    types = eqn.primitive.infer(avals, first).avals[len(eqn.outvars) :]
-    stacks = [Var(t) for t in types]
+    inner = [kept_of(opened(r.program, policy), policy) for r in interface.regions]
+    if not any(kept.values for kept in inner):
+        return None
+    operands, results = slots_of(interface, eqn.invars)
+    first: list[Part] = []
+    second: list[Part] = []
+    stacks: list[tuple[Slot, Slot, Offloadable | None]] = []
+    for region, kept in zip(interface.regions, inner):
+        new = [(Slot(Kind.STACKED), Slot(Kind.SLICED), where) for where in kept.values.values()]
+        ins = [operands[i] for i in region.operands]
+        outs = [results[r] for r in region.results]
+        first.append(Part(_returning(kept), ins, [*outs, *(s for s, _, _ in new)]))
+        second.append(Part(_taking(kept), [*ins, *(s for _, s, _ in new)], outs))
+        stacks += new
+    one = assemble(interface.rebuild, first, operands, [*results, *(s for s, _, _ in stacks)])
+    avals = tuple([s.value.aval for s in one.operands])
+    types = dict(zip(one.results, eqn.primitive.infer(avals, one.params).avals))
+    variables = {**dict(zip(results, eqn.outvars)), **{s: Var(types[s]) for s, _, _ in stacks}}
+    for returned, taken, _ in stacks:
+        taken.value = variables[returned]
+    two = assemble(interface.rebuild, second, [*operands, *(s for _, s, _ in stacks)], results)
     return (
-        eqn.replace(outvars=[*eqn.outvars, *stacks], params=first),
-        eqn.replace(invars=[*eqn.invars, *stacks], params=second),
-        dict(zip(stacks, inner.values.values())),
+        eqn.replace(outvars=[variables[s] for s in one.results], params=one.params),
+        eqn.replace(invars=[s.value for s in two.operands], params=two.params),
+        {variables[s]: where for s, _, where in stacks},
     )
+
+
+def _returning(kept: Kept) -> ClosedJaxpr:
+    """The program that also returns what is kept."""
+    jaxpr = kept.program.jaxpr
+    outvars = [*jaxpr.outvars, *kept.values]
+    return ClosedJaxpr(jaxpr.replace(outvars=outvars), kept.program.consts)
+
+
+def _taking(kept: Kept) -> ClosedJaxpr:
+    """The program that takes what is kept in place of computing it."""
+    jaxpr = kept.program.jaxpr
+    changed = jaxpr.replace(
+        invars=[*jaxpr.invars, *kept.values],
+        outvars=[kept.aliases.get(x, x) for x in jaxpr.outvars],
+        eqns=[e for e in map(kept.second, jaxpr.eqns) if e is not None],
+    )
+    return ClosedJaxpr(changed, kept.program.consts)

@@ -10,6 +10,7 @@ from dovetail_core import (
     ClosedJaxpr,
     Eqn,
     Literal,
+    RegionInterface,
     Var,
     reset_source_override,
     set_source_override,
@@ -47,18 +48,18 @@ def opened_at(program: ClosedJaxpr, wanted: Wanted) -> ClosedJaxpr:
 
 def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     """The program of an equation that does nothing but call it."""
-    if eqn.primitive.form is None or eqn.primitive.anonymous:
+    if eqn.primitive.regions is None or eqn.primitive.anonymous:
         return None  # an anonymous row carries rules of its own
     origin = jvp_rules.origins.get(eqn.primitive)
     if origin is not None and origin.kind != "derived":
         return None  # opening it would lose a derivative of its own
-    form = eqn.primitive.form(eqn.params)
-    if len(form.regions) != 1 or form.loop or form.sliced or form.stacked:
+    interface: RegionInterface = eqn.primitive.regions(eqn.params)
+    if len(interface.regions) != 1 or interface.is_loop or interface.control is not None:
         return None
-    region = form.regions[0]
+    region = interface.regions[0]
     plain = region.operands == tuple(range(len(eqn.invars)))
     plain = plain and region.results == tuple(range(len(eqn.outvars)))
-    return region.program if plain and form.control is None else None
+    return region.program if plain else None
 
 
 def _keeps_within(eqn: Eqn, policy: Policy) -> bool:

@@ -1,0 +1,85 @@
+"""How a forward-style transformation carries its values through programs: the class to inherit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from ..dispatch.primitive import Trace
+from ..types.avals import AbstractValue
+
+V = TypeVar("V")
+S = TypeVar("S", bound=Hashable)
+
+
+class Carrier(Generic[V, S]):
+    """How a forward-style transformation carries values through sub-programs.
+
+    ``V`` is a lifted value (a primal and a tangent; an array and its batch axis; two bounds) and
+    ``S`` its structure: hashable, and all that must be known to take the value apart into arrays
+    and put it together again. ``depth`` is 1 where an operand or result has a leading loop axis
+    that the sub-program does not see, else 0.
+    """
+
+    has_instances: ClassVar[bool] = False
+    """Whether lifted values are many instances of one value (along a mapped axis). The tangent of a
+    lifted value is then a lifted tangent, and likewise a cotangent: so rules of differentiation
+    that a primitive carries can be lifted, too. Such a carrier has :meth:`collect`."""
+
+    lift_loop: ClassVar[Callable[..., Any] | None] = None
+    """A method that runs a loop whose predicate is lifted: ``lift_loop(primitive, interface, args,
+    ins, predicate)`` returns lifted results, given lifted operands, the structures to which these
+    rise in the loop, and that of its predicate. Where it is None the predicate selects, element by
+    element, between the old and the new value of each loop variable."""
+
+    key: Hashable = None
+    """What, beside structures, a lifted program depends on (a batch size, say)."""
+
+    def trace(self, parent: Trace) -> Any:
+        """The transformation's trace over ``parent``: a ``LiftTrace``."""
+        raise NotImplementedError
+
+    def pure(self, x: Any) -> V:
+        """An untransformed value, lifted."""
+        raise NotImplementedError
+
+    def aval(self, value: V) -> AbstractValue:
+        """The type that the untransformed program sees in place of a lifted value."""
+        raise NotImplementedError
+
+    def structure(self, value: V, depth: int) -> S:
+        """The structure of a lifted value, as a sub-program sees it (``depth`` axes stripped)."""
+        raise NotImplementedError
+
+    def join_structures(self, a: S, b: S) -> S:
+        """The least structure that both can be promoted to."""
+        raise NotImplementedError
+
+    def types(self, aval: AbstractValue, structure: S) -> tuple[AbstractValue, ...]:
+        """The types of the arrays of a lifted value of type ``aval``."""
+        raise NotImplementedError
+
+    def arrays(self, value: V, structure: S, depth: int) -> tuple[Any, ...]:
+        """Promote ``value`` to ``structure`` and take it apart into arrays."""
+        raise NotImplementedError
+
+    def value(self, arrays: Sequence[Any], structure: S, depth: int) -> V:
+        """Put a lifted value together from its arrays."""
+        raise NotImplementedError
+
+    def known(self, value: V) -> Any:
+        """The plain array where a predicate or index is untransformed, else None."""
+        raise NotImplementedError
+
+    def may(self, predicate: V) -> Any:
+        """A scalar boolean: whether a lifted predicate may still be true for some element."""
+        raise NotImplementedError
+
+    def select(self, index: V, cases: Sequence[V]) -> V:
+        """What results when a lifted boolean or index, not known, selects among ``cases``."""
+        raise NotImplementedError
+
+    def collect(self, cotangent: V, structure: S) -> V:
+        """A cotangent of a value of ``structure``: where the value was shared by all instances,
+        the sum over them."""
+        raise NotImplementedError

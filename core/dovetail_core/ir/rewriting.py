@@ -1,0 +1,186 @@
+"""Putting an application together from changed regions: operands, results and kinds may be others.
+
+Whoever changes an application says, region by region, which slot feeds each input of a program and
+which slot each output defines. A slot that is taken and given is a loop variable. Here slots are
+brought into the order of kinds, programs are arranged accordingly, and the primitive's interface
+makes its parameters of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..dispatch.primitive import Primitive
+from .programs import ClosedJaxpr, Var
+from .regions import CONTROL, Kind, Operand, Rebuild, RegionInterface
+
+
+class Slot:
+    """An operand, a result, or a loop variable of an application that is being put together.
+
+    ``value`` is the operand, ``origin`` the number of the one it stands for. A region that does not
+    define a result returns the input that the slot ``otherwise`` feeds; for a loop variable that is
+    the slot itself.
+    """
+
+    __slots__ = ("kind", "value", "origin", "otherwise")
+
+    def __init__(
+        self,
+        kind: Kind,
+        value: Any = None,
+        origin: int | None = None,
+        otherwise: Slot | None = None,
+    ) -> None:
+        self.kind = kind
+        self.value = value
+        self.origin = origin
+        self.otherwise = self if kind.carried else otherwise
+
+
+def slots_of(interface: RegionInterface, args: Sequence[Any]) -> tuple[list[Slot], list[Slot]]:
+    """Slots for the operands of an application, with their values, and for its results."""
+    kinds = zip(interface.operands, args)
+    operands = [Slot(kind, x, i) for i, (kind, x) in enumerate(kinds)]
+    results = [Slot(kind) for kind in interface.results]
+    for r, i in interface.loop:
+        results[r] = operands[i]
+    return operands, results
+
+
+class Part(NamedTuple):
+    """A region: a program, what feeds its inputs, and what its outputs define (None: nothing)."""
+
+    program: ClosedJaxpr
+    ins: Sequence[Slot]
+    outs: Sequence[Slot | int | None]
+
+
+class Application(NamedTuple):
+    """Parameters, and operands and results in order."""
+
+    params: dict[str, Any]
+    operands: list[Slot]
+    results: list[Slot]
+
+    def bind(self, primitive: Primitive) -> dict[Slot, Any]:
+        """Apply ``primitive``: the results by their slots."""
+        outs = primitive.bind(*[s.value for s in self.operands], **self.params)
+        return dict(zip(self.results, outs))
+
+
+def assemble(
+    rebuild: Rebuild, parts: Sequence[Part], operands: Sequence[Slot], results: Sequence[Slot]
+) -> Application:
+    """The application of the given parts; slots of one kind stay in the given order."""
+    if len(parts) == 1 and _is_arranged(parts[0], operands, results):
+        kinds = [Operand(s.kind, s.origin) for s in operands]
+        return Application(rebuild([parts[0].program], kinds), list(operands), list(results))
+    taken = _first(parts, [p.ins for p in parts])
+    given = _first(parts, [p.outs for p in parts])
+    ins = sorted(operands, key=lambda s: _operand_rank(s, taken))
+    carried = [s for s in ins if s.kind.carried]
+    rest = sorted(
+        (s for s in results if not s.kind.carried),
+        key=lambda s: given.get(s, 0) if s.kind is Kind.STACKED else -1,
+    )
+    shared = [s for s in ins if s.kind not in (Kind.CONTROL, Kind.SLICED)]
+    types = {s: a for p in parts for s, a in zip(p.ins, p.program.in_avals)}
+    programs: list[ClosedJaxpr] = []
+    for part in parts:
+        taken_here, given_here = set(part.ins), set(part.outs)
+        own = [s for s in ins if s.kind is Kind.SLICED and s in taken_here]
+        outs = [s for s in rest if s.kind is not Kind.STACKED or s in given_here]
+        programs.append(_arranged(part, [*shared, *own], [*carried, *outs], types))
+    params = rebuild(programs, [Operand(s.kind, s.origin) for s in ins])
+    return Application(params, ins, [*carried, *rest])
+
+
+def _is_arranged(part: Part, operands: Sequence[Slot], results: Sequence[Slot]) -> bool:
+    """Whether the only part takes and gives all slots, once, in the order of kinds."""
+    if list(part.ins) != operands or list(part.outs) != results:
+        return False
+    ins, outs = [s.kind.rank for s in operands], [s.kind.rank for s in results]
+    return ins == sorted(ins) and outs == sorted(outs)
+
+
+def _first(parts: Sequence[Part], slots: Sequence[Sequence[Any]]) -> dict[Any, int]:
+    """The first part in which each slot stands."""
+    return {s: n for n in reversed(range(len(parts))) for s in slots[n]}
+
+
+def _operand_rank(slot: Slot, taken: dict[Any, int]) -> tuple[int, int]:
+    return slot.kind.rank, taken.get(slot, 0) if slot.kind is Kind.SLICED else 0
+
+
+def _arranged(
+    part: Part, ins: Sequence[Slot], outs: Sequence[Slot], types: dict[Slot, Any]
+) -> ClosedJaxpr:
+    """The part's program, with inputs and outputs in the given order.
+
+    An input of a slot that it does not take is added. Where it takes loop variables several times
+    (the two operands of a reduction) all of the first come before all of the second.
+    """
+    inputs: list[Any] = []  # positions, or types of inputs that are added
+    where: dict[Slot, int] = {}
+    for slot, k in _in_rounds(ins, part.ins):
+        where.setdefault(slot, len(inputs))
+        inputs.append(types[slot] if k is None else k)
+    if CONTROL in part.outs:
+        return _permuted(part.program, tuple(inputs), (0,))
+    outputs: list[int] = []
+    for slot, k in _in_rounds(outs, part.outs):
+        if k is None:
+            assert slot.otherwise is not None, "each region defines each plain result"
+            k = ~where[slot.otherwise]
+        outputs.append(k)
+    return _permuted(part.program, tuple(inputs), tuple(outputs))
+
+
+def _in_rounds(order: Sequence[Slot], found: Sequence[Any]) -> list[tuple[Slot, int | None]]:
+    """Slots in order, each with its place in ``found`` or None; loop variables round by round."""
+    places: dict[Any, list[int]] = {}
+    for k, slot in enumerate(found):
+        places.setdefault(slot, []).append(k)
+    carried = [s for s in order if s.kind.carried]
+    start = order.index(carried[0]) if carried else 0
+    rounds = max((len(places.get(s, ())) for s in carried), default=0)
+    before, after = order[:start], order[start + len(carried) :]
+    pairs: list[tuple[Slot, int | None]] = [(s, _place(places, s, 0)) for s in before]
+    for n in range(max(rounds, 1)):
+        pairs += [(s, _place(places, s, n)) for s in carried if n < max(len(places.get(s, ())), 1)]
+    return pairs + [(s, _place(places, s, 0)) for s in after]
+
+
+def _place(places: dict[Any, list[int]], slot: Slot, n: int) -> int | None:
+    return places[slot][n] if slot in places else None
+
+
+def _permuted(
+    program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[int, ...]
+) -> ClosedJaxpr:
+    """The program with these inputs and outputs; remembered with it.
+
+    Args:
+        inputs: positions among its inputs, or types of inputs that it does not use.
+        outputs: positions among its outputs, or ``~k`` for its new input number k.
+    """
+    jaxpr = program.jaxpr
+    if inputs == tuple(range(len(jaxpr.invars))) and outputs == tuple(range(len(jaxpr.outvars))):
+        return program
+    return program.memo(("arranged", inputs, outputs), lambda: _permute(program, inputs, outputs))
+
+
+def _permute(
+    program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[int, ...]
+) -> ClosedJaxpr:
+    jaxpr = program.jaxpr
+    invars = [jaxpr.invars[i] if isinstance(i, int) else Var(i) for i in inputs]
+    outvars = [jaxpr.outvars[k] if k >= 0 else invars[~k] for k in outputs]
+    n = len(jaxpr.constvars)
+    at = {n + i: n + k for k, i in enumerate(inputs) if isinstance(i, int)}
+    at.update((i, i) for i in range(n))
+    types = {at[i]: t for i, t in jaxpr.mut_types.items() if i in at}
+    changed = jaxpr.replace(invars=invars, outvars=outvars, mut_types=types)
+    return ClosedJaxpr(changed, program.consts)

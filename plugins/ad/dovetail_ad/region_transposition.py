@@ -1,0 +1,214 @@
+"""Transposing what holds linear sub-programs: the same with transposed ones, loops backwards.
+
+A loop variable's cotangent is a loop variable that starts at the other end. Cotangents of stacked
+results come in slice by slice and those of slices go out so. The cotangent of a constant is summed
+over the iterations: in a loop variable of its own, or behind the loop where it has no place for
+one. From the regions of a primitive all of this follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Kind,
+    MissingRule,
+    Part,
+    Primitive,
+    Region,
+    RegionInterface,
+    Slot,
+    assemble,
+    current_source,
+    describe_source,
+    generation,
+    get_trace,
+    run_under,
+    stage_closed,
+    typeof,
+)
+from dovetail_core.rules.evaluation import jaxpr_as_fun
+from dovetail_core.types.algebra import add, algebra, zeros
+
+from .linear import LinearTrace, is_linear
+from .tables import TransposeRule, transpose_rules
+from .transposition import backward_pass, derive_transpose, transpose_program
+
+Flags = tuple[bool, ...]
+
+
+@transpose_rules.deriver
+def derive(primitive: Primitive) -> TransposeRule | None:
+    """The rule that follows from a primitive's regions, or else from its decomposition."""
+    return derive_transpose(primitive) if primitive.regions is None else _of_regions(primitive)
+
+
+def _of_regions(primitive: Primitive) -> TransposeRule:
+
+    def rule(cotangent: Any, *args: Any, **params: Any) -> list[Any]:
+        interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
+        _check_transposable(primitive, interface)
+        return _Transposition(primitive, interface, args, params, cotangent).run()
+
+    return rule
+
+
+def _check_transposable(primitive: Primitive, interface: RegionInterface) -> None:
+    title = interface.title or primitive.name
+    if interface.is_open_ended:
+        remedy = f" {interface.remedy}" if interface.remedy else ""
+        raise MissingRule(
+            f"{title}{describe_source(current_source())} cannot be differentiated in reverse mode: "
+            "the number of its iterations, and so of the values to keep, is not known when it is "
+            f"compiled.{remedy}"
+        )
+    if interface.is_loop and interface.backward is None:
+        raise MissingRule(
+            f"{title}{describe_source(current_source())} cannot be transposed: it does not say how "
+            f"it runs backwards. The author of {primitive.module} can say so by "
+            "RegionInterface(..., backward=...)."
+        )
+
+
+class _Transposition:
+    """One application; ``linear`` and ``given`` say what has cotangents."""
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        interface: RegionInterface,
+        args: Sequence[Any],
+        params: dict[str, Any],
+        cotangents: Sequence[Any],
+    ) -> None:
+        self.primitive = primitive
+        self.interface = interface
+        self.args = args
+        kinds = interface.operands
+        # Partial evaluation leaves only unknowns among the loop variables. One that starts with a
+        # known value starts with a tangent that is zero, so its cotangent goes nowhere.
+        self.linear = [is_linear(x) or kind.carried for x, kind in zip(args, kinds)]
+        self.given = [
+            ct is not None or kind.carried for ct, kind in zip(cotangents, interface.results)
+        ]
+        self.types = lambda: primitive.infer(tuple([typeof(x) for x in args]), params).avals
+        self.known = [
+            None if live else Slot(kind, x) for x, kind, live in zip(args, kinds, self.linear)
+        ]
+        self.out_cts = [
+            Slot(_coming_in(kind), self._zero(r) if ct is None else ct) if g else None
+            for r, (kind, ct, g) in enumerate(zip(interface.results, cotangents, self.given))
+        ]
+        result = {i: r for r, i in interface.loop}
+        self.in_cts = [
+            None
+            if not live
+            else self.out_cts[result[i]]
+            if kind.carried
+            else Slot(*self._going_out(kind, args[i]))
+            for i, (kind, live) in enumerate(zip(kinds, self.linear))
+        ]
+
+    def _zero(self, result: int) -> Any:
+        return zeros(self.types()[result].cotangent_type())
+
+    def _going_out(self, kind: Kind, x: Any) -> tuple[Kind, Any]:
+        """The kind of an operand's cotangent, and where it starts if it is summed up."""
+        if kind is Kind.SLICED:
+            return Kind.STACKED, None
+        if not self.interface.is_loop:
+            return Kind.PLAIN, None
+        if self.interface.runs == "in turn":
+            return Kind.CARRIED, zeros(x.aval.cotangent_type())
+        return Kind.STACKED, None
+
+    def run(self) -> list[Any]:
+        """A cotangent per operand."""
+        interface = self.interface
+        parts = [self._part(region) for region in interface.regions]
+        sums = [s for s in self._constants() if s is not None and s.kind is Kind.CARRIED]
+        variables = [s for s in self.out_cts if s is not None]
+        operands = [*(s for s in self.known if s is not None), *sums, *variables]
+        given = {s for p in parts for s in p.outs}
+        results = [s for s in self.in_cts if s is not None and not s.kind.carried and s in given]
+        rebuild = interface.backward if interface.is_loop else interface.rebuild
+        assert rebuild is not None
+        found = assemble(rebuild, parts, operands, results).bind(self.primitive)
+        for s in self._constants():
+            if s is not None and s.kind is Kind.STACKED:
+                found[s] = algebra().sum(found[s], (0,))
+        pairs = zip(self.args, self.in_cts)
+        return [found.get(s) if s is not None and is_linear(x) else None for x, s in pairs]
+
+    def _constants(self) -> list[Slot | None]:
+        """The cotangents of operands that are constants."""
+        kinds = self.interface.operands
+        return [s for s, kind in zip(self.in_cts, kinds) if kind is Kind.CONSTANT]
+
+    def _part(self, region: Region) -> Part:
+        linear = tuple(self.linear[i] for i in region.operands)
+        given = tuple(self.given[r] for r in region.results)
+        ins = [s for s in (self.known[i] for i in region.operands) if s is not None]
+        cts = [s for s in (self.out_cts[r] for r in region.results) if s is not None]
+        outs = [s for s in (self.in_cts[i] for i in region.operands) if s is not None]
+        if self.interface.runs == "once" and self.interface.control is None:
+            program, nonzero = transpose_program(region.program, linear, given)
+            return Part(program, [*ins, *cts], [s for s, some in zip(outs, nonzero) if some])
+        variables = {s for s in self.out_cts if s is not None}
+        summed = tuple(s.kind.carried and s not in variables for s in outs)
+        sums = [s for s, own in zip(outs, summed) if own]
+        program = _transposed_region(region.program, linear, given, summed)
+        return Part(program, [*ins, *sums, *cts], outs)
+
+
+def _coming_in(kind: Kind) -> Kind:
+    """The kind as an operand of the cotangent of a result."""
+    return {Kind.STACKED: Kind.SLICED, Kind.PLAIN: Kind.CONSTANT}.get(kind, kind)
+
+
+def _transposed_region(
+    program: ClosedJaxpr, linear: Flags, given: Flags, summed: Flags
+) -> ClosedJaxpr:
+    """The transpose of a linear program, with the cotangents of all linear inputs.
+
+    It takes the other inputs, sums so far for the linear ones marked in ``summed``, and cotangents
+    of the ``given`` outputs; where there is a sum it returns the new one. Remembered with the
+    program.
+    """
+    key = ("transposed region", linear, given, summed, generation.value)
+    return program.memo(key, lambda: _transpose_region(program, linear, given, summed))
+
+
+def _transpose_region(
+    program: ClosedJaxpr, linear: Flags, given: Flags, summed: Flags
+) -> ClosedJaxpr:
+    avals = program.in_avals
+    known = [a for a, live in zip(avals, linear) if not live]
+    live_cts = [a.cotangent_type() for a, live in zip(avals, linear) if live]
+    sums = [a for a, own in zip(live_cts, summed) if own]
+    cts = [a.cotangent_type() for a, g in zip(program.out_avals, given) if g]
+
+    def transposed(*args: Any) -> list[Any]:
+        values = iter(args[: len(known)])
+        before = iter(args[len(known) : len(known) + len(sums)])
+        rest = iter(args[len(known) + len(sums) :])
+        trace = LinearTrace(get_trace())
+        ins = [trace.unknown(a) if live else next(values) for a, live in zip(avals, linear)]
+        outs = run_under(trace, jaxpr_as_fun(program), *ins)
+        unknown = [x for x, live in zip(ins, linear) if live]
+        found = backward_pass(trace, unknown, outs, [next(rest) if g else None for g in given])
+        return [
+            _total(next(before) if own else None, ct, a)
+            for ct, own, a in zip(found, summed, live_cts)
+        ]
+
+    return stage_closed(transposed, [*known, *sums, *cts], program.jaxpr.name)
+
+
+def _total(before: Any, ct: Any, aval: Any) -> Any:
+    """The sum of two cotangents either of which may be None, for zero."""
+    if before is None:
+        return zeros(aval) if ct is None else ct
+    return before if ct is None else add(before, ct)

@@ -1,0 +1,54 @@
+"""Which operation a malformed module comes from: only looked into when a module does not compile.
+
+The module is written once more, with a comment above the lines of each operation that says where
+it comes from, and is parsed and verified; the comment above the line that is complained of names
+the operation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dovetail_core import ClosedJaxpr, RegistryError
+
+from .module import lower_module
+
+_AT_LINE = re.compile(r'["\w.-]*:(\d+):\d+')
+
+
+def explain_failure(
+    program: ClosedJaxpr, platform: str, name: str, error: Exception
+) -> RegistryError | None:
+    """The error that names the operation behind ``error`` of lowering or compiling, if any.
+
+    Where a rule raised ``error`` itself, a note is added to it instead.
+    """
+    from dovetail_core.xla import mlir
+
+    try:
+        text = lower_module(program, platform, name, annotated=True).text
+    except RegistryError as e:
+        return e
+    except Exception as e:  # whatever a rule raises
+        for note in getattr(e, "__notes__", [])[:1]:
+            error.add_note(note)
+        return None
+    try:
+        mlir.verify(mlir.parse(text))
+    except Exception as e:  # whatever the parser and the verifier complain of
+        return _invalid_module(text, name, str(e))
+    return None
+
+
+def _invalid_module(text: str, name: str, diagnostic: str) -> RegistryError:
+    lines = text.splitlines()
+    said = " ".join(diagnostic.split())
+    at = _AT_LINE.search(diagnostic)
+    number = min(int(at.group(1)), len(lines)) if at else 1
+    line = lines[number - 1].strip()
+    above = (x[3:] for x in reversed(lines[:number]) if x.startswith("// "))
+    who = next(above, "the program as a whole")
+    return RegistryError(
+        f"the module of {name} is not valid StableHLO, because of {who}, which emits {line!r}: "
+        f"{said}. Correct the rule (table 'backends.stablehlo')."
+    )

@@ -1,0 +1,72 @@
+"""Transfer of arrays between devices and shardings, within a platform and from one to another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core.xla import arrays
+from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
+
+from .array import check_usable, give_away, type_of_array, value_of
+
+
+def sharding_for(device: Any) -> Any:
+    """The sharding of a device, or the sharding (or None) that is given."""
+    return single_device_sharding(device) if isinstance(device, Device) else device
+
+
+def move_to_device(x: ArrayImpl, device: Any) -> ArrayImpl:
+    """``x`` on one device: as it is if it is there.
+
+    Raises:
+        RuntimeError: the array was deleted or donated.
+    """
+    check_usable((x,))
+    sharding = x._sharding
+    if sharding.__class__ is SingleDeviceSharding and sharding._device == device:
+        return x
+    return move(x, single_device_sharding(device), committed=x._committed)
+
+
+def move(
+    x: ArrayImpl,
+    sharding: Any,
+    donate: bool = False,
+    may_alias: bool | None = None,
+    committed: bool = True,
+) -> ArrayImpl:
+    """``x`` with another sharding (None: its own), sharing memory if allowed.
+
+    Raises:
+        RuntimeError: the array was deleted or donated.
+    """
+    check_usable((x,))
+    if sharding is None:
+        if may_alias is not False:
+            return x
+        sharding, committed = x._sharding, x._committed
+    devices, here = sharding._internal_device_list, x._sharding._internal_device_list
+    if next(iter(devices)).client is not next(iter(here)).client or len(devices) != len(here):
+        return put_on(value_of(x), type_of_array(x), sharding, committed)
+    if len(devices) > 1 and sharding != x._sharding:
+        return put_on(value_of(x), type_of_array(x), sharding, committed)
+    shared = may_alias is not False
+    semantics = ArrayCopySemantics.REUSE_INPUT if shared else ArrayCopySemantics.ALWAYS_COPY
+    found = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
+    if donate and not (shared and sharding == x._sharding):
+        give_away(x)
+    if found._committed == committed:
+        return found
+    return arrays.assemble(found.aval, sharding, arrays.shards_of(found), committed)
+
+
+def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> ArrayImpl:
+    """A host value of exactly type ``aval`` on the devices of a sharding."""
+    devices = list(sharding._internal_device_list)
+    if len(devices) > 1:
+        return arrays.put_global(value, aval, sharding, devices)
+    kind = sharding.memory_kind
+    plain = kind is None or kind == devices[0].default_memory().kind
+    return arrays.put(value, aval, devices[0], committed, None if plain else kind)

@@ -1,0 +1,82 @@
+"""Calling the function: at once, from a compiled program, and from evaluation with NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import put_host, reference_rules, stablehlo_rules
+from dovetail_core import def_impl, typeof
+
+from ..host import HostFunction
+from ..primitives import debug_callback_p, io_callback_p, pure_callback_p
+
+
+def read_only(x: Any) -> np.ndarray[Any, Any]:
+    """A NumPy array of the value's type that refuses to be written to."""
+    aval: Any = typeof(x)
+    found = np.asarray(x, aval.dtype).view()
+    found.flags.writeable = False
+    return found
+
+
+def _call(args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
+    found = callback.checked(result_avals, *[read_only(x) for x in args])
+    return [put_host(x, a) for x, a in zip(found, result_avals)]
+
+
+@def_impl(pure_callback_p)
+def _pure_eval(*args: Any, callback: Any, result_avals: Any, vmap_method: Any) -> list[Any]:
+    return _call(args, callback, result_avals)
+
+
+@def_impl(io_callback_p)
+def _io_eval(*args: Any, callback: Any, result_avals: Any, ordered: bool) -> list[Any]:
+    return _call(args, callback, result_avals)
+
+
+@def_impl(debug_callback_p)
+def _debug_eval(*args: Any, callback: Any, ordered: bool) -> list[Any]:
+    return _call(args, callback, ())
+
+
+@stablehlo_rules.register(pure_callback_p)
+def _pure_stablehlo(
+    b: Any, *operands: Any, callback: Any, result_avals: Any, vmap_method: Any
+) -> list[Any]:
+    def call(*arrays: Any) -> list[Any]:
+        return callback.checked(result_avals, *arrays)
+
+    return b.host_callback(call, operands, list(result_avals), str(callback))
+
+
+@stablehlo_rules.register(io_callback_p)
+def _io_stablehlo(
+    b: Any, *operands: Any, callback: Any, result_avals: Any, ordered: bool
+) -> list[Any]:
+    def call(*arrays: Any) -> list[Any]:
+        return callback.checked(result_avals, *arrays)
+
+    outs = list(result_avals)
+    return b.host_callback(call, operands, outs, str(callback), effect=True, ordered=ordered)
+
+
+@stablehlo_rules.register(debug_callback_p)
+def _debug_stablehlo(b: Any, *operands: Any, callback: Any, ordered: bool) -> list[Any]:
+    return b.host_callback(callback, operands, [], str(callback), effect=True, ordered=ordered)
+
+
+@reference_rules.register(pure_callback_p)
+def _pure_reference(*args: Any, callback: Any, result_avals: Any, vmap_method: Any) -> list[Any]:
+    return callback.checked(result_avals, *map(read_only, args))
+
+
+@reference_rules.register(io_callback_p)
+def _io_reference(*args: Any, callback: Any, result_avals: Any, ordered: bool) -> list[Any]:
+    return callback.checked(result_avals, *map(read_only, args))
+
+
+@reference_rules.register(debug_callback_p)
+def _debug_reference(*args: Any, callback: Any, ordered: bool) -> list[Any]:
+    return callback.checked((), *map(read_only, args))

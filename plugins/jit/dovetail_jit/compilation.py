@@ -1,0 +1,146 @@
+"""Lowering and compiling programs; the executables are remembered with the programs."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from dovetail_backends import InPlace, LoweredModule, backend_of, explain_failure, lower_module
+from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
+from dovetail_core.base.keys import exact_key
+from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core.interpret.passes import run_passes
+from dovetail_core.registry.hooks import has_hooks, manager
+
+from .disk_cache import compile_with_cache
+from .executables import Executable, HighExecutable
+
+
+def executable_for(
+    program: ClosedJaxpr,
+    name: str,
+    device: Any,
+    *,
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    options: Mapping[str, Any] | None = None,
+    profile: str = "default",
+) -> Executable:
+    """Lower and compile a program for a device; remembered with the program."""
+    key = executable_key(device, donated, keep_unused, options, profile)
+    found = program.cache.get(key)
+    if found is None:
+        module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
+        found = compile_module(module, program, device, options, profile)
+        program.cache[key] = found
+    return found
+
+
+def executable_key(
+    device: Any,
+    donated: Sequence[bool],
+    keep_unused: bool,
+    options: Mapping[str, Any] | None,
+    profile: str = "default",
+    lowered_at: int | None = None,
+) -> tuple[Any, ...]:
+    """Under what a program remembers its executable (see :func:`executable_for`).
+
+    ``lowered_at`` is the generation of the rules that lowered it, now by default.
+    """
+    at = generation.value if lowered_at is None else lowered_at
+    named = options_key(options or {})
+    return "executable", device, tuple(donated), keep_unused, named, profile, at
+
+
+def options_key(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Compiler options as part of a key: to XLA ``True`` is not ``1``."""
+    return tuple((k, exact_key(v)) for k, v in sorted(options.items()))
+
+
+def lower(
+    program: ClosedJaxpr,
+    name: str,
+    platform: str,
+    donated: Sequence[bool] = (),
+    keep_unused: bool = False,
+    profile: str = "default",
+) -> LoweredModule:
+    """Run the passes on a program and lower it to StableHLO."""
+    start = time.perf_counter()
+    if profile == "default":
+        program = run_passes("hi", program)
+    if program.is_high:
+        program = without_mutable(program)  # what holds high values must go before they do
+        donated = _donated_arrays(donated, program)
+        program = lower_to_lo(program)
+    if profile == "default":
+        program = run_passes("ir", program)
+    try:
+        module = lower_module(program, platform, name, donated, keep_unused)
+    except Exception as e:
+        _raise_explained(program, platform, name, e)
+    if profile == "default":
+        text = run_passes("module", module.text)
+        if text is not module.text:
+            module = module.__class__(**{**vars(module), "text": text})
+        if has_hooks("dovetail_lowered"):
+            seconds = time.perf_counter() - start
+            manager().hook.dovetail_lowered(name=name, module=text, seconds=seconds)
+    for aval in module.unusable:
+        warnings.warn(
+            f"{name}: a donated argument of type {aval.str_short()} is not used for any result: no "
+            "result has its type. Do not donate it.",
+            stacklevel=6,
+        )
+    return module
+
+
+def _raise_explained(program: ClosedJaxpr, platform: str, name: str, error: Exception) -> NoReturn:
+    """Raise the error that names the operation behind ``error``, else ``error`` itself."""
+    if not isinstance(error, RegistryError):  # which is about an operation already
+        low = lower_to_lo(program) if program.is_high else program
+        found = explain_failure(low, platform, name, error)
+        if found is not None:
+            raise found from error
+    raise error
+
+
+def compile_module(
+    module: LoweredModule,
+    program: ClosedJaxpr,
+    device: Any,
+    options: Mapping[str, Any] | None = None,
+    profile: str = "default",
+) -> Executable:
+    """Compile a module, to which ``program`` was lowered, for a device."""
+    start = time.perf_counter()
+    try:
+        loaded, cached = compile_with_cache(module, device, options, profile)
+    except Exception as e:
+        _raise_explained(program, module.platform, module.name, e)
+    if profile == "default" and has_hooks("dovetail_compiled"):
+        seconds = time.perf_counter() - start
+        manager().hook.dovetail_compiled(
+            name=module.name, platform=module.platform, cached=cached, seconds=seconds
+        )
+    low = low_types(program.in_avals)
+    if any(a.is_high for a in (*program.in_avals, *program.out_avals)):
+        return HighExecutable(module, loaded, device, low, program.out_avals)
+    return Executable(module, loaded, device, low)
+
+
+def _donated_arrays(donated: Sequence[Any], program: ClosedJaxpr) -> list[Any]:
+    """Per array of a program's inputs whether it is given away, and to which array of a result."""
+    start, starts = 0, list[int]()
+    for aval in program.out_avals:
+        starts.append(start)
+        start += len(low_types((aval,)))
+    found: list[Any] = []
+    for flag, aval in zip(donated, program.in_avals):
+        for i in range(len(low_types((aval,)))):
+            in_place = isinstance(flag, InPlace)
+            found.append(InPlace(starts[flag.output] + i) if in_place else flag)
+    return found

@@ -1,1 +1,0 @@
-"""Differentiating a call."""

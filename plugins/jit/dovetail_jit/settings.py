@@ -1,0 +1,240 @@
+"""What ``jit`` was asked for: which arguments are static or donated, and where to run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dovetail_backends import backend as backend_named
+from dovetail_core import Tracer, current_source, describe_source, typeof
+from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
+from dovetail_core.xla.arrays import ArrayImpl
+
+from .compilation import options_key
+from .executables import committed_to, common_device
+from .tracing import Arguments, Program, function_name, take_apart, trace_program
+
+
+class Settings:
+    """What ``jit`` was asked for, with positions and names of static and donated arguments."""
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        static_argnums: Any,
+        static_argnames: Any,
+        donate_argnums: Any,
+        donate_argnames: Any,
+        keep_unused: bool,
+        inline: bool,
+        backend: str | None,
+        device: Any,
+        compiler_options: Mapping[str, Any] | None,
+    ) -> None:
+        self.fun = fun
+        self.name = function_name(fun)
+        signature = _signature(fun)
+        self.static_nums, self.static_names = _both(
+            fun, signature, _ints("static_argnums", static_argnums),
+            _names("static_argnames", static_argnames),
+        )  # fmt: skip
+        self.donate_nums, self.donate_names = _both(
+            fun, signature, _ints("donate_argnums", donate_argnums),
+            _names("donate_argnames", donate_argnames),
+        )  # fmt: skip
+        overlap = set(self.static_nums) & set(self.donate_nums)
+        if overlap or self.static_names & self.donate_names:
+            raise ValueError(f"jit of {self.name}: an argument cannot be static and donated")
+        self.keep_unused = keep_unused
+        self.inline = inline
+        self.backend = backend
+        self.device = device
+        self.options = dict(compiler_options or {})
+
+    @property
+    def key(self) -> Any:
+        """All but the function: wrappers of one function with equal settings share their calls."""
+        return (
+            self.static_nums, self.static_names, self.donate_nums, self.donate_names,
+            self.keep_unused, self.inline, self.backend, self.device,
+            options_key(self.options),
+        )  # fmt: skip
+
+    def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """Split and flatten the arguments of a call.
+
+        Raises:
+            ValueError: a static argument is not hashable.
+        """
+        found = take_apart(self.fun, args, kwargs, self.static_nums, self.static_names)
+        try:
+            hash(found.statics)
+        except TypeError:
+            self.reject_unhashable(args, kwargs)
+            raise
+        return found
+
+    def reject_unhashable(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Raise for a static argument that has no hash; return if there is none.
+
+        Raises:
+            ValueError: names the function, the argument, the place of the call and what to do.
+        """
+        named = [(f"argument {n}", args[n]) for n in self.static_nums if n < len(args)]
+        named += [(f"argument {k!r}", v) for k, v in kwargs.items() if k in self.static_names]
+        for label, value in named:
+            try:
+                hash(value)
+            except TypeError as e:
+                if isinstance(value, Tracer):
+                    raise ValueError(f"jit of {self.name}: static {label}: {e}") from None
+                raise ValueError(
+                    f"jit of {self.name}: static {label} of type {type(value).__name__} is not "
+                    f"hashable{describe_source(current_source())} ({e}). Static arguments select a "
+                    "compiled program, so they must be hashable: pass a tuple instead of a list or "
+                    "dict, a Python number instead of an array, or do not make it static."
+                ) from None
+
+    def avals(self, arguments: Arguments, args: Any, kwargs: Any) -> list[Any]:
+        """Types of the dynamic arguments.
+
+        Raises:
+            TypeError: one is not an array; names its path.
+        """
+        try:
+            return [typeof(x) for x in arguments.leaves]
+        except TypeError:
+            for path, x in tree_flatten_with_path((args, kwargs))[0]:
+                try:
+                    typeof(x)
+                except TypeError as e:
+                    where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
+                    raise TypeError(
+                        f"jit of {self.name}: {where}{describe_source(current_source())}: {e}"
+                    ) from None
+            raise
+
+    def trace(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
+        """The program for a call."""
+        key = arguments.statics
+        return trace_program(self.fun, key, arguments.in_tree, avals, arguments.rebuild)
+
+    def donated(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], consts: int
+    ) -> tuple[bool, ...]:
+        """Per input of the program, whether the caller gives its buffer away."""
+        if not self.donate_nums and not self.donate_names:
+            return ()
+        flags: list[bool] = [False] * consts
+        nums = {n % len(args) for n in self.donate_nums if -len(args) <= n < len(args)}
+        static = {n % len(args) for n in self.static_nums if -len(args) <= n < len(args)}
+        for i, a in enumerate(args):
+            if i not in static:
+                flags += [i in nums] * len(tree_flatten(a)[0])
+        for k, v in sorted(kwargs.items()):
+            if k not in self.static_names:
+                flags += [k in self.donate_names] * len(tree_flatten(v)[0])
+        return tuple(flags)
+
+    def check_donated(self, operands: Sequence[Any], donated: Sequence[bool], consts: int) -> None:
+        """Refuse a call that gives away an array and uses it a second time.
+
+        Raises:
+            ValueError: names both places among the operands.
+        """
+        first: dict[int, int] = {}
+        for i, x in enumerate(operands):
+            if x.__class__ is ArrayImpl:
+                j = first.setdefault(id(x), i)
+                if j != i and (donated[i] or donated[j]):
+                    other = f"leaf {j - consts} of them" if j >= consts else "closed over"
+                    raise ValueError(
+                        f"jit of {self.name}: leaf {i - consts} of the arguments, an array of type "
+                        f"{typeof(x).str_short()}, is also {other}, and donated. Donate a copy of "
+                        "it (x.copy()), or do not donate it."
+                    )
+
+    def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
+        """Device of a call, and whether its results are committed to it."""
+        return self.place_with(() if self.placed else committed_to(leaves))
+
+    @property
+    def has_statics(self) -> bool:
+        """Whether any argument is static."""
+        return bool(self.static_nums or self.static_names)
+
+    @property
+    def placed(self) -> bool:
+        """Whether ``jit`` was told where calls run, whatever their arguments are committed to."""
+        return self.device is not None or self.backend is not None
+
+    def place_with(self, committed: Sequence[tuple[int, Any]]) -> tuple[Any, bool]:
+        """:meth:`place`, from what arguments are committed to."""
+        if self.device is not None:
+            return self.device, True
+        if self.backend is not None:
+            return backend_named(self.backend).local_devices()[0], True
+        return common_device(committed, self.name)
+
+    def runner(self) -> Callable[..., list[Any]] | None:
+        """``run(program, args)`` of the backend asked for, if that is one that is not PJRT."""
+        return getattr(backend_named(self.backend), "run", None) if self.backend else None
+
+
+def _signature(fun: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(fun)
+    except (ValueError, TypeError):
+        return None
+
+
+def _ints(what: str, value: Any) -> tuple[int, ...]:
+    given: Any = () if value is None else (value,) if isinstance(value, int) else tuple(value)
+    if not all(isinstance(n, int) for n in given):
+        raise TypeError(f"jit: {what} must be an integer or a sequence of integers, got {value!r}")
+    return given
+
+
+def _names(what: str, value: Any) -> frozenset[str]:
+    given: Any = () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    if not all(isinstance(n, str) for n in given):
+        raise TypeError(f"jit: {what} must be a string or a sequence of strings, got {value!r}")
+    return frozenset(given)
+
+
+def _both(
+    fun: Any, signature: inspect.Signature | None, nums: tuple[int, ...], names: frozenset[str]
+) -> tuple[tuple[int, ...], frozenset[str]]:
+    """Positions and names of the same arguments; each implies the other if a signature tells."""
+    if signature is None or not (nums or names):
+        return nums, names
+    parameters = list(signature.parameters.values())
+    positional = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    takes_more = any(p.kind in (p.VAR_POSITIONAL,) for p in parameters)
+    for n in nums:
+        if not takes_more and not -len(positional) <= n < len(positional):
+            raise ValueError(
+                f"jit of {function_name(fun)}: argument number {n} does not exist; it takes "
+                f"{len(positional)} positional arguments{describe_source(current_source())}. "
+                "Positions count from 0."
+            )
+    if not takes_more:
+        nums = tuple(n % len(positional) for n in nums)
+    known = {p.name for p in parameters if p.kind is not p.VAR_POSITIONAL}
+    takes_names = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    for name in names:
+        if name not in known and not takes_names:
+            raise ValueError(
+                f"jit of {function_name(fun)}: there is no argument {name!r}; it has "
+                f"{sorted(known)}{describe_source(current_source())}."
+            )
+    if nums and not names:
+        return nums, frozenset(
+            positional[n] for n in nums if -len(positional) <= n < len(positional)
+        )
+    if names and not nums:
+        return tuple(i for i, p in enumerate(positional) if p in names), names
+    return nums, names

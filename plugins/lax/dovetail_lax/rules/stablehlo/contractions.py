@@ -1,0 +1,129 @@
+"""Lowering of contractions, convolutions and Fourier transforms."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from dovetail_backends import stablehlo_rules
+from dovetail_backends.pjrt import element_type, i64_array, i64_dense
+
+from ...dtypes import promote_types
+from ...primitives.contractions import (
+    ConvDimensionNumbers,
+    DotAlgorithm,
+    conv_general_dilated_p,
+    dot_general_p,
+)
+from ...primitives.fft import FftType, fft_p
+
+
+@stablehlo_rules.register(dot_general_p)
+def _dot_general(
+    b: Any,
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any,
+    precision: Any,
+    preferred_element_type: Any,
+) -> Any:
+    out = b.out
+    if lhs.aval.dtype != rhs.aval.dtype:  # no backend multiplies unequal types everywhere
+        dtype = promote_types(lhs.aval.dtype, rhs.aval.dtype)
+        lhs, rhs = b.convert(lhs, dtype), b.convert(rhs, dtype)
+        attrs = _attrs(dimension_numbers, precision)
+        found = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
+        return b.convert(found, out.dtype)
+    return b.op("stablehlo.dot_general", [lhs, rhs], out, _attrs(dimension_numbers, precision))
+
+
+@cache
+def _attrs(dimension_numbers: Any, precision: Any) -> str:
+    (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
+    numbers = (
+        f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {list(batch_l)}, "
+        f"rhs_batching_dimensions = {list(batch_r)}, "
+        f"lhs_contracting_dimensions = {list(contract_l)}, "
+        f"rhs_contracting_dimensions = {list(contract_r)}>"
+    )
+    if isinstance(precision, DotAlgorithm):
+        return f"{numbers}, algorithm = {_algorithm(precision)}"
+    return f"{numbers}, {precision_config(precision)}"
+
+
+def precision_config(precision: Any) -> str:
+    """The attribute for the precisions of both operands."""
+    names = ("DEFAULT", "DEFAULT") if precision is None else [p.name for p in precision]
+    return f"precision_config = [{', '.join(f'#stablehlo<precision {n}>' for n in names)}]"
+
+
+def _algorithm(a: DotAlgorithm) -> str:
+    import numpy as np
+
+    lhs, rhs, total = (
+        element_type(np.dtype(t))
+        for t in (a.lhs_precision_type, a.rhs_precision_type, a.accumulation_type)
+    )
+    loose = "true" if a.allow_imprecise_accumulation else "false"
+    return (
+        f"#stablehlo.dot_algorithm<lhs_precision_type = {lhs}, rhs_precision_type = {rhs}, "
+        f"accumulation_type = {total}, lhs_component_count = {a.lhs_component_count}, "
+        f"rhs_component_count = {a.rhs_component_count}, "
+        f"num_primitive_operations = {a.num_primitive_operations}, "
+        f"allow_imprecise_accumulation = {loose}>"
+    )
+
+
+@stablehlo_rules.register(conv_general_dilated_p)
+def _conv(
+    b: Any,
+    lhs: Any,
+    rhs: Any,
+    *,
+    window_strides: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+    lhs_dilation: tuple[int, ...],
+    rhs_dilation: tuple[int, ...],
+    dimension_numbers: ConvDimensionNumbers,
+    feature_group_count: int,
+    batch_group_count: int,
+    precision: Any,
+    preferred_element_type: Any,
+) -> Any:
+    if lhs.aval.size == 0 or rhs.aval.size == 0:  # a kernel without elements is not accepted
+        return b.constant(0, b.out)
+    pads = i64_dense(padding) if padding else "dense<> : tensor<0x2xi64>"
+    attrs = (
+        f"window_strides = {i64_array(window_strides)}, padding = {pads}, "
+        f"lhs_dilation = {i64_array(lhs_dilation)}, rhs_dilation = {i64_array(rhs_dilation)}, "
+        f"dimension_numbers = {_numbers(dimension_numbers)}, "
+        f"feature_group_count = {feature_group_count} : i64, "
+        f"batch_group_count = {batch_group_count} : i64, {precision_config(precision)}"
+    )
+    return b.op("stablehlo.convolution", [lhs, rhs], b.out, attrs)
+
+
+def _numbers(dn: ConvDimensionNumbers) -> str:
+    lhs, rhs, out = (
+        _axes(spec, letters) for spec, letters in zip(dn, (("b", "f"), ("o", "i"), ("b", "f")))
+    )
+    return f"#stablehlo.conv<[{lhs}]x[{rhs}]->[{out}]>"
+
+
+def _axes(spec: tuple[int, ...], letters: tuple[str, str]) -> str:
+    """What each axis is: one of two letters, or the number of a spatial axis."""
+    names = [""] * len(spec)
+    for i, axis in enumerate(spec):
+        names[axis] = letters[i] if i < 2 else str(i - 2)
+    return ", ".join(names)
+
+
+@stablehlo_rules.register(fft_p)
+def _fft(b: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple[int, ...]) -> Any:
+    if b.out.size == 0:
+        return b.constant(0, b.out)
+    attrs = (
+        f"fft_type = #stablehlo<fft_type {fft_type.name}>, fft_length = {i64_array(fft_lengths)}"
+    )
+    return b.op("stablehlo.fft", [x], b.out, attrs)

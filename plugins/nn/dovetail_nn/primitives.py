@@ -1,0 +1,183 @@
+"""Primitives whose derivatives are not, or not best, those of their decompositions.
+
+``relu`` has the derivative 0 at 0, where that of ``max(x, 0)`` is 1/2. The softmax family subtracts
+the maximum for accuracy alone, and its derivatives are short in terms of results.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import dovetail_lax as lax
+from dovetail_core import Primitive, ShapedArray, enable_x64, is_inexact
+from dovetail_lax import dtypes
+
+relu_p = Primitive("relu")
+"""``max(x, 0)``."""
+
+relu6_p = Primitive("relu6")
+"""``min(max(x, 0), 6)``."""
+
+softplus_p = Primitive("softplus")
+"""``log(1 + exp(x))``."""
+
+log1mexp_p = Primitive("log1mexp")
+"""``log(1 - exp(-x))``."""
+
+softmax_p = Primitive("softmax")
+"""``exp(x)`` over its sum along ``axes``."""
+
+log_softmax_p = Primitive("log_softmax")
+"""The logarithm of ``softmax``."""
+
+logsumexp_p = Primitive("logsumexp")
+"""The logarithm of the sum of ``exp(x)`` along ``axes``, which disappear."""
+
+
+def _same(x: ShapedArray) -> ShapedArray:
+    return x
+
+
+relu_p.def_abstract_eval(_same)
+
+
+def _inexact(name: str, x: ShapedArray) -> ShapedArray:
+    if not is_inexact(x.dtype):
+        raise TypeError(
+            f"{name} takes floating-point or complex numbers, got {x.str_short()}. Convert it "
+            "first."
+        )
+    return x
+
+
+@relu6_p.def_abstract_eval
+def _relu6_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("relu6", x)
+
+
+@softplus_p.def_abstract_eval
+def _softplus_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("softplus", x)
+
+
+@log1mexp_p.def_abstract_eval
+def _log1mexp_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("log1mexp", x)
+
+
+def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
+    if len(set(axes)) != len(axes) or any(not 0 <= a < len(x.shape) for a in axes):
+        raise ValueError(f"{name} got axes {axes} for an operand of type {x.str_short()}")
+
+
+@softmax_p.def_abstract_eval
+def _softmax_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    _checked_axes("softmax", x, axes)
+    return _inexact("softmax", x)
+
+
+@log_softmax_p.def_abstract_eval
+def _log_softmax_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    _checked_axes("log_softmax", x, axes)
+    return _inexact("log_softmax", x)
+
+
+@logsumexp_p.def_abstract_eval
+def _logsumexp_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+    _checked_axes("logsumexp", x, axes)
+    shape = [n for i, n in enumerate(x.shape) if i not in axes]
+    return ShapedArray(shape, _inexact("logsumexp", x).dtype, x.weak_type)
+
+
+def number(value: float, x: Any) -> Any:
+    """A constant for use beside ``x``: a Python number where those have that dtype by themselves.
+
+    Such is the quickest operand, and leaves the result as weakly typed as ``x`` is.
+    """
+    key = (value, x.dtype, enable_x64.state.value)
+    found = _numbers.get(key)
+    if found is None:
+        kind = {"f": float, "i": int}.get(x.dtype.kind)
+        own = kind is not None and kind(value) == value and x.dtype == dtypes.as_dtype(kind)
+        found = _numbers[key] = kind(value) if own and kind else x.dtype.type(value)
+    return found
+
+
+_numbers: dict[tuple[float, Any, bool], Any] = {}
+
+
+@relu_p.def_decomposition
+def _relu(x: Any) -> Any:
+    return lax.max_p.bind(x, number(0.0, x))
+
+
+@relu6_p.def_decomposition
+def _relu6(x: Any) -> Any:
+    return lax.min_p.bind(lax.max_p.bind(x, number(0.0, x)), number(6.0, x))
+
+
+@softplus_p.def_decomposition
+def _softplus(x: Any) -> Any:
+    # exp of a number that is at most 0 cannot overflow.
+    positive = lax.max_p.bind(x, number(0.0, x))
+    return lax.add_p.bind(
+        positive, lax.log1p_p.bind(lax.exp_p.bind(lax.neg_p.bind(lax.abs_p.bind(x))))
+    )
+
+
+@log1mexp_p.def_decomposition
+def _log1mexp(x: Any) -> Any:
+    # 1 - exp(-x) loses digits for small x, and log(1 - exp(-x)) for large.
+    minus = lax.neg_p.bind(x)
+    small = lax.log_p.bind(lax.neg_p.bind(lax.expm1_p.bind(minus)))
+    large = lax.log1p_p.bind(lax.neg_p.bind(lax.exp_p.bind(minus)))
+    size = lax.real(x) if x.dtype.kind == "c" else x
+    return lax.select(lax.lt(size, size.dtype.type(log(2))), small, large)
+
+
+def spread(reduced: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """What was reduced from ``x`` along ``axes``, repeated along them."""
+    shape = getattr(x, "shape", ())
+    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    return lax.broadcast_in_dim_p.bind(reduced, shape=shape, broadcast_dimensions=kept)
+
+
+def reduced_sum(x: Any, axes: tuple[int, ...]) -> Any:
+    """The sum along ``axes``, repeated along them."""
+    return spread(lax.reduce_sum_p.bind(x, axes=axes), x, axes)
+
+
+def _greatest(x: Any, axes: tuple[int, ...]) -> Any:
+    """The maximum along ``axes``, of complex numbers that of the real parts."""
+    if x.dtype.kind == "c":
+        real = lax.reduce_max_p.bind(lax.real(x), axes=axes)
+        return lax.complex(real, lax.full_like(real, 0))
+    return lax.reduce_max_p.bind(x, axes=axes)
+
+
+def _shifted(x: Any, axes: tuple[int, ...]) -> Any:
+    return lax.sub_p.bind(x, spread(_greatest(x, axes), x, axes))
+
+
+@softmax_p.def_decomposition
+def _softmax(x: Any, *, axes: tuple[int, ...]) -> Any:
+    e = lax.exp_p.bind(_shifted(x, axes))
+    return lax.div_p.bind(e, reduced_sum(e, axes))
+
+
+@log_softmax_p.def_decomposition
+def _log_softmax(x: Any, *, axes: tuple[int, ...]) -> Any:
+    y = _shifted(x, axes)
+    total = lax.reduce_sum_p.bind(lax.exp_p.bind(y), axes=axes)
+    return lax.sub_p.bind(y, spread(lax.log_p.bind(total), x, axes))
+
+
+@logsumexp_p.def_decomposition
+def _logsumexp(x: Any, *, axes: tuple[int, ...]) -> Any:
+    greatest = _greatest(x, axes)
+    # Where it is infinite, subtracting it would make NaN of what is infinite as well.
+    real = lax.real(greatest) if x.dtype.kind == "c" else greatest
+    greatest = lax.select(lax.is_finite(real), greatest, lax.full_like(greatest, 0))
+    e = lax.exp_p.bind(lax.sub_p.bind(x, spread(greatest, x, axes)))
+    return lax.add_p.bind(lax.log_p.bind(lax.reduce_sum_p.bind(e, axes=axes)), greatest)

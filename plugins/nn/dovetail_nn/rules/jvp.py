@@ -1,0 +1,75 @@
+"""Differentiation of the primitives of this plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dovetail_lax as lax
+from dovetail_ad import jvp_rules
+
+from ..primitives import (
+    log1mexp_p,
+    log_softmax_p,
+    logsumexp_p,
+    number,
+    reduced_sum,
+    relu6_p,
+    relu_p,
+    softmax_p,
+    softplus_p,
+    spread,
+)
+
+Pair = tuple[Any, Any]
+
+
+@jvp_rules.register(relu_p)
+def _relu(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    out = relu_p.bind(primals[0])  # positive where the operand is, and needed anyhow
+    zero = number(0.0, out)
+    return out, lax.select_n_p.bind(lax.gt_p.bind(out, zero), zero, tangents[0])
+
+
+@jvp_rules.register(relu6_p)
+def _relu6(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    out = relu6_p.bind(primals[0])
+    zero, six = number(0.0, out), number(6.0, out)
+    inside = lax.and_p.bind(lax.gt_p.bind(out, zero), lax.lt_p.bind(out, six))
+    return out, lax.select_n_p.bind(inside, zero, tangents[0])
+
+
+@jvp_rules.register(softplus_p)
+def _softplus(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    x = primals[0]
+    return softplus_p.bind(x), lax.mul_p.bind(tangents[0], lax.logistic_p.bind(x))
+
+
+@jvp_rules.register(log1mexp_p)
+def _log1mexp(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    x = primals[0]
+    return log1mexp_p.bind(x), lax.div_p.bind(tangents[0], lax.expm1_p.bind(x))
+
+
+@jvp_rules.register(softmax_p)
+def _softmax(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]) -> Pair:
+    # d(e / sum e) = y (t - sum(y t))
+    y, t = softmax_p.bind(primals[0], axes=axes), tangents[0]
+    mean = reduced_sum(lax.mul_p.bind(y, t), axes)
+    return y, lax.mul_p.bind(y, lax.sub_p.bind(t, mean))
+
+
+@jvp_rules.register(log_softmax_p)
+def _log_softmax(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]) -> Pair:
+    # d(x - log sum exp x) = t - sum(softmax(x) t)
+    y, t = log_softmax_p.bind(primals[0], axes=axes), tangents[0]
+    mean = reduced_sum(lax.mul_p.bind(lax.exp_p.bind(y), t), axes)
+    return y, lax.sub_p.bind(t, mean)
+
+
+@jvp_rules.register(logsumexp_p)
+def _logsumexp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]) -> Pair:
+    x, t = primals[0], tangents[0]
+    out = logsumexp_p.bind(x, axes=axes)
+    p = lax.exp_p.bind(lax.sub_p.bind(x, spread(out, x, axes)))
+    return out, lax.reduce_sum_p.bind(lax.mul_p.bind(p, t), axes=axes)

@@ -1,3 +1,0 @@
-"""Rules in the column ``ad.jvp``."""
-
-from . import rows as rows

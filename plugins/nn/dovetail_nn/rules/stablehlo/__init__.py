@@ -1,3 +1,0 @@
-"""Rules in the column ``backends.stablehlo``."""
-
-from . import rows as rows

@@ -1,0 +1,72 @@
+"""Selecting elements where a mask is true: place, compress, extract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import dovetail_lax as lax
+
+from ..creation.arrays import as_array
+from ..fusion import fused
+from ..operands import Array, ArrayLike, axis_index, no_out
+from ..operations import reshape as to_shape, select, truth
+from ..promotion import INT32, convert
+from ..searching.finding import nonzero
+from .reading import Options
+from .taking import not_in_place, take_along
+
+
+def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
+    """``arr`` with ``vals`` (repeated as needed) written in order where ``mask`` is true.
+
+    Raises:
+        ValueError: ``inplace`` is not False, or there are no values to write.
+    """
+    not_in_place("place", inplace)
+    a, m, v = as_array("place", arr), as_array("place", mask, 1), as_array("place", vals, 2)
+    if m.size != a.size:
+        raise ValueError(f"place: the mask has {m.size} elements, the array {a.size}")
+    if not v.size:
+        raise ValueError("place: there are no values to write")
+    return _place(a, to_shape(m, (m.size,)), to_shape(convert(v, a.dtype), (v.size,)))
+
+
+@fused()
+def _place(a: Any, m: Any, v: Any) -> Any:
+    m = truth(m)
+    rank = lax.sub(lax.cumsum(lax.convert_element_type(m, INT32), axis=0), np.int32(1))
+    chosen = take_along(v, lax.rem(lax.max(rank, np.int32(0)), np.int32(v.size)), 0)
+    flat = to_shape(a, (a.size,))
+    return to_shape(select(m, chosen, flat), a.shape)
+
+
+def compress(
+    condition: ArrayLike, a: ArrayLike, axis: int | None = None, *, size: int | None = None,
+    fill_value: ArrayLike = 0, out: None = None,
+) -> Array:  # fmt: skip
+    """Slices of ``a`` along ``axis`` (or elements) where ``condition`` is true.
+
+    Args:
+        size: the number of slices in the result, filled up with ``fill_value``; needed while
+            tracing.
+    """
+    no_out("compress", out)
+    a = as_array("compress", a, 1)
+    if axis is None:
+        a, axis = to_shape(a, (a.size,)), 0
+    axis = axis_index("compress", axis, a.ndim)
+    cond = as_array("compress", condition)
+    if cond.ndim != 1:
+        raise ValueError(f"compress: condition must have one dimension, got shape {cond.shape}")
+    (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])
+    return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
+
+
+def extract(
+    condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
+) -> Array:
+    """Elements of ``arr`` where ``condition`` is true, as a vector (see :func:`compress`)."""
+    cond = as_array("extract", condition)
+    return compress(to_shape(cond, (cond.size,)), arr, size=size, fill_value=fill_value)

@@ -1,0 +1,69 @@
+"""Arrays as text, with NumPy's options, and in NumPy's file formats."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .creation.arrays import asarray
+from .operands import Array, ArrayLike
+
+set_printoptions = np.set_printoptions
+get_printoptions = np.get_printoptions
+printoptions = np.printoptions
+
+
+def array_repr(
+    arr: ArrayLike, max_line_width: int | None = None, precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:  # fmt: skip
+    """``repr`` of an array with its own print options."""
+    value = np.asarray(arr)
+    body = np.array2string(value, max_line_width, precision, suppress_small, separator=", ",
+                           prefix="Array(")  # fmt: skip
+    tail = f"shape={value.shape}, " if value.size == 0 and value.shape != (0,) else ""
+    return f"Array({body}, {tail}dtype={value.dtype.name})"
+
+
+def array_str(
+    a: ArrayLike, max_line_width: int | None = None, precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:  # fmt: skip
+    """``str`` of an array with its own print options."""
+    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+
+
+save = np.save
+savez = np.savez
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """The array in a ``.npy`` file, or a lazy mapping of those in an ``.npz`` file."""
+    found = np.load(file, *args, **kwargs)
+    return asarray(found) if isinstance(found, np.ndarray) else found
+
+
+def _not_pure(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"{name} is not supported: it reads from something that changes, so that results of traced "
+        f"functions would not repeat. Use dovetail.numpy.asarray(numpy.{name}(...))."
+    )
+
+
+def fromfile(*args: Any, **kwargs: Any) -> Array:
+    """Not supported: use ``asarray(numpy.fromfile(...))``.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    _not_pure("fromfile")
+
+
+def fromiter(*args: Any, **kwargs: Any) -> Array:
+    """Not supported: use ``asarray(numpy.fromiter(...))``.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    _not_pure("fromiter")

@@ -1,3 +1,0 @@
-"""Rules in the column ``batching.batch``."""
-
-from . import draws as draws

@@ -1,3 +1,0 @@
-"""Rules in the column ``backends.reference``."""
-
-from . import threefry as threefry

@@ -1,0 +1,127 @@
+"""References in sub-programs: what they hold is passed in, carried along, and passed out.
+
+A reference that a loop's body writes becomes a loop variable, one that it only reads a constant.
+What branches and calls write they return; a branch that does not write a reference that another one
+writes returns what it was given. From the regions of a primitive all of this follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import (
+    CONTROL,
+    Kind,
+    Part,
+    Primitive,
+    Region,
+    RegionInterface,
+    Slot,
+    Trace,
+    assemble,
+    here,
+)
+from dovetail_core.interpret.mutable import Discharged, final_type, is_own
+
+from .discharging import discharge_program
+from .tables import discharge_rules
+
+
+@discharge_rules.deriver
+def derive_discharge(primitive: Primitive) -> Callable[..., Any] | None:
+    """The rule that follows from a primitive's regions, or from its decomposition."""
+    if primitive.regions is not None:
+        return lambda trace, args, params: _Discharge(primitive, trace, args, params).run()
+    decomposition = primitive.decomposition
+    if decomposition is not None:
+        return lambda trace, args, params: decomposition(*args, **params)
+    return None
+
+
+class _Discharge:
+    """One application; ``written`` are its operands that are written."""
+
+    def __init__(
+        self, primitive: Primitive, trace: Trace, args: Sequence[Any], params: dict[str, Any]
+    ) -> None:
+        self.primitive = primitive
+        self.interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
+        self.args = args
+        self.own = [is_own(trace, x) for x in args]
+        self.found = [
+            discharge_program(r.program, [self.own[i] for i in r.operands])
+            for r in self.interface.regions
+        ]
+        self.written = self._written()
+        self.groups = [self._contents(i) for i in range(len(args))]
+        self.finals = {i: self._finals(i) for i in self.written}
+
+    def _written(self) -> list[int]:
+        """The operands that some region writes, if there is a place for what it writes."""
+        title = self.interface.title or self.primitive.name
+        found: set[int] = set()
+        for region, (_, written) in zip(self.interface.regions, self.found):
+            operands = [region.operands[k] for k in written]
+            if operands and CONTROL in region.results:
+                raise TypeError(
+                    f"the condition of {title} writes to "
+                    f"{self.args[operands[0]].aval.str_short()}{here()}: it may only read. Write "
+                    "in the body."
+                )
+            if operands and self.interface.runs == "in any order":
+                raise TypeError(
+                    f"a sub-program of {title} writes to "
+                    f"{self.args[operands[0]].aval.str_short()}{here()}: it runs in any order, so "
+                    "that what is written last is not defined. Return the value and write it "
+                    "outside."
+                )
+            found.update(operands)
+        return sorted(found)
+
+    def _contents(self, i: int) -> list[Slot]:
+        """Slots in place of an operand: for what it holds, where it is a reference."""
+        kind, x = self.interface.operands[i], self.args[i]
+        if not self.own[i]:
+            return [Slot(kind, x, i)]
+        carried = self.interface.is_loop and i in self.written
+        return [Slot(Kind.CARRIED if carried else kind, held, i) for held in x.contents]
+
+    def _finals(self, i: int) -> list[Slot]:
+        """Slots for what an operand holds in the end."""
+        if self.interface.is_loop:
+            return self.groups[i]
+        before = self.groups[i]
+        if self.interface.control is not None:
+            return [Slot(Kind.PLAIN, otherwise=s) for s in before]
+        return [Slot(Kind.PLAIN) for _ in self._final_type(i).content_types()]
+
+    def _final_type(self, i: int) -> Any:
+        """The type that a written operand has in the end; it changes in calls alone."""
+        region = self.interface.regions[0]
+        if self.interface.is_loop or self.interface.control is not None:
+            return self.args[i].aval
+        return final_type(region.program, region.operands.index(i))
+
+    def run(self) -> list[Any]:
+        """Apply the primitive to contents, and update what is written."""
+        slots = [s for group in self.groups for s in group]
+        carried = {s: None for i in self.written for s in self.groups[i]}  # in order
+        operands = [*(s for s in slots if s not in carried), *carried]
+        results = [Slot(kind) for kind in self.interface.results]
+        for r, i in self.interface.loop:
+            results[r] = self.groups[i][0]
+        parts = [self._part(r, f, results) for r, f in zip(self.interface.regions, self.found)]
+        further = [s for final in self.finals.values() for s in final]
+        made = assemble(self.interface.rebuild, parts, operands, [*results, *further])
+        values = made.bind(self.primitive)
+        for i, final in self.finals.items():
+            self.args[i].aval = self._final_type(i)
+            self.args[i].contents[:] = [values[s] for s in final]
+        return [values[s] for s in results]
+
+    def _part(self, region: Region, found: Discharged, results: Sequence[Slot]) -> Part:
+        ins = [s for i in region.operands for s in self.groups[i]]
+        outs = [r if r == CONTROL else results[r] for r in region.results]
+        finals = [s for k in found.written for s in self.finals[region.operands[k]]]
+        return Part(found.program, ins, [*outs, *finals])
