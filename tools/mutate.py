@@ -35,7 +35,7 @@ PACKAGES = {
         for name in ("ad", "batching", "custom_rules", "remat")
     },
 }
-ELSEWHERE = ["facade", "tests/matrix", "tests/compositions"]
+ELSEWHERE = ["tests/matrix", "tests/compositions", "tests/tools"]
 
 
 def drawn(packages: list[str], n: int, seed: int, within: list[str]) -> dict[str, list[Mutant]]:

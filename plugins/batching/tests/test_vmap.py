@@ -10,6 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_batching import vmap
+from dovetail_core import Primitive
 from dovetail_jit import jit
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
@@ -179,3 +180,11 @@ def test_each_result_has_its_own_place_for_the_axis() -> None:
     np.testing.assert_array_equal(same, x)
     np.testing.assert_array_equal(found["a"], np.moveaxis(x, 0, 2))
     np.testing.assert_array_equal(found["b"], -np.moveaxis(x, 0, 1))
+
+
+def test_a_rule_follows_from_a_decomposition() -> None:
+    p = Primitive("vmap_test.square_and_sum")
+    p.def_abstract_eval(lambda x: x)
+    p.def_decomposition(lambda x: lax.add(lax.mul(x, x), x))
+    found = vmap(p.bind, 1, 1)(A)
+    np.testing.assert_allclose(found, A * A + A, rtol=1e-6)
