@@ -45,6 +45,7 @@ DEMO := $(VENV)/.with-viz
 TEST := $(VENV)/.with-test-viz
 LINT := $(VENV)/.with-lint-test-viz
 DOCS := $(VENV)/.with-docs
+MUTATION := $(VENV)/.with-mutation-test-viz
 
 # $(call fresh,DIRECTORY,PYTHON): an empty environment; $(call into,DIRECTORY): install there.
 fresh = "$(2)" -m venv --clear --without-pip $(1)
@@ -81,6 +82,11 @@ bench: wheels ## measure against JAX, both in turn (BENCH=--write renews benchma
 	@$(call fresh,.venv-bench,$(BIN)/python)
 	@$(call into,.venv-bench) $(WHEELS)/*.whl
 	.venv-bench/bin/python benchmarks/run.py $(BENCH)
+
+# Hours the first time, then minutes; CONTRIBUTING.md says more. MUTATE="--packages ad" limits it.
+.PHONY: mutate
+mutate: $(MUTATION) ## change the sources at random and see whether tests notice (N=200 SEED=0)
+	$(BIN)/python tools/mutate.py -n $(or $(N),200) --seed $(or $(SEED),0) $(MUTATE)
 
 .PHONY: docs
 docs: $(DOCS) ## build the documentation into build/docs

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra, register_type
+from dovetail_core.testing import fresh_registry
 from dovetail_core.types.algebra import add, forget_provider, zeros
 
 F32 = ShapedArray((2,), np.float32)
@@ -28,6 +29,20 @@ def test_an_error_without_a_provider(site):
     forget_provider()
     with pytest.raises(PluginError, match="no active plugin provides 'algebra'"):
         algebra()
+
+
+def test_another_registry_is_asked_for_its_own(site):
+    """Also where a provider was asked before, and again when the other registry is gone."""
+    for name in ("outer", "inner"):
+        site.module(f"{name}_algebra", f"class ALGEBRA:\n    name = {name!r}\n")
+    site.plugin("outer", "providers={'algebra': 'outer_algebra:ALGEBRA'}")
+    assert algebra().name == "outer"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOVETAIL_DISABLE_PLUGINS", "outer")
+        site.plugin("inner", "providers={'algebra': 'inner_algebra:ALGEBRA'}")
+        with fresh_registry():
+            assert algebra().name == "inner"
+    assert algebra().name == "outer"
 
 
 def test_other_types_bring_their_own_zero_and_sum():

@@ -230,6 +230,14 @@ def test_overrides_are_marked(acme, dovetail):
     assert "in place of    acme.rules:6, of acme-dist 2.5 (plugin 'acme')" in out
 
 
+def test_marks_have_colours_on_a_terminal(acme, dovetail, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    _, out, _ = dovetail("matrix", "--column", "cost")
+    assert "\x1b[31m✗\x1b[0m" in out, "a hole is red"
+    assert "\x1b[32m○\x1b[0m" in out, "what is derived is green"
+
+
 def test_marks_without_unicode(acme, dovetail, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw := io.BytesIO(), encoding="ascii"))
     assert main(["matrix"]) == 0
@@ -410,6 +418,8 @@ def test_warnings_about_plugins_are_lines(acme, dovetail):
 def test_clashes_are_errors_of_every_other_command(acme, dovetail):
     acme.plugin("beta", "tables={'acme.cost': 'm:x'}")
     status, out, err = dovetail("matrix")
+    assert (status, out) == (2, "") and err.startswith("dovetail: error: tables entry 'acme.cost'")
+    status, out, err = dovetail("greet", "you")  # the cause, not that no plugin has such a command
     assert (status, out) == (2, "") and err.startswith("dovetail: error: tables entry 'acme.cost'")
 
 

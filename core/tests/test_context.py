@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 
 import pytest
@@ -94,6 +95,12 @@ def test_an_error_for_a_bad_value_names_the_option_or_the_variable(monkeypatch):
 )
 def test_words_for_booleans(given, value):
     assert as_bool(given) is value
+
+
+def test_a_copy_of_the_configuration_reads_the_same_options():
+    again = copy.copy(config)
+    with enable_x64(not config.enable_x64):
+        assert again.enable_x64 is config.enable_x64
 
 
 def test_an_unknown_option_lists_those_there_are(site, monkeypatch):

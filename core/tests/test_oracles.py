@@ -14,8 +14,10 @@ from dovetail_core.testing import (
     assert_transposes,
     dot,
     finite_difference,
+    finite_difference_with_error,
     precision,
     random_like,
+    smallest_normal,
     stacked_loop,
     tolerance,
 )
@@ -34,7 +36,6 @@ def test_close_arrays():
     assert_close(x.astype(ml_dtypes.bfloat16), x.astype(ml_dtypes.bfloat16))
     assert_same(np.arange(3), np.arange(3))
     assert_close(np.complex64(1j), np.complex64(1j) * np.float32(1 + 1e-6))
-    assert_close(np.array([1e-9, 1.0], "f4"), np.array([0.0, 1.0], "f4"))  # relative to the largest
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,43 @@ def test_close_arrays():
 def test_differences_are_named(x, y, message):
     with pytest.raises(AssertionError, match=message):
         assert_close(np.array(x), np.array(y), "here")
+
+
+def test_a_large_element_does_not_excuse_a_small_one():
+    """The tolerance is relative to each element, unless the caller says what cancelled."""
+    expected = np.array([1e-6, 1.0, 1e6], np.float32)
+    wrong = np.array([2e-6, 1.0, 1e6], np.float32)
+    with pytest.raises(AssertionError, match=r"1 of 3 elements differ, first at \[0\]"):
+        assert_near(wrong, expected, 1e-3)
+    with pytest.raises(AssertionError, match=r"1 of 3 elements differ, first at \[0\]"):
+        assert_close(wrong, expected)
+    with pytest.raises(AssertionError, match=r"first at \[0\]: 1e-09, expected 0.0"):
+        assert_near([1e-9, 1.0], [0.0, 1.0], 1e-3)
+    assert_near(wrong, expected, 1e-3, atol=1e-6)
+    assert_near(wrong, expected, 0.0, atol=np.array([1.1e-6, 0.0, 0.0]))
+    assert_close(wrong, expected, scale=1.0)
+    with pytest.raises(AssertionError, match=r"first at \[0\]"):
+        assert_close(wrong, expected, scale=np.array([0.0, 1.0, 1.0]))
+
+
+def test_precision_is_absolute_below_the_smallest_normal_number():
+    least = smallest_normal(np.float32)
+    assert least == 2.0**-126 and smallest_normal(np.int32) == 0.0
+    assert_near(np.float32(0.0), np.float32(least / 2048), 1e-3)
+    with pytest.raises(AssertionError, match="1 of 1 elements differ"):
+        assert_near(np.float32(0.0), np.float32(least / 512), 1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_error_of_finite_differences_covers_what_rounding_adds(dtype):
+    """The derivative of a large constant and a little is lost in the rounding of the constant."""
+    x, t = dtype(0.5), dtype(1.0)
+    (exact,) = finite_difference_with_error(lambda x: [x * x], [x], [t])
+    assert abs(exact[0] - 1) <= exact[1] < 100 * precision(dtype) ** 0.8
+    ((found, error),) = finite_difference_with_error(lambda x: [x + dtype(1e4)], [x], [t])
+    assert abs(found - 1) <= error and error > 1e3 * exact[1]
+    ((_, told),) = finite_difference_with_error(lambda x: [x * x], [x], [t], scale=1e4)
+    assert told == pytest.approx(error, rel=1e-3)
 
 
 def test_nearness_ignores_dtypes():

@@ -62,4 +62,5 @@ def dce_law(sample: Sample) -> None:
         out = eval_jaxpr(reduced.jaxpr, reduced.consts, *args)
         wanted = [x for x, keep in zip(whole, used) if keep]
         for a, b in zip(out, wanted, strict=True):
-            assert_close(np.asarray(a), np.asarray(b), f"with used outputs {used}")
+            what = f"with used outputs {used}"
+            assert_close(np.asarray(a), np.asarray(b), what, scale=sample.scale)

@@ -12,14 +12,24 @@ from ..types.avals import ShapedArray, is_inexact
 
 Arrays = Sequence[Any]
 ArrayFunction = Callable[..., Sequence[Any]]
+ROUNDINGS = 8  # of a value of a function that is differenced: those of its operands count as well
 
 
 def precision(dtype: Any) -> float:
     """The distance from 1 to the next number of a floating-point or complex type."""
+    return float(_finfo(np.dtype(dtype)).eps)
+
+
+def smallest_normal(dtype: Any) -> float:
+    """The least positive number of full precision; 0 for integers and bools."""
     dt = np.dtype(dtype)
-    real = np.dtype(f"f{dt.itemsize // 2}") if dt.kind == "c" else dt
+    return float(_finfo(dt).smallest_normal) if is_inexact(dt) else 0.0
+
+
+def _finfo(dtype: Any) -> Any:
+    real = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
     finfo: Any = ml_dtypes.finfo
-    return float(finfo(real).eps)
+    return finfo(real)
 
 
 def tolerance(dtype: Any, factor: float = 64.0) -> float:
@@ -40,28 +50,38 @@ def assert_same(actual: Any, expected: Any, what: str = "") -> None:
     assert_close(actual, expected, what, factor=0.0)
 
 
-def assert_close(actual: Any, expected: Any, what: str = "", *, factor: float = 64.0) -> None:
+def assert_close(
+    actual: Any, expected: Any, what: str = "", *, factor: float = 64.0, scale: Any = 0.0
+) -> None:
     """Fail unless dtype and shape agree, and elements within ``tolerance(dtype, factor)``.
 
-    Integers and bools must be equal. The error names the first element that differs.
+    The tolerance is relative to each element. What terms leave when they cancel is off by the
+    rounding of the terms: ``scale`` says how large they are (a number, or one per element), and the
+    tolerance relative to it is allowed as well. Integers and bools must be equal. The error names
+    the first element that differs.
     """
     x, y = np.asarray(actual), np.asarray(expected)
     where = f" ({what})" if what else ""
     assert x.dtype == y.dtype, f"dtype {x.dtype}, expected {y.dtype}{where}"
-    assert_near(x, y, tolerance(x.dtype, factor), what)
+    tol = tolerance(x.dtype, factor)
+    assert_near(x, y, tol, what, atol=tol * np.asarray(scale))
 
 
-def assert_near(actual: Any, expected: Any, tol: float, what: str = "") -> None:
-    """Fail unless shapes agree, and elements within ``tol`` (relative to the largest expected)."""
+def assert_near(actual: Any, expected: Any, tol: float, what: str = "", *, atol: Any = 0.0) -> None:
+    """Fail unless shapes agree, and elements within ``tol`` relative to the expected element.
+
+    ``atol`` is allowed besides (a number, or one per element): where terms cancel, what their
+    rounding leaves. Below the smallest normal number ``tol`` is relative to that.
+    """
     x, y = widened(actual), widened(expected)
     where = f" ({what})" if what else ""
     assert x.shape == y.shape, f"shape {x.shape}, expected {y.shape}{where}"
     with np.errstate(all="ignore"):
         same = (x == y) | ((x != x) & (y != y))
-        if tol:
-            finite = np.abs(y)[np.isfinite(y)]
-            scale = max(1.0, float(finite.max())) if finite.size else 1.0
-            same = same | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= tol * scale))
+        if tol or np.any(atol):
+            least = max(smallest_normal(np.asarray(a).dtype) for a in (actual, expected))
+            allowed = tol * np.maximum(np.abs(y), least) + atol
+            same = same | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= allowed))
     if not same.all():
         at = tuple(int(i) for i in np.argwhere(~np.atleast_1d(same))[0]) if x.ndim else ()
         raise AssertionError(
@@ -87,9 +107,27 @@ def finite_difference(
 ) -> list[np.ndarray[Any, Any]]:
     """The derivative of ``f`` at ``primals`` in the direction ``tangents``, of fourth order.
 
+    ``f`` takes and returns sequences of arrays; a tangent may be None (zero). Results are float64
+    or complex128.
+    """
+    return [d for d, _ in finite_difference_with_error(f, primals, tangents, step)]
+
+
+def finite_difference_with_error(
+    f: ArrayFunction,
+    primals: Arrays,
+    tangents: Arrays,
+    step: float | None = None,
+    *,
+    scale: float = 0.0,
+) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+    """Each result of :func:`finite_difference`, with an estimate of how far off it is.
+
     With x± = x ± h t:  f' = (8 (f(x+) - f(x-)) - (f(x+ +) - f(x- -))) / 12 h + O(h⁴), so that the
-    best step is near eps^(1/5). ``f`` takes and returns sequences of arrays; a tangent may be None
-    (zero). Results are float64 or complex128.
+    best step is near eps^(1/5). Terms as large as f / h cancel to f': values that are off by a few
+    eps leave an absolute error of that much of the terms. ``scale`` is the size that the values'
+    own rounding is relative to, where it is larger than they are. What the fourth order leaves out
+    is about h² times what the second leaves out, which two steps show.
     """
     inexact = [np.asarray(x).dtype for x in primals if is_inexact(np.asarray(x).dtype)]
     eps = max(map(precision, inexact)) if inexact else 1.0
@@ -99,11 +137,15 @@ def finite_difference(
         moved = [x if t is None else _moved(x, t, k * h) for x, t in zip(primals, tangents)]
         return [widened(y) for y in f(*moved)]
 
-    a, b, c, d = at(1), at(-1), at(2), at(-2)
-    with np.errstate(all="ignore"):
-        return [
-            (8 * _difference(p, q) - _difference(r, s)) / (12 * h) for p, q, r, s in zip(a, b, c, d)
-        ]
+    found: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+    for a, b, c, d in zip(at(1), at(-1), at(2), at(-2)):
+        with np.errstate(all="ignore"):
+            near, far = _difference(a, b), _difference(c, d)
+            p, q, r, s = (np.maximum(np.abs(y), scale) for y in (a, b, c, d))
+            rounding = ROUNDINGS * eps * (8 * (p + q) + (r + s)) / (12 * h)
+            truncation = h * h * np.abs(far / (4 * h) - near / (2 * h))
+            found.append(((8 * near - far) / (12 * h), rounding + truncation))
+    return found
 
 
 def _difference(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -30,6 +30,8 @@ class Sample:
         tags: what is awkward about it, so that laws can pass over it: ``"empty"`` (no elements),
             ``"nonsmooth"`` (not differentiable there), ``"extreme"`` (limits of integers, NaN,
             infinities), or anything that a law knows of.
+        scale: how large the terms are that cancel in its results, where results are smaller than
+            these: comparisons allow for rounding relative to it, besides that of each element.
         name: distinguishes samples of one primitive in reports; by default made from the types.
     """
 
@@ -38,6 +40,7 @@ class Sample:
     params: Mapping[str, Any] = field(default_factory=_no_params)
     tags: Set[str] = frozenset()
     name: str = ""
+    scale: float = 0.0
 
     @property
     def avals(self) -> tuple[AbstractValue, ...]:

@@ -12,7 +12,7 @@ from dovetail_core.testing import (
     assert_near,
     assert_same,
     assert_transposes,
-    finite_difference,
+    finite_difference_with_error,
     law,
     precision,
     random_like,
@@ -56,13 +56,16 @@ def jvp_law(sample: Sample) -> None:
     if not names <= _LEAST:
         skip("finite differences have no digits in this precision")
     smooth = [i for i, y in enumerate(outs) if is_inexact(np.asarray(y).dtype)]
-    expected = finite_difference(
-        lambda *xs: [y for i, y in enumerate(sample.flat(*xs)) if i in smooth], primals, tangents
+    expected = finite_difference_with_error(
+        lambda *xs: [y for i, y in enumerate(sample.flat(*xs)) if i in smooth],
+        primals,
+        tangents,
+        scale=sample.scale,
     )
-    for i, y in zip(smooth, expected):
+    for i, (y, error) in zip(smooth, expected):
         got = np.zeros_like(y) if out_tangents[i] is None else out_tangents[i]
         tol = 30 * precision(np.asarray(outs[i]).dtype) ** 0.6
-        assert_near(got, y, tol, "tangent against finite differences")
+        assert_near(got, y, tol, "tangent against finite differences", atol=error)
 
 
 @law("transpose", without=("extreme", "random"), applies=_speaks)

@@ -22,7 +22,8 @@ def lower_law(sample: Sample) -> None:
     for got, want, aval in zip(sample.flat(), expected, program.out_avals, strict=True):
         compiled: Any = typeof(got)
         assert compiled.shape == aval.shape and compiled.dtype == aval.dtype, "result type"  # type: ignore
-        assert_close(got, want, "compiled against reference", factor=256)
+        what = "compiled against reference"
+        assert_close(got, want, what, factor=256, scale=sample.scale)
 
 
 @law("reference", without=("random",))

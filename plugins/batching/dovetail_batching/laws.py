@@ -30,7 +30,7 @@ def batch_law(sample: Sample) -> None:
             aval: Any = carrier_of(axis).aval(value)
             assert aval.shape == y.shape[1:], f"shape {aval.shape} per element, mapped {dims}"
             (array,) = carrier_of(axis).arrays(value, True, 0)
-            assert_close(array, y, f"mapped axes {dims}")
+            assert_close(array, y, f"mapped axes {dims}", scale=sample.scale)
 
 
 def _choices(sample: Sample) -> list[tuple[int | None, ...]]:

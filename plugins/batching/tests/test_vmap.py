@@ -10,6 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_batching import vmap
+from dovetail_core import Primitive
 from dovetail_jit import jit, make_jaxpr
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
@@ -186,3 +187,11 @@ def test_the_size_of_an_axis_may_be_numpys() -> None:
     (aval,) = program.out_avals
     assert type(aval.shape[0]) is int and aval.shape[0] == 17
     assert "int64" not in repr([e.params for e in program.eqns])
+
+
+def test_a_rule_follows_from_a_decomposition() -> None:
+    p = Primitive("vmap_test.square_and_sum")
+    p.def_abstract_eval(lambda x: x)
+    p.def_decomposition(lambda x: lax.add(lax.mul(x, x), x))
+    found = vmap(p.bind, 1, 1)(A)
+    np.testing.assert_allclose(found, A * A + A, rtol=1e-6)

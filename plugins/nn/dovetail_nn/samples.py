@@ -55,7 +55,8 @@ def _along(p: Primitive) -> Iterator[Sample]:
     for dtype in FLOATS:
         yield Sample(p, (_numbers((3, 4), dtype),), {"axes": (1,)})
     yield Sample(p, (_numbers((2, 3, 4), "float32"),), {"axes": (0, 2)})
-    yield Sample(p, (_numbers((2, 3), "float32", 50.0, 200.0),), {"axes": (0, 1)}, name="large")
+    large = _numbers((2, 3), "float32", 50.0, 200.0)  # from which a sum as large is subtracted
+    yield Sample(p, (large,), {"axes": (0, 1)}, name="large", scale=200.0)
     yield Sample(p, (_numbers((0, 2), "float32"),), {"axes": (1,)}, frozenset({"empty"}))
     infinite = np.array([[-np.inf, 1.0, 2.0], [0.0, -np.inf, -np.inf]], np.float32)
     extreme = frozenset({"extreme", "nonsmooth"})

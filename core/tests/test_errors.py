@@ -1,0 +1,19 @@
+"""The texts of errors that more than one place raises."""
+
+from __future__ import annotations
+
+import pytest
+
+from dovetail_core.base.errors import integer_too_large
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(2**40, "1099511627776"), (-(2**70), f"{-(2**70)}"), (10**5000, "of 16610 bits")],
+    ids=["positive", "negative", "long"],
+)
+def test_an_integer_that_does_not_fit_is_named_or_measured(value, said):
+    """Python refuses to write integers of many thousand digits."""
+    text = str(integer_too_large(value, "int32"))
+    assert text.startswith(f"the Python integer {said} does not fit into int32")
+    assert "Enable 64-bit types" in text

@@ -1,0 +1,40 @@
+"""Plugins' packages load their public names on first use, and tell them before."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dovetail_core.registry.discovery import registry
+
+ROOT = Path(__file__).parents[2]
+PLUGINS = sorted(p.name for p in (ROOT / "plugins").iterdir())
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_a_package_lists_what_it_offers(name: str) -> None:
+    package = importlib.import_module(f"dovetail_{name}")
+    assert package.__all__ and set(package.__all__) <= set(dir(package))
+    for public in package.__all__:
+        getattr(package, public)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        package.no_such_name  # noqa: B018
+
+
+def test_the_facade_offers_what_manifests_name() -> None:
+    check = [sys.executable, "tools/make_facade.py", "--check"]
+    done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_what_a_manifest_points_to_is_there(name: str) -> None:
+    manifest = registry().active[name]
+    for found in (manifest.names, manifest.tables, manifest.laws, manifest.options):
+        for target in found.values():
+            module, _, attribute = target.partition(":")
+            assert hasattr(importlib.import_module(module), attribute), target
