@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_core import NonConcreteBooleanIndexError, TracerIntegerConversionError
+from dovetail_core import (
+    NonConcreteBooleanIndexError,
+    TracerIntegerConversionError,
+    enable_x64,
+)
 from dovetail_jit import jit, make_jaxpr
 
 INDICES_2 = """\
@@ -237,6 +241,14 @@ def test_functions_that_would_change_an_array_return_one(arrays, near):
     near(dnp.fill_diagonal(arrays["sq"], 3, inplace=False), wanted)
     with pytest.raises(ValueError, match=r"arrays are immutable\. Pass inplace=False"):
         dnp.put(x, 0, 1)
+
+
+@pytest.mark.parametrize("index", [(..., 0), (0, ...), (0, slice(1, 2)), (slice(None), -1)])
+def test_a_box_is_written_at_integers_of_either_width(index):
+    wanted = np.zeros((2, 3))
+    wanted[index] = 5
+    with enable_x64(True):
+        assert dnp.zeros((2, 3)).at[index].set(5.0).tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(("call", "error", "text"), [
