@@ -1,0 +1,1 @@
+"""Random programs under random stacks of transformations: ``python -m fuzz``."""
