@@ -100,6 +100,8 @@ def _transformation(
     if kind in (tr.jvp, tr.linearize):
         more = (rng.random() < 0.3,) if kind is tr.linearize else ()
         return kind(len(args), *more)
+    if kind is tr.closure:
+        return kind(rng.choice(["jit", "checkpoint", "cond", "scan"]))
     if kind is tr.dce:
         return kind(outs.index(True) if any(outs) and not below else 0)
     if kind is tr.scan:

@@ -53,6 +53,17 @@ _RUNNING = [
     ("f", "dovetail.vmap(lambda a: a * lax.axis_index('i'), {axis}, {axis}, axis_name='i')({0})",
      "np.moveaxis(np.moveaxis({0}, {axis}, -1) * np.arange({0}.shape[{axis}]), -1, {axis})"
      ".astype({0}.dtype)"),
+    ("f", "dovetail.vmap(lambda a: a + lax.all_gather(a, 'i')[1:].sum(0), {axis}, {axis}, "
+     "axis_name='i')({0})",
+     "{0} + np.moveaxis(np.moveaxis({0}, {axis}, 0)[1:].sum(0) + 0 * np.moveaxis({0}, {axis}, 0), 0, "
+     "{axis})"),
+    ("f", "dovetail.vmap(lambda a: lax.ppermute(lax.psum(a, 'i') - a, 'i', [(0, 1), (1, 0)]), "
+     "{axis}, {axis}, axis_name='i')({0})",
+     "np.flip({0}.sum({axis}, keepdims=True) - {0}, {axis}) if {0}.shape[{axis}] == 2 else 1 / 0"),
+    ("f", "lax.reduce(1 + 0.1 * {0}, np.asarray(1.0, {0}.dtype), lax.mul, ({axis},))",
+     "np.prod(1 + 0.1 * {0}, {axis})"),
+    ("f", "lax.reduce_window({0}, np.asarray(0, {0}.dtype), lax.add, (2,) * {0}.ndim, "
+     "(1,) * {0}.ndim, 'SAME')", "window_sum_numpy({0})"),
     ("f", "lax.top_k({0}, {0}.shape[-1] - 1)[0]", "-np.sort(-{0}, -1)[..., :-1]"),
     ("f", "lax.sort((-{0}, xp.sin({0})), dimension={axis}, num_keys=1)[1]",
      "np.take_along_axis(np.sin({0}), np.argsort(-{0}, {axis}, kind='stable'), {axis})"),
@@ -63,6 +74,8 @@ def running(s: Scope) -> None:
     """Running and sorted values."""
     a = s.like("fci", 1)
     x = s.values[a]
+    if x.size == 1:
+        raise Rejected
     kind, ours, numpy = s.rng.choice(_RUNNING)
     if kind_of(x.dtype) not in kind or (x.dtype.name in ("bfloat16", "float16") and numpy):
         raise Rejected

@@ -89,6 +89,25 @@ _BINARY = [
     ("iub", "{0} ^ {1}", "{0} ^ {1}"),
     ("iu", "{0} << ({1} % 4)", "{0} << ({1} % 4)"),
 ]
+_LINEAR = [
+    (
+        "dovetail.custom_derivatives.linear_call("
+        "lambda r, x: dnp.cos(r) * x, lambda r, ct: dnp.cos(r) * ct, {0}, {1})",
+        "np.cos({0}) * {1}",
+    ),
+    (
+        "{r} = dovetail.custom_jvp("
+        "lambda x: dovetail.pure_callback(np.sin, x, x, vmap_method='{how}'))\n"
+        "{r}.defjvp(lambda xs, ts: ({r}(*xs), dnp.cos(xs[0]) * ts[0]))\n{r}({0}) + 0 * {1}",
+        "np.sin({0}) + 0 * {1}",
+    ),
+    (
+        "{r} = dovetail.custom_vjp(lambda x, y: x * dnp.sin(y))\n"
+        "{r}.defvjp(lambda x, y: (x * dnp.sin(y), (x, y)), "
+        "lambda xy, ct: (ct * dnp.sin(xy[1]), ct * xy[0] * dnp.cos(xy[1])))\n{r}({0}, {1})",
+        "{0} * np.sin({1})",
+    ),
+]
 _COMPARISONS = ["{0} < {1}", "{0} >= {1}", "{0} == {1}", "{0} != {1}"]
 
 
@@ -106,6 +125,15 @@ def binary(s: Scope) -> None:
     table = [row for row in _BINARY if kind_of(s.values[a].dtype) in row[0]]
     _, ours, numpy = s.rng.choice(table)
     s.add("elementwise", ours, numpy, a, b)
+
+
+def with_rules(s: Scope) -> None:
+    """Functions with rules that are written by hand."""
+    a = s.pick(lambda x: x.dtype.name == "float64")
+    b = s.pick(lambda y: y.dtype == s.values[a].dtype and y.shape == s.values[a].shape)
+    ours, numpy = s.rng.choice(_LINEAR)
+    how = s.rng.choice(["sequential", "expand_dims", "broadcast_all"])
+    s.add("by hand", ours.replace("{how}", how), numpy, a, b)
 
 
 def comparison(s: Scope) -> None:
@@ -181,6 +209,7 @@ OPERATIONS = [
     (30, unary),
     (24, binary),
     (3, comparison),
+    (2, with_rules),
     (5, choice),
     (2, clamp),
     (2, conversion),

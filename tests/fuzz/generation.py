@@ -149,7 +149,7 @@ def _check_stable(program: Program, points: list[tuple[Any, ...]]) -> None:
                 plain = [np.asarray(x) for x in f(*point)]
                 moves[0] = noise(random.Random(1))
                 moved = [np.asarray(x) for x in f(*point)]
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, ZeroDivisionError):
             raise Rejected from None
         for x, y in zip(plain, moved):
             if not is_tame(x, 1e4) or x.shape != y.shape or x.dtype != y.dtype or far(x, y):

@@ -73,6 +73,9 @@ def _xp(text: str) -> tuple[str, str]:
 # --- calls ----------------------------------------------------------------------------------------
 
 _CALLS = [
+    "(lambda found: found[0]({args}, *found[1]))(dovetail.closure_convert({f}, {args}))",
+    "dovetail.jit({f}, keep_unused=True)({args})",
+    "dovetail.checkpoint({f}, policy=dovetail.Budget(200))({args})",
     "dovetail.jit({f})({args})",
     "dovetail.jit({f}, inline=True)({args})",
     "dovetail.checkpoint({f})({args})",
@@ -90,7 +93,7 @@ def call(s: Scope, fill: Fill) -> None:
     outs = _any_results(s, inner)
     args = _list(range(len(names)))
     text = s.rng.choice(_CALLS).replace("{args}", args)
-    kind = "jit" if ".jit" in text else "checkpoint"
+    kind = next(k for k in ("jit", "checkpoint", "closure_convert") if k in text)
     s.add(kind, text, f"{{f}}({args})", *names, regions=(inner.program(*outs),), results=len(outs))
 
 
