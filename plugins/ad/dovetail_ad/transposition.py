@@ -20,7 +20,7 @@ from dovetail_core import (
 from dovetail_core.algebra import add
 from dovetail_core.tables import within
 
-from .linear import LinearInput, LinearTrace, checked
+from .linear import LinearInput, LinearTrace, checked, is_linear
 from .tables import TransposeRule, transpose_rules
 
 
@@ -38,6 +38,7 @@ def backward_pass(
             its method ``accumulate``; the result has None in its place.
     """
     cts: list[Any] = [None] * trace.count
+    trace.transposed = True
     for x, taker in zip(inputs, accumulators or ()):
         if taker is not None:
             cts[x.index] = _Taker(taker)
@@ -105,7 +106,7 @@ def derive_transpose(primitive: Primitive) -> TransposeRule | None:
 
     def rule(cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
         trace = LinearTrace(get_trace())
-        fresh = [trace.unknown(x.aval) if x.__class__ is LinearInput else x for x in args]
+        fresh = [trace.unknown(x.aval) if is_linear(x) else x for x in args]
         single = not primitive.multiple_results
         cts = [cotangent] if single else cotangent
         inputs = [x for x in fresh if trace.owns(x)]
