@@ -13,6 +13,7 @@ from dovetail_ad import (
     split_program,
     transpose_rules,
 )
+from dovetail_core import run_under
 from dovetail_core.algebra import zeros
 
 from ..description import Loop
@@ -43,7 +44,9 @@ def _linearized(
 ) -> tuple[list[Any], list[Any], Any]:
     """Run what is known, keeping states; record the linear rest.
 
-    Returns results, the buffers of the ``stored`` carries (which are known), and control.
+    Returns results, the buffers of the ``stored`` carries, and control. A buffer whose states are
+    not known is an unknown that stands for itself: it is not differentiated, and a reverse pass
+    that is given it computes its states again.
     """
     nc, nk = loop.num_consts, loop.num_carry
     unknown, out_unknown = _unknown_parts(loop, [trace.owns(x) for x in args])
@@ -56,7 +59,12 @@ def _linearized(
     at = iter(found[n:-1])
     kept = {k: next(at) for k, used in zip(known_carry, keep) if used}
     results = iter(found[:n])
-    buffers = [kept[k] for k in range(nk) if stored[k]]
+    carry_types = loop.parts(loop.in_types)[1]
+    buffers = [
+        kept[k] if k in kept else trace.unknown(loop.buffer(a))
+        for k, (a, s) in enumerate(zip(carry_types, stored))
+        if s
+    ]
     if not any(out_unknown):
         return list(results), buffers, found[-1]
     states = [kept[k] for k in known_carry if needed[nc + k]]
@@ -77,6 +85,19 @@ def _unknown_parts(loop: Loop, unknown: list[bool]) -> tuple[list[bool], list[bo
         if list(split.out_unknown[:nk]) == carry:
             return unknown, list(split.out_unknown)
         unknown[nc : nc + nk] = split.out_unknown[:nk]
+
+
+@partial_eval_rules.register(linear_p)
+def _linear_partial_eval(
+    trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    """Linear in what it knows, where its unknowns are known: then it is a loop as any."""
+    loop, unknown = Loop.of(params), params["unknown"]
+    operands = args[1 + loop.parts(unknown)[1].count(False) :]
+    if not any(trace.owns(x) for x in pick(operands, unknown, False)):
+        return trace.record(linear_p, args, params)
+    assert linear_p.decomposition is not None
+    return run_under(trace, lambda: linear_p.decomposition(*args, **params))
 
 
 @jvp_rules.register(forward_p)
