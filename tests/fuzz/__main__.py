@@ -23,22 +23,45 @@ def main() -> int:
     )
     parser.add_argument("--scripts", type=Path, help="where to write the scripts of failures")
     given = parser.parse_args()
-    report = fuzz(given.count, given.seed, given.workers, given.compile_every, given.first)
-    show(report, given.scripts)
+    tell = Teller(given.scripts)
+    report = fuzz(
+        given.count, given.seed, given.workers, given.compile_every, given.first, tell.news
+    )
+    tell.show(report)
+    summarize(report)
     return 1 if report.failures else 0
 
 
-def show(report: Report, scripts: Path | None) -> None:
-    """Print what was done, and each failure with its script."""
-    for i, (key, failure) in enumerate(sorted(report.failures.items())):
-        print(f"--- failure {i + 1}, cases {failure['numbers'][:10]}: {key}\n{failure['message']}")
-        if scripts is None:
-            print(failure.get("script", ""))
-        elif "script" in failure:
-            scripts.mkdir(parents=True, exist_ok=True)
-            path = scripts / f"failure_{i + 1}.py"
-            path.write_text(failure["script"])
-            print(f"script: {path}")
+class Teller:
+    """Prints each failure once, with its script or the place of that."""
+
+    def __init__(self, scripts: Path | None) -> None:
+        self.scripts = scripts
+        self.shown: set[str] = set()
+
+    def news(self, worker: int, report: Report) -> None:
+        self.show(report)
+        if report.cases % 1000 == 0:
+            print(f"worker {worker}: {report.cases} cases", flush=True)
+
+    def show(self, report: Report) -> None:
+        for key, failure in report.failures.items():
+            if key in self.shown:
+                continue
+            self.shown.add(key)
+            cases = failure["numbers"][:5]
+            print(f"--- failure {len(self.shown)}, cases {cases}: {key}\n{failure['message']}")
+            if self.scripts is None:
+                print(failure.get("script", ""), flush=True)
+            elif "script" in failure:
+                self.scripts.mkdir(parents=True, exist_ok=True)
+                path = self.scripts / f"failure_{len(self.shown)}.py"
+                path.write_text(failure["script"])
+                print(f"script: {path}", flush=True)
+
+
+def summarize(report: Report) -> None:
+    """Print what was done."""
     print(", ".join(f"{k} {n}" for k, n in report.kinds.most_common()))
     failing = sum(len(f["numbers"]) for f in report.failures.values())
     print(

@@ -55,8 +55,7 @@ _RUNNING = [
      ".astype({0}.dtype)"),
     ("f", "dovetail.vmap(lambda a: a + lax.all_gather(a, 'i')[1:].sum(0), {axis}, {axis}, "
      "axis_name='i')({0})",
-     "{0} + np.moveaxis(np.moveaxis({0}, {axis}, 0)[1:].sum(0) + 0 * np.moveaxis({0}, {axis}, 0), 0, "
-     "{axis})"),
+     "{0} + {0}.sum({axis}, keepdims=True) - np.take({0}, [0], {axis})"),
     ("f", "dovetail.vmap(lambda a: lax.ppermute(lax.psum(a, 'i') - a, 'i', [(0, 1), (1, 0)]), "
      "{axis}, {axis}, axis_name='i')({0})",
      "np.flip({0}.sum({axis}, keepdims=True) - {0}, {axis}) if {0}.shape[{axis}] == 2 else 1 / 0"),

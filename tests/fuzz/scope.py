@@ -120,11 +120,7 @@ class Scope:
                 else:
                     f = _expression(step.numpy, len(step.args))
                     found = [np.asarray(f(*[self.values[a] for a in step.args]))]
-        except (
-            ValueError,
-            IndexError,
-            ZeroDivisionError,
-        ):  # shapes that do not go together, singular matrices
+        except (ValueError, IndexError, ZeroDivisionError):  # shapes that do not go together
             raise Rejected from None
         for x in found:
             if x.size > MOST_ELEMENTS or x.ndim > MOST_AXES or not is_tame(x):

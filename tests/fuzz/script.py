@@ -96,8 +96,8 @@ def _tuple(args: Any) -> str:
     return "(" + "".join(f"{literal(x)}, " for x in args).rstrip() + ")"
 
 
-_SOURCES: dict[str, Any] = {
-    name: thing
+_SOURCES: dict[str, str] = {  # of the code that runs: files may change meanwhile
+    name: inspect.getsource(thing)
     for module in (helpers, laws, transformations)
     for name, thing in vars(module).items()
     if getattr(thing, "__module__", "") == module.__name__
@@ -112,9 +112,5 @@ def _definitions(text: str) -> str:
         words = set(re.findall(r"\w+", todo.pop()))
         for name in sorted((words & set(_SOURCES)) - needed):
             needed.add(name)
-            todo.append(_source(name))
-    return "".join(_source(n) + "\n\n" for n in _SOURCES if n in needed)
-
-
-def _source(name: str) -> str:
-    return inspect.getsource(_SOURCES[name])
+            todo.append(_SOURCES[name])
+    return "".join(text + "\n\n" for n, text in _SOURCES.items() if n in needed)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,21 +133,16 @@ def work(argv: list[str]) -> None:
     print(json.dumps({"report": vars(report), "end": True}), flush=True)
 
 
-def _tell(worker: int, now: dict[str, Any], before: dict[str, Any], seconds: float) -> None:
-    """Say what is new, while there is more to come."""
-    for key in now["failures"].keys() - before["failures"].keys():
-        print(f"worker {worker}: {key}", file=sys.stderr, flush=True)
-    if now["cases"] % 1000 == 0:
-        rate = now["cases"] / seconds
-        print(f"worker {worker}: {now['cases']} cases, {rate:.1f}/s", file=sys.stderr, flush=True)
-
-
 def fuzz(
-    count: int, seed: int, workers: int, compile_every: int, first: int = 0, quiet: bool = False
+    count: int,
+    seed: int,
+    workers: int,
+    compile_every: int,
+    first: int = 0,
+    tell: Callable[[int, Report], None] = lambda worker, report: None,
 ) -> Report:
-    """Try ``count`` cases in ``workers`` processes."""
+    """Try ``count`` cases in ``workers`` processes; ``tell`` is given each one's reports."""
     last = first + count
-    started = time.monotonic()
     env = {**os.environ, "NPROC": "1"}
     command = [sys.executable, "-m", __package__, "--worker", str(seed)]
     processes = [
@@ -162,10 +157,8 @@ def fuzz(
         assert p.stdout is not None
         said: dict[str, Any] = {"report": vars(Report())}
         for line in p.stdout:
-            news = json.loads(line)
-            if not quiet:
-                _tell(w, news["report"], said["report"], time.monotonic() - started)
-            said = news
+            said = json.loads(line)
+            tell(w, Report(**said["report"]))
         total.join(said["report"])
         if p.wait() or "end" not in said:
             key = f"worker {w} ended with {p.returncode} after {said['report']['cases']} cases"

@@ -365,8 +365,8 @@ REVERSE = (vjp, grad, linearize, second, jacobians)
 DERIVATIVES = (jvp, *REVERSE)
 MAPS = (vmap,)
 ALL = {
-    jit: 3, closure: 3, remat: 2, text: 2, dce: 2, vmap: 6, scan: 2, cond: 2, jvp: 4, linearize: 3, vjp: 4,
-    grad: 3, second: 3, jacobians: 1,
+    jit: 3, closure: 3, remat: 2, text: 2, dce: 2, vmap: 6, scan: 2, cond: 2, jvp: 4, linearize: 3,
+    vjp: 4, grad: 3, second: 3, jacobians: 1,
 }  # fmt: skip
 
 __all__ = ["ALL", "DERIVATIVES", "MAPS", "REVERSE", "Transformation", "near"]
