@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -62,6 +63,7 @@ def prepare() -> None:
     """Options of the process, and no compiling."""
     dovetail.config.update("enable_x64", True)
     dovetail.config.update("check_ir", True)
+    warnings.filterwarnings("ignore", "Budget")  # small ones are small on purpose
     without_compiling()
 
 

@@ -96,8 +96,9 @@ def _linear_partial_eval(
     operands = args[1 + loop.parts(unknown)[1].count(False) :]
     if not any(trace.owns(x) for x in pick(operands, unknown, False)):
         return trace.record(linear_p, args, params)
-    assert linear_p.decomposition is not None
-    return run_under(trace, lambda: linear_p.decomposition(*args, **params))
+    decomposition = linear_p.decomposition
+    assert decomposition is not None
+    return run_under(trace, decomposition, *args, **params)
 
 
 @jvp_rules.register(forward_p)
