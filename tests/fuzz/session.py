@@ -159,6 +159,8 @@ def fuzz(
         assert p.stdout is not None
         said: dict[str, Any] = {"report": vars(Report())}
         for line in p.stdout:
+            if not line.endswith("\n"):
+                break  # the worker was killed while it was speaking
             said = json.loads(line)
             tell(w, Report(**said["report"]))
         total.join(said["report"])
