@@ -12,7 +12,7 @@ import dovetail
 from dovetail_backends import asarray_on, evaluate
 from dovetail_core import ClosedJaxpr, Primitive, Tracer, float0, registry, stage_closed, typeof
 from dovetail_core.xla.config import trace_context
-from dovetail_jit import executables
+from dovetail_jit import api, eager as eager_operations
 
 Function = Callable[..., Any]
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
@@ -83,7 +83,7 @@ def without_compiling() -> None:
     always, and takes longer than all else that is done with it. Tracing and transformations stay
     as they are.
     """
-    compiling = executables.executable_for
+    compiling = api.executable_for
     compiled_rules = registry().provider("evaluator")
 
     def executable_for(program: Any, name: str, device: Any, **how: Any) -> Any:
@@ -94,10 +94,7 @@ def without_compiling() -> None:
     def evaluator(primitive: Primitive) -> Function:
         return _rule(primitive, compiled_rules(primitive))
 
-    from dovetail_jit import api, eager as eager_operations
-
-    for module in (executables, api, eager_operations):
-        module.executable_for = executable_for
+    api.executable_for = eager_operations.executable_for = executable_for
     registry()._objects["provider evaluator"] = evaluator  # pyright: ignore[reportPrivateUsage]
 
 
