@@ -64,6 +64,12 @@ test: test-all test-core test-examples test-smoke ## run every test that CI runs
 test-full: export DOVETAIL_TEST_FULL := 1
 test-full: test ## the same with the products of the matrix in full
 
+N ?= 1000
+SEED ?= 0
+.PHONY: fuzz
+fuzz: $(TEST) ## try N random programs under random transformations (N=1000 SEED=0 WORKERS=2)
+	@cd tests && ../$(BIN)/python -m fuzz --count $(N) --seed $(SEED) --workers $(WORKERS) --scripts ../build/fuzz
+
 .PHONY: lint
 lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/ruff check

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from dovetail_core import (
+    ClosedJaxpr,
     Jaxpr,
     Primitive,
     ReadEffect,
     ShapedArray,
     Var,
+    parse_ir,
     print_ir,
     printed_constants,
     register_parameter,
@@ -287,6 +289,20 @@ in
     k:f32[] = toy.call[program=f_2] j
   in (k,) }"""
     )
+
+
+def test_programs_that_share_variables_have_names_of_their_own():
+    body = stage_closed(lambda x: [sin_p.bind(x)], [F32])
+    jaxpr = body.jaxpr
+    longer = jaxpr.replace(outvars=[*jaxpr.invars, *jaxpr.outvars])
+
+    def f(x):
+        (y,) = call_p.bind(x, program=body)
+        return call_p.bind(y, program=ClosedJaxpr(longer, []))
+
+    found = text(f, F32)
+    assert "{ lambda ; c:f32[]. let" in found and "{ lambda ; g:f32[]. let" in found
+    assert print_ir(parse_ir(found)) == found
 
 
 def test_names_of_primitives_that_are_no_words_are_quoted():

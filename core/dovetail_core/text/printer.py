@@ -82,6 +82,7 @@ class _Printer(ValuePrinter):
 
     def program(self, ir: Program, indent: str) -> str:
         jaxpr = open_program(ir)
+        outer, self.names = self.names, {}  # programs are closed, and two may share variables
         consts = ir.consts if isinstance(ir, ClosedJaxpr) else None
         parts = [f"{{ lambda{self.flags(jaxpr, consts is None, indent)}"]
         for i, v in enumerate(jaxpr.constvars):
@@ -91,6 +92,7 @@ class _Printer(ValuePrinter):
         unused = _unused(jaxpr)
         eqns = [self.equation(e, f"{indent}    ", unused) for e in jaxpr.eqns]
         outs = ", ".join(map(self.atom, jaxpr.outvars))
+        self.names = outer
         tail = f"in ({outs}{',' if len(jaxpr.outvars) == 1 else ''}) }}"
         line = " ".join([head, *(eqns or [""]), tail])
         if len(eqns) < 2 and "\n" not in line and len(line) <= 80:

@@ -50,8 +50,11 @@ class LinearInput(Tracer["LinearTrace"]):
 
 
 def is_linear(x: Any) -> bool:
-    """Whether an argument of a transposition rule is a linear unknown."""
-    return x.__class__ is LinearInput
+    """Whether an argument of a transposition rule is a linear unknown.
+
+    What is unknown to an enclosing linearization, which is still recording, is known here.
+    """
+    return x.__class__ is LinearInput and x._trace.transposed
 
 
 class LinearEqn(NamedTuple):
@@ -67,7 +70,7 @@ class LinearEqn(NamedTuple):
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count")
+    __slots__ = ("eqns", "count", "transposed")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
 
@@ -75,6 +78,8 @@ class LinearTrace(Trace):
         super().__init__(parent)
         self.eqns: list[LinearEqn] = []
         self.count = 0
+        self.transposed = False
+        """Whether its record has been gone through backward."""
         partial_eval_rules.fill()
 
     def unknown(self, aval: AbstractValue) -> LinearInput:

@@ -23,7 +23,7 @@ from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add
 
-from .linear import LinearInput, LinearTrace, checked
+from .linear import LinearInput, LinearTrace, checked, is_linear
 from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
 from .zeros import transposed_type
@@ -43,6 +43,7 @@ def backward_pass(
             its method ``accumulate``; the result has None in its place.
     """
     cts: list[Any] = [None] * trace.count
+    trace.transposed = True
     for x, taker in zip(inputs, accumulators or ()):
         if taker is not None:
             cts[x.index] = _Taker(taker)
@@ -61,20 +62,30 @@ def backward_pass(
             results = rule(given if primitive.multiple_results else given[0], *args, **params)
             if results.__class__ is not list or len(results) != len(args):
                 check_count(transpose_rules, primitive, results, len(args), "operand")
-            for x, ct in zip(args, results):
-                if ct is not None and x.__class__ is LinearInput and x._trace is trace:
-                    aval = x.aval
-                    try:
-                        fits = typeof(ct) is aval and not aval.is_high
-                    except TypeError:  # it is no value
-                        fits = False
-                    if not fits:
-                        check_cotangent(primitive, args, x, ct)
-                    _accumulate(cts, x.index, ct)
+            _give(cts, trace, primitive, args, results)
         finally:
             reset_source_override(token)
     found = [cts[x.index] for x in inputs]
     return [None if ct.__class__ is _Taker else ct for ct in found] if accumulators else found
+
+
+def _give(
+    cts: list[Any],
+    trace: LinearTrace,
+    primitive: Primitive,
+    args: Sequence[Any],
+    results: list[Any],
+) -> None:
+    """Add what a rule returned to the cotangents of its operands, checked against their types."""
+    for x, ct in zip(args, results):
+        if ct is not None and x.__class__ is LinearInput and x._trace is trace:
+            try:
+                fits = typeof(ct) is x.aval and not x.aval.is_high
+            except TypeError:  # it is no value
+                fits = False
+            if not fits:
+                check_cotangent(primitive, args, x, ct)
+            _accumulate(cts, x.index, ct)
 
 
 def transposed_call(
@@ -138,7 +149,7 @@ def derive_transpose(primitive: Primitive) -> TransposeRule | None:
 
     def rule(cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
         trace = LinearTrace(get_trace())
-        fresh = [trace.unknown(x.aval) if x.__class__ is LinearInput else x for x in args]
+        fresh = [trace.unknown(x.aval) if is_linear(x) else x for x in args]
         single = not primitive.multiple_results
         cts = [cotangent] if single else cotangent
         inputs = [x for x in fresh if trace.owns(x)]

@@ -238,3 +238,24 @@ def test_derivatives_at_python_scalars_are_weakly_typed_as_those_are() -> None:
         np.testing.assert_allclose(found, 2.0 * np.cos(1.0), rtol=1e-6)
     assert linear_transpose(lax.neg, 1.0)(2.0)[0].weak_type
     assert not vjp(lax.sin, X)[1](T)[0].weak_type
+
+
+INNER = {
+    "product": lambda x, u: lax.mul(x, u),
+    "matrix": lambda x, u: lax.dot(lax.broadcast(u, (4,)), x),
+    "jit": lambda x, u: jit(lambda a: lax.mul(a, u))(x),
+    "scan": lambda x, u: lax.scan(lambda c, a: (lax.add(c, a), lax.mul(c, u[0])), x[0], x)[1],
+    "cond": lambda x, u: lax.cond(True, lambda a: lax.mul(a, u), lax.neg, x),
+}
+
+
+@pytest.mark.parametrize("inner", list(INNER.values()), ids=list(INNER))
+def test_a_linear_function_may_hold_a_vjp_whose_residuals_are_unknown(inner: Any) -> None:
+    """What is unknown to the outer transposition is known to the inner one."""
+
+    def f(u: Any) -> Any:
+        return vjp(lambda x: inner(x, u), X)[1](T)[0]
+
+    matrix = np.stack([f(e) for e in np.eye(4, dtype=np.float32)], 1)
+    (found,) = linear_transpose(f, X)(T)
+    np.testing.assert_allclose(found, matrix.T @ T, rtol=1e-5)

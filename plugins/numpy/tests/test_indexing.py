@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_core import NonConcreteBooleanIndexError, TracerIntegerConversionError
+from dovetail_core import (
+    NonConcreteBooleanIndexError,
+    TracerIntegerConversionError,
+    enable_x64,
+)
 from dovetail_jit import jit, make_jaxpr
 
 INDICES_2 = """\
@@ -294,6 +298,14 @@ def test_places_on_an_axis_without_elements_are_out_of_bounds():
     ):
         with pytest.raises(IndexError, match=r"from an axis of size 0: axis 1 of .* shape \(2, 0"):
             read()
+
+
+@pytest.mark.parametrize("index", [(..., 0), (0, ...), (0, slice(1, 2)), (slice(None), -1)])
+def test_a_box_is_written_at_integers_of_either_width(index):
+    wanted = np.zeros((2, 3))
+    wanted[index] = 5
+    with enable_x64(True):
+        assert dnp.zeros((2, 3)).at[index].set(5.0).tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(("call", "error", "text"), [

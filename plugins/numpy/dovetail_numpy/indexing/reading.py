@@ -151,10 +151,11 @@ def _dynamic_slice(
         raise IndexError(
             f"an index picks from an axis of size 0 of an array of shape {found.shape}"
         )
-    return lax.dynamic_slice_p.bind(x, *_one_dtype(starts), slice_sizes=tuple(sizes))
+    return lax.dynamic_slice_p.bind(x, *one_dtype(starts), slice_sizes=tuple(sizes))
 
 
-def _one_dtype(starts: list[Any]) -> list[Any]:
+def one_dtype(starts: list[Any]) -> list[Any]:
+    """Start indices of one dtype, of those that are arrays and those that are known."""
     arrays = [s for s in starts if hasattr(s, "aval")]
     if not arrays:
         return starts

@@ -6,8 +6,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import dovetail_lax as lax
 from dovetail_core import EVAL, get_trace, typeof
 from dovetail_lax import dtypes
@@ -17,7 +15,7 @@ from ..fusion import fused
 from ..promotion import broadcast, convert
 from ..reductions.engine import strong
 from .layout import Layout
-from .reading import Options, start_of
+from .reading import Options, one_dtype, start_of
 from .scattering import WritePlan, plan_for
 
 Mode = lax.GatherScatterMode
@@ -138,9 +136,7 @@ def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:
     y = lax.reshape(y, tuple(sizes)) if getattr(y, "shape", ()) != tuple(sizes) else y
     if tuple(sizes) == x.shape:
         return strong(as_array("at", y))
-    if any(hasattr(s, "aval") for s in starts):
-        starts = [s if hasattr(s, "aval") else np.int32(s) for s in starts]
-    return lax.dynamic_update_slice_p.bind(x, y, *starts)
+    return lax.dynamic_update_slice_p.bind(x, y, *one_dtype(starts))
 
 
 def apply(x: Any, index: Any, func: Callable[[Any], Any], options: Options) -> Any:

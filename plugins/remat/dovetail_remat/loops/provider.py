@@ -11,6 +11,7 @@ from dovetail_core import (
     current_source,
     describe_source,
 )
+from dovetail_core.interpret.mutable import without_mutable
 
 from .description import Loop
 from .rows import loop_p
@@ -71,7 +72,11 @@ def _bind(what: str, loop: Loop, operands: Sequence[Any]) -> list[Any]:
 
 
 def _bind_plain(loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    return loop_p.bind(*operands, **loop.params)
+    """Bind a loop over arrays; references that a step makes are contents from here on."""
+    condition = loop.condition and without_mutable(loop.condition)
+    body = without_mutable(loop.body)
+    plain = loop.with_body(body, loop.num_consts, loop.num_carry, condition=condition)
+    return loop_p.bind(*operands, **plain.params)
 
 
 def _check_length(what: str, length: int) -> None:

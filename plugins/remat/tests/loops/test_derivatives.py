@@ -61,6 +61,13 @@ def loss(scheme: Any, reverse: bool = False) -> Function:
     return f
 
 
+def transposed_twice(f: Function) -> Any:
+    """The linear part of a gradient, whose transposes are linear in what their loops carry."""
+    _, push = linearize(grad(f), X, W)
+    pull = linear_transpose(push, X, W)
+    return linear_transpose(lambda ct: pull(ct), X)((X, 1.0))
+
+
 USES: dict[str, Callable[[Function], Any]] = {
     "value": lambda f: f(X, W),
     "jvp": lambda f: jvp(f, (X, W), (X, 1.0)),
@@ -77,6 +84,7 @@ USES: dict[str, Callable[[Function], Any]] = {
     "hessian in jit": lambda f: jit(hessian(f, (0, 1)))(X, W),
     "reverse over reverse in jit": lambda f: jit(jacrev(grad(f)))(X, W),
     "grad of jit of grad": lambda f: grad(lambda x: total(jit(grad(f))(x, W)))(X),
+    "transposes of a second derivative": transposed_twice,
     "vmap of reverse over reverse": lambda f: vmap(jacrev(grad(f)))(XS, WS),
     "third order": lambda f: grad(lambda x: total(grad(lambda y: total(grad(f)(y, W)))(x)))(X),
     "vmap of a linear map": lambda f: vmap(linearize(lambda x: f(x, W), X)[1])(np.eye(2)),

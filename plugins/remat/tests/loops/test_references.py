@@ -41,6 +41,21 @@ def closed_over(order: Callable[[Any], Any], scheme: Any, r: Any, q: Any) -> Any
     return order(lambda x: looped(x, r, q, scheme))(X)
 
 
+@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
+def test_a_step_may_make_references_where_none_come_from_outside(scheme: Any) -> None:
+    def step(c: Any, s: Any) -> Any:
+        doubled = new_ref(lax.mul(c, np.float32(2)))
+        doubled[...] += s
+        return lax.sin(doubled[...]), c
+
+    def f(x: Any, scheme: Any) -> Any:
+        return lax.scan(step, x, np.arange(4, dtype=np.float32), checkpoint=scheme)[0]
+
+    for order in (jit, grad, lambda f: jit(grad(f))):
+        found, plain = (order(lambda x, s=s: f(x, s))(X) for s in (scheme, None))
+        np.testing.assert_allclose(found, plain, rtol=1e-5)
+
+
 @pytest.mark.parametrize("order", [grad, lambda f: grad(grad(f))], ids=["first", "second"])
 @pytest.mark.parametrize("how", [as_argument, closed_over])
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "jit"])

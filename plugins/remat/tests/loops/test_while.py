@@ -13,7 +13,7 @@ from dovetail_ad import grad, hessian, jacrev, jvp
 from dovetail_batching import vmap
 from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit
-from dovetail_remat import Online
+from dovetail_remat import Binomial, Online
 
 pytestmark = pytest.mark.usefixtures("x64")
 STARTS = (1.0, 2.0, 60.0, 0.5)
@@ -118,3 +118,19 @@ def test_newton_iteration_to_a_tolerance() -> None:
 
     np.testing.assert_allclose(grad(root)(9.0), 1 / 6, rtol=1e-7)
     np.testing.assert_allclose(grad(root)(2.0), 0.5 / math.sqrt(2), rtol=1e-7)
+
+
+@pytest.mark.parametrize("order", [grad, lambda f: grad(grad(f))], ids=["first", "second"])
+@pytest.mark.parametrize("scheme", [Online(2), Binomial(1)], ids=repr)
+def test_loops_in_branches_that_only_some_elements_take(scheme: Any, order: Any) -> None:
+    """The schedule of the loop is then mapped as well."""
+
+    def f(x: Any) -> Any:
+        def loop(x: Any) -> Any:
+            return lax.fori_loop(0, 4, lambda _, c: lax.sin(lax.mul(c, x)), x, checkpoint=scheme)
+
+        return lax.cond(x > 0.5, loop, lambda x: lax.mul(x, x), x)
+
+    xs = np.array([0.3, 0.7, 0.9])
+    found = vmap(order(f))(xs)
+    np.testing.assert_allclose(found, [order(f)(x) for x in xs], rtol=1e-12)

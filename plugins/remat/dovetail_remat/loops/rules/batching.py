@@ -9,6 +9,7 @@ from dovetail_batching import batch_rules, carrier_of
 from dovetail_core import lift_call
 
 from ..lifting import lifted_reverse
+from ..reversal import run_reverse
 from ..rows import reverse_p
 from ..second import operands_of, run_second, second_p
 
@@ -17,7 +18,15 @@ from ..second import operands_of, run_second, second_p
 def _reverse_batch(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    """All that is unknown is batched; what is known as far as it depends on what is."""
+    """All that is unknown is batched; what is known as far as it depends on what is.
+
+    Where the loop ran in a branch that only some elements took, so did its schedule: then each
+    element runs its own.
+    """
+    if params["cached"] and dims[0] is not None:
+        carrier, values = carrier_of(axis), list(zip(args, dims))
+        found = lift_call(carrier, lambda *xs: run_reverse(xs, params), values)
+        return [x for x, _ in found], [d for _, d in found]
     found = lifted_reverse(carrier_of(axis), list(zip(args, dims)), params, lambda _: True)
     return [x for x, _ in found], [d for _, d in found]
 

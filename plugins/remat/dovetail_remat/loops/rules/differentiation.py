@@ -13,6 +13,7 @@ from dovetail_ad import (
     split_regions,
     transpose_rules,
 )
+from dovetail_core import run_under
 from dovetail_core.types.algebra import zeros
 
 from ..description import Loop, regions_of
@@ -43,7 +44,9 @@ def _linearized(
 ) -> tuple[list[Any], list[Any], Any]:
     """Run what is known, keeping states; record the linear rest.
 
-    Returns results, the buffers of the ``stored`` carries (which are known), and control.
+    Returns results, the buffers of the ``stored`` carries, and control. A buffer whose states are
+    not known is an unknown that stands for itself: it is not differentiated, and a reverse pass
+    that is given it computes its states again.
     """
     nc, nk = loop.num_consts, loop.num_carry
     owned = [trace.owns(x) for x in args]
@@ -57,7 +60,12 @@ def _linearized(
     at = iter(found[n:-1])
     kept = {k: next(at) for k, used in zip(known_carry, keep) if used}
     results = iter(found[:n])
-    buffers = [kept[k] for k in range(nk) if stored[k]]
+    carry_types = loop.parts(loop.in_types)[1]
+    buffers = [
+        kept[k] if k in kept else trace.unknown(loop.buffer(a))
+        for k, (a, s) in enumerate(zip(carry_types, stored))
+        if s
+    ]
     if not any(out_unknown):
         return list(results), buffers, found[-1]
     states = [kept[k] for k in known_carry if needed[nc + k]]
@@ -65,6 +73,20 @@ def _linearized(
     recorded = iter(trace.record(linear_p, [found[-1], *states, *pick(args, needed)], params))
     outs = [next(recorded) if u else next(results) for u in out_unknown]
     return outs, buffers, found[-1]
+
+
+@partial_eval_rules.register(linear_p)
+def _linear_partial_eval(
+    trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    """Linear in what it knows, where its unknowns are known: then it is a loop as any."""
+    loop, unknown = Loop.of(params), params["unknown"]
+    operands = args[1 + loop.parts(unknown)[1].count(False) :]
+    if not any(trace.owns(x) for x in pick(operands, unknown, False)):
+        return trace.record(linear_p, args, params)
+    decomposition = linear_p.decomposition
+    assert decomposition is not None
+    return run_under(trace, decomposition, *args, **params)
 
 
 @jvp_rules.register(forward_p)

@@ -1,0 +1,115 @@
+"""What the texts of steps call. Their source is copied into the scripts of failing programs."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+
+def joined(pair):
+    """The two tuples that scan returns, as one."""
+    return (*pair[0], *pair[1])
+
+
+def halves(values, n):
+    """What a scan's body returns, as a carry and slices."""
+    return tuple(values[:n]), tuple(values[n:])
+
+
+def scan_numpy(f, carry, xs, length, reverse=False):
+    """A scan over a flat function, as a loop."""
+    n, rows = len(carry), [None] * length
+    for i in reversed(range(length)) if reverse else range(length):
+        out = f(*carry, *[x[i] for x in xs])
+        carry, rows[i] = out[:n], out[n:]
+    return (*carry, *[np.stack(ys) for ys in zip(*rows)])
+
+
+def repeat_numpy(f, lower, upper, values):
+    """A loop over a range."""
+    for i in range(int(lower), int(upper)):
+        values = f(np.int32(i), *values)
+    return tuple(values)
+
+
+def while_numpy(holds, f, values):
+    """A loop with a condition, of three steps at most."""
+    while values[0] < 3 and holds(*values)[0]:
+        values = (values[0] + 1, *f(*values))
+    return tuple(values)
+
+
+def each_numpy(f, axes, args):
+    """A loop over slices, stacked in front."""
+    n = next(np.shape(a)[ax] for a, ax in zip(args, axes) if ax is not None)
+    rows = [
+        f(*[a if ax is None else np.take(a, i, ax) for a, ax in zip(args, axes)]) for i in range(n)
+    ]
+    return tuple(np.stack(ys) for ys in zip(*rows))
+
+
+def directional_numpy(f, args, directions, h=1e-3):
+    """The derivative of a flat function along a direction, of fourth order in the step.
+
+    NaN where the slopes on both sides are not the same.
+    """
+
+    def at(k):
+        return f(*[x + k * h * d for x, d in zip(args, directions)])
+
+    found = []
+    for z, a, b, c, d in zip(at(0), at(1), at(-1), at(2), at(-2)):
+        slope = (8 * (a - b) - (c - d)) / (12 * h)
+        one = (4 * a - c - 3 * z) / (2 * h)
+        other = (3 * z - 4 * b + d) / (2 * h)
+        kink = np.abs(one - other) > 1e-2 * (1 + np.abs(slope))
+        found.append(np.where(kink, np.nan, slope))
+    return tuple(found)
+
+
+def gradient_numpy(f, x):
+    """The gradient of the sum of the first result of ``f``."""
+    rows = [directional_numpy(f, [x], [e.reshape(x.shape)])[0].sum() for e in np.eye(x.size)]
+    return np.stack(rows).reshape(x.shape) if rows else np.zeros_like(x)
+
+
+def written_numpy(x, index, value, how="set"):
+    """A copy of an array with some elements replaced, added to, or the like."""
+    out = np.array(x)
+    if how == "set":
+        out[index] = value
+    else:
+        getattr(np, how).at(out, index, value)
+    return out
+
+
+def window_sum_numpy(x):
+    """Sums of windows of two elements on each axis, padded with zeros at the end."""
+    for axis in range(np.ndim(x)):
+        rest = np.take(x, range(1, x.shape[axis]), axis)
+        zero = np.zeros_like(np.take(x, [0], axis))
+        x = x + np.concatenate([rest, zero], axis)
+    return x
+
+
+def softmax_numpy(x):
+    """Softmax of the last axis."""
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def padded_numpy(x, value, low, high, interior):
+    """Padding of each axis, also between elements."""
+    for axis in range(np.ndim(x)):
+        x = np.moveaxis(x, axis, 0)
+        n = x.shape[0]
+        out = np.full((low + high + n + max(n - 1, 0) * interior, *x.shape[1:]), value, x.dtype)
+        out[low : low + n + max(n - 1, 0) * interior : interior + 1] = x
+        x = np.moveaxis(out, 0, axis)
+    return x
+
+
+def bfloat16_numpy(x):
+    """Rounded to bfloat16, which NumPy leaves where it meets a Python scalar."""
+    x = np.asarray(x)
+    return x.astype(ml_dtypes.bfloat16) if x.dtype == np.float32 else x
