@@ -96,7 +96,7 @@ class LinearTrace(Trace):
         else:
             return self.parent.process(primitive, args, params)
         rule = partial_eval_rules.rules.get(primitive)
-        if rule is None and primitive.stateful:
+        if rule is None:
             if primitive.rules is not None:
                 rule = primitive.rules.get("ad.partial_eval")
             elif primitive.regions is not None:

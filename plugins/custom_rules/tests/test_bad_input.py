@@ -206,7 +206,7 @@ def halving(x: Any, ct: Any) -> Any:
     [
         (halving, "while_loop"),
         (lambda x, ct: (dnp.sin(ct),), "'sin' is not linear"),
-        (lambda x, ct: (ct * ct,), "it is not linear in the cotangent (it multiplies two values"),
+        (lambda x, ct: (ct * ct,), "mul is not linear in operand 1 beside the others"),
         (lambda x, ct: (ct if ct > 0 else -ct,), "used as a Python condition"),
     ],
 )

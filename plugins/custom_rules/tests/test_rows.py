@@ -13,6 +13,7 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail_backends import evaluate
 from dovetail_core import (
+    Carrier,
     IRError,
     RuleTable,
     check_jaxpr,
@@ -93,7 +94,7 @@ def test_a_rule_of_any_table() -> None:
     assert g(1.0) == 42.0
 
 
-class Pairs:
+class Pairs(Carrier[Any, Any]):
     """A third party's carrier: two values at once."""
 
     key = "pairs"
