@@ -102,9 +102,9 @@ def _tolist(x: Any) -> Any:
 
 
 def _to_device(x: Any, device: Any, *, stream: Any = None) -> Any:
-    """The array on a device."""
+    """The array on another device, or with another sharding."""
     if stream is not None:
-        raise NotImplementedError("to_device: the argument stream is not supported")
+        raise NotImplementedError("to_device: the runtime chooses streams itself, drop stream=")
     return to_device(x, device)
 
 
@@ -195,7 +195,7 @@ _DIRECT_PAIRS = [
     f"__{r}{n}__" for r in ("", "r") for n in ("add", "sub", "mul", "truediv", "matmul")
 ] + ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
 """Operators that runtime arrays have as C++ callables, which a repeated call never leaves."""
-_TRACER_ONLY = {"item": _item, "tobytes": _tobytes, "tolist": _tolist, "to_device": _to_device}
+_TRACER_ONLY = {"item": _item, "tobytes": _tobytes, "tolist": _tolist}
 
 
 def _namespace(x: Any, *, api_version: str | None = None) -> Any:
@@ -209,7 +209,10 @@ def _namespace(x: Any, *, api_version: str | None = None) -> Any:
 
 def methods() -> dict[str, Any]:
     """All operators, methods and properties that arrays and tracers have in common."""
-    named = {"compress": _compress, "byteswap": _byteswap, "__array_namespace__": _namespace}
+    named = {
+        "compress": _compress, "byteswap": _byteswap, "to_device": _to_device,
+        "__array_namespace__": _namespace,
+    }  # fmt: skip
     properties = {n: _Property(get) for n, get in _PROPERTIES.items()}
     return {**operators(), **_FUNCTIONS, **named, **properties}
 

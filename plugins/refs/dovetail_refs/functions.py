@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,7 +11,7 @@ import dovetail_numpy as dnp
 from dovetail_core import ShapedArray, here, typeof
 from dovetail_core.types.algebra import algebra
 
-from .indexing import Index, encode, indexed_type
+from .indexing import Index, encode, indexed_type_of
 from .primitives import (
     addupdate_p,
     empty_p,
@@ -22,7 +23,7 @@ from .primitives import (
     swap_p,
 )
 from .types import AbstractRef
-from .views import TransformedRef
+from .views import At, TransformedRef
 
 
 def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any:
@@ -184,20 +185,6 @@ def _name(dtype: Any) -> str:
     return np.dtype(dtype).name if isinstance(dtype, np.dtype) else dtype.name
 
 
-_types: dict[Any, ShapedArray] = {}
-
-
-def indexed_type_of(aval: ShapedArray, chain: Any, operands: Any) -> ShapedArray:
-    """The type of what is at an index; remembered."""
-    if not chain:
-        return aval
-    key = aval, chain, tuple([typeof(x) for x in operands])
-    found = _types.get(key)
-    if found is None:
-        found = _types[key] = indexed_type(*key)
-    return found
-
-
 def run_state(f: Any) -> Any:
     """A function that runs ``f`` on references to its argument, and returns what they hold then.
 
@@ -220,3 +207,54 @@ def run_state(f: Any) -> Any:
         return tree_map(freeze, refs)
 
     return run
+
+
+class Access:
+    """What references at rest, traced ones and views answer to Python's operators."""
+
+    __slots__ = ()
+
+    @property
+    def at(self) -> Any:
+        """``x.at[index]``: a view of part of it."""
+        return At(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        set(self, index, value)
+
+    def accumulate(self, cotangent: Any) -> None:
+        """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
+        addupdate(self, ..., cotangent)
+
+    def __len__(self) -> int:
+        shape = cast(Any, self).shape
+        if not shape:
+            raise TypeError("len() of a reference to an array without dimensions")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"a reference is iterated over{here()}: iterate over its value, ref[...]")
+
+
+_methods = vars(Access)
+for _name_of in ("at", "__getitem__", "__setitem__", "accumulate", "__len__", "__iter__"):
+    setattr(TransformedRef, _name_of, _methods[_name_of])
+# Traced references find them in their type, an operator without its underscores.
+for _name_of in ("at", "accumulate"):
+    setattr(AbstractRef, _name_of, _methods[_name_of])
+for _operator in ("getitem", "setitem", "len", "iter"):
+    setattr(AbstractRef, f"_{_operator}", _methods[f"__{_operator}__"])
+
+
+def _read(aval: AbstractRef, ref: Any) -> Sequence[Any]:
+    return (get(ref),)
+
+
+def _write(aval: AbstractRef, ref: Any, contents: Sequence[Any]) -> None:
+    set(ref, ..., contents[0])
+
+
+AbstractRef.read, AbstractRef.write = _read, _write  # type: ignore[method-assign]

@@ -211,3 +211,17 @@ def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArra
     jaxpr, _ = stage(lambda x, *ops: [read(x, chain, ops)], [aval, *operands], "index")
     found: Any = jaxpr.out_avals[0]
     return found.strong()
+
+
+_types: dict[Any, ShapedArray] = {}
+
+
+def indexed_type_of(aval: ShapedArray, chain: Any, operands: Any) -> ShapedArray:
+    """The type of what is at an index; remembered."""
+    if not chain:
+        return aval
+    key = aval, chain, tuple([typeof(x) for x in operands])
+    found = _types.get(key)
+    if found is None:
+        found = _types[key] = indexed_type(*key)
+    return found

@@ -1,12 +1,15 @@
-"""The type of references: a place that holds one array."""
+"""The type of references: a place that holds one array.
+
+What references answer to Python's operators is set by ``functions``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, cast, final
+from collections.abc import Sequence
+from typing import Any, cast, final
 from weakref import WeakValueDictionary
 
-from dovetail_core import AbstractValue, HiType, ShapedArray, here
+from dovetail_core import AbstractValue, HiType, ShapedArray
 from dovetail_core.text.syntax import register_type_notation
 
 _interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
@@ -95,67 +98,13 @@ class AbstractRef(AbstractValue):
     def put(self, value: Any, contents: Sequence[Any]) -> None:
         value._content = contents[0]
 
-    def read(self, ref: Any) -> Sequence[Any]:
-        from .functions import get
-
-        return (get(ref),)
-
-    def write(self, ref: Any, contents: Sequence[Any]) -> None:
-        from .functions import set
-
-        set(ref, ..., contents[0])
-
-    # What traced references answer: found here by ``dovetail_core.dispatch.operators``.
-
-    def _getitem(self: Any, index: Any) -> Any:  # ``self`` is the tracer in all of these
-        from .functions import get
-
-        return get(self, index)
-
-    def _setitem(self: Any, index: Any, value: Any) -> None:
-        from .functions import set
-
-        set(self, index, value)
-
-    def accumulate(self: Any, cotangent: Any) -> None:
-        from .functions import addupdate
-
-        addupdate(self, ..., cotangent)
-
-    def _len(self: Any) -> int:
-        return length(self)
-
-    def _iter(self: Any) -> Iterator[Any]:
-        return refuse_iteration(self)
-
-
-def _at(ref: Any) -> Any:
-    """``ref.at[index]``: a view of part of the reference."""
-    from .views import At
-
-    return At(ref)
-
 
 def _shape(ref: Any) -> tuple[int, ...]:
     return cast(Any, ref).inner_aval.shape
 
 
-# Set from outside: the type's own attributes of these names would hide them.
+# Set from outside: the type's own attribute of this name would hide it.
 AbstractRef.shape = property(_shape)  # type: ignore[attr-defined]
-AbstractRef.at = property(_at)  # type: ignore[attr-defined]
-
-
-def length(ref: Any) -> int:
-    """The length of a reference's first axis."""
-    shape = ref.shape
-    if not shape:
-        raise TypeError("len() of a reference to an array without dimensions")
-    return shape[0]
-
-
-def refuse_iteration(ref: Any) -> NoReturn:
-    """Raise for iteration over a reference, which would read it once per element."""
-    raise TypeError(f"a reference is iterated over{here()}: iterate over its value, ref[...]")
 
 
 def _from_text(text: str) -> AbstractRef:

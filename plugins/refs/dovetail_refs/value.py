@@ -19,7 +19,7 @@ from dovetail_core.types.algebra import add, algebra
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import jit
 
-from .access import Access
+from .functions import Access
 from .indexing import Chain, Index, accumulate, read, with_moving_integers, write
 from .types import AbstractRef
 

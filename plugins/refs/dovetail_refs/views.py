@@ -10,8 +10,7 @@ import numpy as np
 from dovetail_core import typeof
 from dovetail_core.tree.util import register_pytree_node
 
-from .access import Access
-from .indexing import encode
+from .indexing import encode, indexed_type_of
 from .masks import spelled_out
 
 
@@ -29,7 +28,7 @@ class At:
         return TransformedRef(self._target, [index])
 
 
-class TransformedRef(Access):
+class TransformedRef:
     """A view of part of a reference: ``view[...]`` reads it, ``view[index] = value`` writes to it.
 
     A view is a pytree of the reference and of the arrays in its indices.
@@ -47,8 +46,6 @@ class TransformedRef(Access):
         self.indices = [spelled_out(index) for index in indices]
 
     def _type(self) -> Any:
-        from .functions import indexed_type_of
-
         aval: Any = typeof(self.ref)
         chain, operands = encode(aval.inner_aval, self.indices)
         return indexed_type_of(aval.inner_aval, chain, operands)

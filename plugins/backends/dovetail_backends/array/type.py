@@ -55,15 +55,6 @@ def _part(self: ArrayImpl, index: int) -> Any:
     return addressable_shards(self)[index].data
 
 
-def _to_device(self: ArrayImpl, device: Any, *, stream: Any = None) -> Any:
-    """The array on another device, or with another sharding."""
-    if stream is not None:
-        raise NotImplementedError("to_device: the runtime chooses streams itself, drop stream=")
-    from ..placement import device_put
-
-    return device_put(self, device)
-
-
 def _usable(attribute: Any) -> Any:
     def get(self: ArrayImpl) -> Any:
         check_usable((self,))
@@ -114,7 +105,6 @@ _ATTRIBUTES: dict[str, Any] = {
     "addressable_shards": property(_usable(addressable_shards)),
     "global_shards": property(_usable(global_shards)),
     "addressable_data": _part,
-    "to_device": _to_device,
     "__hash__": None,  # so that it is no collections.abc.Hashable
     "__setitem__": _immutable,
     "__getattr__": _other_attribute,
