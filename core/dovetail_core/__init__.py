@@ -4,7 +4,7 @@
 This module is the interface for plugin authors; its version is the version of that interface.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
 
@@ -56,7 +56,7 @@ from .evaluate import (
     eval_rules as eval_rules,
     jaxpr_as_fun as jaxpr_as_fun,
 )
-from .facade_names import facade_getattr as facade_getattr
+from .facade_names import surface as surface
 from .high import (
     HiType as HiType,
     MissingMethod as MissingMethod,
@@ -75,7 +75,7 @@ from .ir import (
     Literal as Literal,
     Var as Var,
 )
-from .lazy import lazy_exports as _lazy_exports
+from .lazy import lazy_exports as lazy_exports
 from .lift import (
     LiftTrace as LiftTrace,
     LiftTracer as LiftTracer,
@@ -135,42 +135,7 @@ from .types import (
     typeof as typeof,
 )
 
-if _TYPE_CHECKING:  # what short programs do not need is loaded when it is asked for
-    from .check import check_jaxpr as check_jaxpr
-    from .command import Command as Command
-    from .hooks import hookimpl as hookimpl
-    from .lowering import (
-        lower_to_lo as lower_to_lo,
-        lower_values as lower_values,
-        raise_values as raise_values,
-        to_lo_rules as to_lo_rules,
-    )
-    from .notation import (
-        register_dtype as register_dtype,
-        register_parameter as register_parameter,
-        register_type_notation as register_type_notation,
-    )
-    from .parser import parse_ir as parse_ir, parse_type as parse_type
-    from .passes import Pass as Pass
-    from .printer import print_ir as print_ir, printed_constants as printed_constants
+if _typing.TYPE_CHECKING:
+    from .late import *  # noqa: F403
 else:
-    __getattr__ = _lazy_exports(
-        __name__,
-        {
-            "Command": "command",
-            "Pass": "passes",
-            "check_jaxpr": "check",
-            "hookimpl": "hooks",
-            "lower_to_lo": "lowering",
-            "lower_values": "lowering",
-            "raise_values": "lowering",
-            "to_lo_rules": "lowering",
-            "parse_ir": "parser",
-            "parse_type": "parser",
-            "print_ir": "printer",
-            "printed_constants": "printer",
-            "register_dtype": "notation",
-            "register_parameter": "notation",
-            "register_type_notation": "notation",
-        },
-    )
+    from .late import __dir__ as __dir__, __getattr__ as __getattr__

@@ -27,7 +27,8 @@ class Manifest:
         requires: names of plugins that it needs.
         names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``; a name that belongs
             to a surface of another plugin has that in front: ``{"lax.custom_root": ...}``.
-        surfaces: public modules: ``{"numpy": "dovetail_numpy"}``.
+        surfaces: public modules: ``{"numpy": "dovetail_numpy"}``. Where the facade has a module
+            of that name, it has the names in the ``__all__`` of this one.
         rows: modules that define primitives.
         tables: rule tables that it owns, by name: ``{"ad.jvp": "dovetail_ad.tables:jvp_rules"}``.
         contributes: modules that fill cells, by table name.

@@ -1,39 +1,19 @@
 """Differentiation: forward and reverse mode, of any order."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from dovetail_core.lazy import lazy_exports as _lazy_exports
-
 if TYPE_CHECKING:
-    from .forward import (
-        JvpTrace as JvpTrace,
-        jvp_values as jvp_values,
-    )
+    from .forward import JvpTrace as JvpTrace, jvp_values as jvp_values
     from .functions import (
         jvp as jvp,
         linear_transpose as linear_transpose,
         linearize as linearize,
         vjp as vjp,
     )
-    from .gradient import (
-        grad as grad,
-        value_and_grad as value_and_grad,
-    )
-    from .jacobian import (
-        hessian as hessian,
-        jacfwd as jacfwd,
-        jacrev as jacrev,
-    )
-    from .linear import (
-        LinearTrace as LinearTrace,
-        is_linear as is_linear,
-    )
-    from .split import (
-        Split as Split,
-        split_program as split_program,
-    )
+    from .gradient import grad as grad, value_and_grad as value_and_grad
+    from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+    from .linear import LinearTrace as LinearTrace, is_linear as is_linear
+    from .split import Split as Split, split_program as split_program
     from .tables import (
         JvpRule as JvpRule,
         PartialEvalRule as PartialEvalRule,
@@ -46,33 +26,11 @@ if TYPE_CHECKING:
         backward_pass as backward_pass,
         transpose_program as transpose_program,
     )
+else:
+    from dovetail_core import lazy_exports
 
-# Written by tools/make_lazy.py from the imports above.
-_WHERE = {
-    "JvpRule": "tables",
-    "JvpTrace": "forward",
-    "LinearTrace": "linear",
-    "PartialEvalRule": "tables",
-    "Split": "split",
-    "TransposeRule": "tables",
-    "backward_pass": "transposition",
-    "grad": "gradient",
-    "hessian": "jacobian",
-    "is_linear": "linear",
-    "jacfwd": "jacobian",
-    "jacrev": "jacobian",
-    "jvp": "functions",
-    "jvp_rules": "tables",
-    "jvp_values": "forward",
-    "linear_transpose": "functions",
-    "linearize": "functions",
-    "partial_eval_rules": "tables",
-    "split_program": "split",
-    "transpose_program": "transposition",
-    "transpose_rules": "tables",
-    "value_and_grad": "gradient",
-    "vjp": "functions",
-}
+    __getattr__, __dir__ = lazy_exports(__name__)
+
 __all__ = [
     "grad",
     "hessian",
@@ -84,9 +42,3 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
-
-__getattr__ = _lazy_exports(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})

@@ -2,7 +2,7 @@
 
 from dovetail_core.manifest import Manifest
 
-_NAMES = ("jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev hessian").split()
+from . import __all__ as _NAMES
 
 MANIFEST = Manifest(
     "ad",

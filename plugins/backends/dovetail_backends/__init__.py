@@ -3,11 +3,7 @@
 Names are imported when they are first used, so that reading the manifest costs nothing.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
-
-from dovetail_core.lazy import lazy_exports as _lazy_exports
 
 if TYPE_CHECKING:
     from .array import (
@@ -18,22 +14,16 @@ if TYPE_CHECKING:
         give_away as give_away,
         value_of as value_of,
     )
-    from .dlpack import (
-        from_dlpack as from_dlpack,
-    )
-    from .pjrt.backend import (
-        PjrtBackend as PjrtBackend,
-        backend_of as backend_of,
-    )
-    from .pjrt.blame import (
-        explain_failure as explain_failure,
-    )
+    from .dlpack import from_dlpack as from_dlpack
+    from .pjrt.backend import PjrtBackend as PjrtBackend, backend_of as backend_of
+    from .pjrt.blame import explain_failure as explain_failure
     from .pjrt.module import (
         InPlace as InPlace,
         LoweredModule as LoweredModule,
         lower_module as lower_module,
     )
     from .placement import (
+        Device as Device,
         asarray_on as asarray_on,
         block_until_ready as block_until_ready,
         copy_to_host_async as copy_to_host_async,
@@ -43,12 +33,11 @@ if TYPE_CHECKING:
         live_arrays as live_arrays,
         put_host as put_host,
     )
-    from .reference import (
-        evaluate as evaluate,
-    )
+    from .reference import evaluate as evaluate
     from .selection import (
         Backend as Backend,
         backend as backend,
+        default_device as default_device,
         target_device as target_device,
     )
     from .tables import (
@@ -57,72 +46,37 @@ if TYPE_CHECKING:
         reference_rules as reference_rules,
         stablehlo_rules as stablehlo_rules,
     )
+    from .topology import (
+        default_backend as default_backend,
+        device_count as device_count,
+        devices as devices,
+        local_device_count as local_device_count,
+        local_devices as local_devices,
+        process_count as process_count,
+        process_index as process_index,
+        process_indices as process_indices,
+    )
+else:
+    from dovetail_core import lazy_exports
 
-# Written by tools/make_lazy.py from the imports above.
-_WHERE = {
-    "Array": "array",
-    "Backend": "selection",
-    "InPlace": "pjrt.module",
-    "LoweredModule": "pjrt.module",
-    "PjrtBackend": "pjrt.backend",
-    "ReferenceRule": "tables",
-    "Shard": "array",
-    "StablehloRule": "tables",
-    "asarray_on": "placement",
-    "backend": "selection",
-    "backend_of": "pjrt.backend",
-    "block_until_ready": "placement",
-    "check_usable": "array",
-    "copy_to_host_async": "placement",
-    "deleted_error": "array",
-    "device_get": "placement",
-    "device_put": "placement",
-    "device_put_p": "placement",
-    "evaluate": "reference",
-    "explain_failure": "pjrt.blame",
-    "from_dlpack": "dlpack",
-    "give_away": "array",
-    "live_arrays": "placement",
-    "lower_module": "pjrt.module",
-    "put_host": "placement",
-    "reference_rules": "tables",
-    "stablehlo_rules": "tables",
-    "target_device": "selection",
-    "value_of": "array",
-}
+    __getattr__, __dir__ = lazy_exports(__name__)
+
 __all__ = [
     "Array",
-    "Backend",
-    "LoweredModule",
-    "PjrtBackend",
-    "ReferenceRule",
+    "Device",
     "Shard",
-    "StablehloRule",
-    "asarray_on",
-    "backend",
-    "backend_of",
     "block_until_ready",
-    "check_usable",
     "copy_to_host_async",
-    "deleted_error",
+    "default_backend",
+    "default_device",
+    "device_count",
     "device_get",
     "device_put",
-    "device_put_p",
-    "evaluate",
-    "explain_failure",
-    "from_dlpack",
-    "give_away",
+    "devices",
     "live_arrays",
-    "lower_module",
-    "put_host",
-    "reference_rules",
-    "stablehlo_rules",
-    "target_device",
-    "value_of",
+    "local_device_count",
+    "local_devices",
+    "process_count",
+    "process_index",
+    "process_indices",
 ]
-
-__getattr__ = _lazy_exports(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})

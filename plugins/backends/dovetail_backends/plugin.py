@@ -2,19 +2,11 @@
 
 from dovetail_core.manifest import Manifest
 
-_NAMES = {
-    "selection": "default_device",
-    "devices": (
-        "default_backend devices local_devices device_count local_device_count process_index "
-        "process_indices process_count"
-    ),
-    "placement": "device_put device_get block_until_ready copy_to_host_async live_arrays Device",
-    "array": "Array Shard",
-}
+from . import __all__ as _NAMES
 
 MANIFEST = Manifest(
     "backends",
-    names={n: f"dovetail_backends.{m}:{n}" for m, names in _NAMES.items() for n in names.split()},
+    names={n: f"dovetail_backends:{n}" for n in _NAMES},
     surfaces={"dlpack": "dovetail_backends.dlpack"},
     rows=("dovetail_backends.placement",),
     tables={

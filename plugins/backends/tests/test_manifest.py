@@ -46,7 +46,7 @@ def test_manifest_is_light():
     assert own == ["dovetail_backends", "dovetail_backends.plugin"]
 
 
-@pytest.mark.parametrize("name", sorted(dovetail_backends._WHERE))
+@pytest.mark.parametrize("name", sorted({*dovetail_backends.__all__, *dir(dovetail_backends)}))
 def test_public_names(name):
     assert getattr(dovetail_backends, name) is not None
 

@@ -154,7 +154,7 @@ def test_reference_is_a_backend():
 
 
 def test_number_of_cpu_devices():
-    code = "from dovetail_backends.devices import devices; print(len(devices()))"
+    code = "from dovetail_backends.topology import devices; print(len(devices()))"
     environment = {**os.environ, "DOVETAIL_NUM_CPU_DEVICES": "3"}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

@@ -1,16 +1,9 @@
 """Custom rules: functions whose authors say how transformations treat them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from dovetail_core.lazy import lazy_exports as _lazy_exports
-
 if TYPE_CHECKING:
-    from .closures import (
-        closure_convert as closure_convert,
-        custom_gradient as custom_gradient,
-    )
+    from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
     from .decorators import (
         custom_dce as custom_dce,
         custom_jvp as custom_jvp,
@@ -18,47 +11,22 @@ if TYPE_CHECKING:
         custom_vjp as custom_vjp,
         custom_vmap as custom_vmap,
     )
-    from .function import (
-        custom as custom,
-    )
-    from .linear_calls import (
-        linear_call as linear_call,
-    )
-    from .roots import (
-        custom_root as custom_root,
-    )
-    from .sequential import (
-        sequential_vmap as sequential_vmap,
-    )
-    from .solves import (
-        custom_linear_solve as custom_linear_solve,
-    )
+    from .function import custom as custom
+    from .linear_calls import linear_call as linear_call
+    from .roots import custom_root as custom_root
+    from .sequential import sequential_vmap as sequential_vmap
+    from .solves import custom_linear_solve as custom_linear_solve
     from .zeros import (
         CustomVJPPrimal as CustomVJPPrimal,
         SymbolicZero as SymbolicZero,
         custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
         zero_from_primal as zero_from_primal,
     )
+else:
+    from dovetail_core import lazy_exports
 
-# Written by tools/make_lazy.py from the imports above.
-_WHERE = {
-    "CustomVJPPrimal": "zeros",
-    "SymbolicZero": "zeros",
-    "closure_convert": "closures",
-    "custom": "function",
-    "custom_dce": "decorators",
-    "custom_gradient": "closures",
-    "custom_jvp": "decorators",
-    "custom_linear_solve": "solves",
-    "custom_root": "roots",
-    "custom_transpose": "decorators",
-    "custom_vjp": "decorators",
-    "custom_vjp_primal_tree_values": "zeros",
-    "custom_vmap": "decorators",
-    "linear_call": "linear_calls",
-    "sequential_vmap": "sequential",
-    "zero_from_primal": "zeros",
-}
+    __getattr__, __dir__ = lazy_exports(__name__)
+
 __all__ = [
     "closure_convert",
     "custom",
@@ -68,9 +36,3 @@ __all__ = [
     "custom_transpose",
     "custom_vjp",
 ]
-
-__getattr__ = _lazy_exports(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})

@@ -2,9 +2,7 @@
 
 from dovetail_core.manifest import Manifest
 
-_NAMES = (
-    "closure_convert custom custom_dce custom_gradient custom_jvp custom_transpose custom_vjp"
-).split()
+from . import __all__ as _NAMES
 
 MANIFEST = Manifest(
     "custom_rules",

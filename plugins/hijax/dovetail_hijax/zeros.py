@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dovetail_ad import is_linear
 from dovetail_core import AbstractValue, float0, typeof
 from dovetail_core.algebra import zeros
+
+is_undefined_primal = is_linear
+"""JAX's name for it: of its operands, a rule of transposition gets the linear ones unknown."""
 
 
 class Zero(NamedTuple):

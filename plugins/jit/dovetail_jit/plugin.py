@@ -2,10 +2,7 @@
 
 from dovetail_core.manifest import Manifest
 
-_NAMES = (
-    "ShapeDtypeStruct clear_caches disable_jit effects_barrier ensure_compile_time_eval eval_shape "
-    "jit make_jaxpr"
-).split()
+from . import __all__ as _NAMES
 
 MANIFEST = Manifest(
     "jit",

@@ -5,7 +5,7 @@ from dovetail_core.manifest import Manifest
 MANIFEST = Manifest(
     "nn",
     requires=("jit", "lax", "numpy", "random"),
-    surfaces={"nn": "dovetail_nn"},
+    surfaces={"nn": "dovetail_nn", "nn.initializers": "dovetail_nn.initializers"},
     rows=("dovetail_nn.rows",),
     contributes={
         "ad.jvp": ("dovetail_nn.cells.jvp",),

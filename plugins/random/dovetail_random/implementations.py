@@ -85,7 +85,7 @@ class Implementation:
         return implementation, (self.name,)
 
 
-def register(impl: Implementation) -> Implementation:
+def register_prng_impl(impl: Implementation) -> Implementation:
     """Make ``impl`` known by its name.
 
     Raises:
@@ -171,7 +171,7 @@ def define_prng_impl(
         fold_in=lambda lanes, data: take_apart(fold_in(join_lanes(lanes), data), words),
         random_bits=lambda lanes, width, shape: random_bits(join_lanes(lanes), width, shape),
     )
-    return impl if name == "<unnamed>" else register(impl)
+    return impl if name == "<unnamed>" else register_prng_impl(impl)
 
 
 UINTS = {

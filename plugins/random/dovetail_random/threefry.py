@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import Primitive, ShapedArray
 
-from .implementations import UINTS, Implementation, Lanes, register
+from .implementations import UINTS, Implementation, Lanes, register_prng_impl
 from .lanes import join_halves, upper_half
 from .options import threefry_partitionable
 
@@ -144,7 +144,7 @@ def _from_stream(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
     return _reshaped(bits, shape)
 
 
-THREEFRY = register(
+THREEFRY = register_prng_impl(
     Implementation(
         "threefry2x32", "fry", 2,
         seed=_seed, split=_split, fold_in=_fold_in, random_bits=_random_bits,

@@ -2,13 +2,13 @@
 
 from dovetail_core.manifest import Manifest
 
-_NAMES = ("Ref", "empty_ref", "free_ref", "freeze", "new_ref")
+from . import __all__ as _NAMES
 
 MANIFEST = Manifest(
     "refs",
     requires=("numpy", "jit", "lax"),
     names={n: f"dovetail_refs:{n}" for n in _NAMES},
-    surfaces={"ref": "dovetail_refs"},
+    surfaces={"ref": "dovetail_refs.ref"},
     rows=("dovetail_refs.primitives",),
     tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},
     contributes={

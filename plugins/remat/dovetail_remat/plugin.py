@@ -2,19 +2,12 @@
 
 from dovetail_core.manifest import Manifest
 
+from . import __all__ as _NAMES
+
 MANIFEST = Manifest(
     "remat",
     requires=("ad", "batching", "lax"),
-    names={
-        "Binomial": "dovetail_remat:Binomial",
-        "Budget": "dovetail_remat:Budget",
-        "Online": "dovetail_remat:Online",
-        "Periodic": "dovetail_remat:Periodic",
-        "checkpoint": "dovetail_remat:checkpoint",
-        "checkpoint_name": "dovetail_remat:checkpoint_name",
-        "checkpoint_policies": "dovetail_remat:checkpoint_policies",
-        "remat": "dovetail_remat:remat",
-    },
+    names={n: f"dovetail_remat:{n}" for n in _NAMES},
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
     rows=("dovetail_remat.primitive", "dovetail_remat.loops.rows"),
     tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
