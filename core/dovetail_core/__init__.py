@@ -83,7 +83,7 @@ from .lift import (
     lift_function as lift_function,
     lift_program as lift_program,
 )
-from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
+from .manifest import KERNEL_API as KERNEL_API, Manifest as Manifest, names_of as names_of
 from .methods import install_methods as install_methods
 from .plugins import registry as registry
 from .primitive import Primitive as Primitive, primitives as primitives

@@ -84,6 +84,7 @@ def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 
 def _load(export: Export, module: str) -> Any:
-    if export.module == module:  # `from . import linalg`: asking the package would lead back here
-        return import_module(f"{module}.{export.name}")
-    return getattr(import_module(export.module), export.name)
+    """An attribute or a sub-module, as ``from`` imports it. To ask the module leads back here."""
+    if export.module != module and hasattr(found := import_module(export.module), export.name):
+        return getattr(found, export.name)
+    return import_module(f"{export.module}.{export.name}")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dovetail_core import registry, tree_util, typeof
+from dovetail_core import names_of, registry, tree_util, typeof
 
 MODULE = "from dovetail_core import surface\n__getattr__, __dir__ = surface(__name__)\n"
 API = """
@@ -132,3 +132,8 @@ def test_a_name_of_a_plugin_that_was_set_aside_says_why(shop, site):
         "shop.extra comes from the plugin 'more', which is set aside: needs plugin 'zip', "
         "which is not installed"
     )
+
+
+def test_a_manifest_takes_the_names_of_a_module(shop):
+    assert names_of("acme_np") == {"linalg": "acme_np:linalg", "sin": "acme_np:sin"}
+    assert "acme_np.functions" not in sys.modules

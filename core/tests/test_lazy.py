@@ -32,8 +32,11 @@ def package(site):
     from .inner import OTHER as FOUR, VALUE as VALUE
 """
     (site.path / "lazy_pkg" / "__init__.py").write_text(HEAD + listed + TAIL)
-    more = "    from . import *\n    from .inner import OTHER as OTHER"
+    more = (
+        "    from . import *\n    from . import deep as deep\n    from .inner import OTHER as OTHER"
+    )
     site.module("lazy_pkg.more", HEAD + more + TAIL)
+    site.module("lazy_pkg.deep", "")
     import lazy_pkg
 
     return lazy_pkg
@@ -57,9 +60,10 @@ def test_all_of_the_listing_is_public_and_nothing_else(package):
 def test_a_module_lists_names_of_its_package(package):
     import lazy_pkg.more as more
 
-    assert more.__all__ == sorted([*package.__all__, "OTHER"])
+    assert more.__all__ == sorted([*package.__all__, "OTHER", "deep"])
     assert more.OTHER == more.FOUR == 4 and vars(more)["FOUR"] == 4
     assert more.plain is sys.modules["lazy_pkg.plain"]
+    assert more.deep is sys.modules["lazy_pkg.deep"]
 
 
 def test_names_that_are_not_there(package):

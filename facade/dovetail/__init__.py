@@ -3,22 +3,22 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_ad import *
-    from dovetail_backends import *
-    from dovetail_batching import *
-    from dovetail_callbacks import *
+    from dovetail_ad.public import *
+    from dovetail_backends.public import *
+    from dovetail_batching import vmap as vmap
+    from dovetail_callbacks import pure_callback as pure_callback
     from dovetail_core.context import config as config, enable_x64 as enable_x64
     from dovetail_core.source import named_scope as named_scope
     from dovetail_core.types import float0 as float0, typeof as typeof
-    from dovetail_custom_rules import *
-    from dovetail_jit import *
+    from dovetail_custom_rules.public import *
+    from dovetail_jit.public import *
     from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
     from dovetail_random.options import (
         default_prng_impl as default_prng_impl,
         threefry_partitionable as threefry_partitionable,
     )
-    from dovetail_refs import *
-    from dovetail_remat import *
+    from dovetail_refs.public import *
+    from dovetail_remat.public import *
 
     from . import (
         ad_checkpoint as ad_checkpoint,

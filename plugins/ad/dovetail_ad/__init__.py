@@ -4,15 +4,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .forward import JvpTrace as JvpTrace, jvp_values as jvp_values
-    from .functions import (
-        jvp as jvp,
-        linear_transpose as linear_transpose,
-        linearize as linearize,
-        vjp as vjp,
-    )
-    from .gradient import grad as grad, value_and_grad as value_and_grad
-    from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
     from .linear import LinearTrace as LinearTrace, is_linear as is_linear
+    from .public import *  # noqa: F403
     from .split import Split as Split, split_program as split_program
     from .tables import (
         JvpRule as JvpRule,
@@ -30,15 +23,3 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "grad",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linear_transpose",
-    "linearize",
-    "value_and_grad",
-    "vjp",
-]

@@ -1,13 +1,11 @@
 """Manifest of the plugin ``ad``: differentiation."""
 
-from dovetail_core.manifest import Manifest
-
-from . import __all__ as _NAMES
+from dovetail_core.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "ad",
     requires=("batching",),
-    names={n: f"dovetail_ad:{n}" for n in _NAMES},
+    names=names_of("dovetail_ad.public"),
     surfaces={"test_util": "dovetail_ad.test_util"},
     tables={
         "ad.jvp": "dovetail_ad.tables:jvp_rules",

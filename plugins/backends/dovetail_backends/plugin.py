@@ -1,12 +1,10 @@
 """Manifest of the plugin ``backends``: where programs run, and the arrays they run on."""
 
-from dovetail_core.manifest import Manifest
-
-from . import __all__ as _NAMES
+from dovetail_core.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "backends",
-    names={n: f"dovetail_backends:{n}" for n in _NAMES},
+    names=names_of("dovetail_backends.public"),
     surfaces={"dlpack": "dovetail_backends.dlpack"},
     rows=("dovetail_backends.placement",),
     tables={

@@ -10,7 +10,3 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "vmap",
-]

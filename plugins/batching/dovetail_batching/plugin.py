@@ -2,11 +2,9 @@
 
 from dovetail_core.manifest import Manifest
 
-from . import __all__ as _NAMES
-
 MANIFEST = Manifest(
     "batching",
-    names={n: f"dovetail_batching:{n}" for n in _NAMES},
+    names={"vmap": "dovetail_batching:vmap"},
     tables={"batching.batch": "dovetail_batching.tables:batch_rules"},
     laws={"batching.batch": "dovetail_batching.laws:batch_law"},
 )

@@ -13,7 +13,3 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "pure_callback",
-]

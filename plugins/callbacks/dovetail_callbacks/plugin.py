@@ -2,12 +2,10 @@
 
 from dovetail_core.manifest import Manifest
 
-from . import __all__ as _NAMES
-
 MANIFEST = Manifest(
     "callbacks",
     requires=("backends", "lax"),
-    names={n: f"dovetail_callbacks:{n}" for n in _NAMES},
+    names={"pure_callback": "dovetail_callbacks:pure_callback"},
     surfaces={
         "debug": "dovetail_callbacks.debug",
         "experimental": "dovetail_callbacks.experimental",

@@ -3,16 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
-    from .decorators import (
-        custom_dce as custom_dce,
-        custom_jvp as custom_jvp,
-        custom_transpose as custom_transpose,
-        custom_vjp as custom_vjp,
-        custom_vmap as custom_vmap,
-    )
-    from .function import custom as custom
+    from .decorators import custom_vmap as custom_vmap
     from .linear_calls import linear_call as linear_call
+    from .public import *  # noqa: F403
     from .roots import custom_root as custom_root
     from .sequential import sequential_vmap as sequential_vmap
     from .solves import custom_linear_solve as custom_linear_solve
@@ -26,13 +19,3 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "closure_convert",
-    "custom",
-    "custom_dce",
-    "custom_gradient",
-    "custom_jvp",
-    "custom_transpose",
-    "custom_vjp",
-]

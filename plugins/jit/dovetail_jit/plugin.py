@@ -1,13 +1,11 @@
 """Manifest of the plugin ``jit``: compilation and eager dispatch."""
 
-from dovetail_core.manifest import Manifest
-
-from . import __all__ as _NAMES
+from dovetail_core.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "jit",
     requires=("backends",),
-    names={n: f"dovetail_jit:{n}" for n in _NAMES},
+    names=names_of("dovetail_jit.public"),
     rows=("dovetail_jit.primitive",),
     contributes={
         "ad.partial_eval": ("dovetail_jit.cells.ad.partial_eval",),

@@ -1,13 +1,11 @@
 """Manifest of the plugin ``refs``: mutable references."""
 
-from dovetail_core.manifest import Manifest
-
-from . import __all__ as _NAMES
+from dovetail_core.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "refs",
     requires=("numpy", "jit", "lax"),
-    names={n: f"dovetail_refs:{n}" for n in _NAMES},
+    names=names_of("dovetail_refs.public"),
     surfaces={"ref": "dovetail_refs.ref"},
     rows=("dovetail_refs.primitives",),
     tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},

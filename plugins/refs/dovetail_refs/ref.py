@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import *  # noqa: F403
     from .discharging import discharge as discharge
     from .functions import (
         addupdate as addupdate,
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
         set as set,
         swap as swap,
     )
+    from .public import *  # noqa: F403
     from .types import AbstractRef as AbstractRef
     from .views import TransformedRef as TransformedRef
 else:

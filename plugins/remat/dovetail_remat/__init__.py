@@ -3,16 +3,13 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import policies as checkpoint_policies
-    from .api import checkpoint as checkpoint, checkpoint_name as checkpoint_name, remat as remat
     from .budget.costs import (
         CostRule as CostRule,
         cost_rules as cost_rules,
         program_flops as program_flops,
     )
-    from .budget.policy import Budget as Budget
     from .budget.report import BudgetReport as BudgetReport, Recomputed as Recomputed
-    from .loops.schemes import Binomial as Binomial, Online as Online, Periodic as Periodic
+    from .public import *  # noqa: F403
     from .residuals import (
         SavedResidual as SavedResidual,
         print_saved_residuals as print_saved_residuals,
@@ -23,14 +20,3 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
-
-__all__ = [
-    "Binomial",
-    "Budget",
-    "Online",
-    "Periodic",
-    "checkpoint",
-    "checkpoint_name",
-    "checkpoint_policies",
-    "remat",
-]

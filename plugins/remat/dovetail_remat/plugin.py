@@ -1,13 +1,11 @@
 """Manifest of the plugin ``remat``: rematerialisation."""
 
-from dovetail_core.manifest import Manifest
-
-from . import __all__ as _NAMES
+from dovetail_core.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "remat",
     requires=("ad", "batching", "lax"),
-    names={n: f"dovetail_remat:{n}" for n in _NAMES},
+    names=names_of("dovetail_remat.public"),
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
     rows=("dovetail_remat.primitive", "dovetail_remat.loops.rows"),
     tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
