@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
+from .errors import RegistryError
 from .manifest import Manifest
 from .plugins import Plugin, load_object, registry
 
@@ -37,6 +38,10 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
     Args:
         module: the module's name, ``"dovetail.numpy"``; without the first part, the surface's.
+
+    Raises:
+        AttributeError: when nobody has a name; it says whose it is, if that plugin is not active.
+        RegistryError: when two have it.
     """
     path = module.partition(".")[2]
 
@@ -45,20 +50,27 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             return public()
         if name.startswith("_"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        for manifest in (KERNEL, *registry().active.values()):
-            target = _target(manifest, path, name)
-            if target:
-                value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
-                return value
-        raise AttributeError(_absence(module, path, name))
+        found = {m.name: t for m in _manifests() if (t := _target(m, path, name))}
+        if not found:
+            raise AttributeError(_absence(module, path, name))
+        if len(found) > 1:
+            raise RegistryError(_clash(f"{module}.{name}", found))
+        (target,) = found.values()
+        value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
+        return value
 
     def public() -> list[str]:
-        return sorted(n for m in (KERNEL, *registry().active.values()) for n in _names(m, path))
+        return sorted({n for m in _manifests() for n in _names(m, path)})
 
     def listed() -> list[str]:
         return sorted({*(n for n in vars(sys.modules[module]) if n.startswith("__")), *public()})
 
     return get, listed
+
+
+def _manifests() -> Iterator[Manifest]:
+    yield KERNEL
+    yield from registry().active.values()
 
 
 def _target(manifest: Manifest, path: str, name: str) -> str:
@@ -89,6 +101,15 @@ def _load(target: str, name: str) -> Any:
             if e.name != name:
                 raise
     return load_object(target)
+
+
+def _clash(name: str, found: Iterable[str]) -> str:
+    """What to do about two plugins that have a name; manifests do not show those of surfaces."""
+    owners = ["the kernel" if n == KERNEL.name else f"plugin {n!r}" for n in found]
+    return (
+        f"{name} is claimed by {' and by '.join(owners)}. Disable one of the plugins "
+        "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
+    )
 
 
 def _absence(module: str, path: str, name: str) -> str:

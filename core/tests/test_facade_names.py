@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dovetail_core import names_of, registry, tree_util, typeof
+from dovetail_core import RegistryError, names_of, registry, tree_util, typeof
 
 MODULE = "from dovetail_core import surface\n__getattr__, __dir__ = surface(__name__)\n"
 API = """
@@ -69,6 +69,22 @@ def test_a_module_of_the_facade_that_does_not_import_says_why(shop, site):
 def test_a_plugin_adds_a_name_to_a_surface_of_another(shop, site):
     site.plugin("more", "names={'np.vmap': 'acme_api:vmap'}")
     assert shop.np.root() == "root" and shop.np.vmap() == "vmap"
+
+
+@pytest.mark.parametrize(
+    ("entry", "path", "owner"),
+    [("np.sin", "np", "plugin 'acme'"), ("typeof", "", "the kernel")],
+)
+def test_a_name_that_two_have_is_an_error_that_names_both(shop, site, entry, path, owner):
+    site.plugin("more", f"names={{{entry!r}: 'acme_api:vmap'}}")
+    module = getattr(shop, path) if path else shop
+    with pytest.raises(RegistryError) as e:
+        getattr(module, entry.rpartition(".")[2])
+    assert str(e.value) == (
+        f"shop.{entry} is claimed by {owner} and by plugin 'more'. Disable one of the plugins "
+        "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
+    )
+    assert module.__all__.count(entry.rpartition(".")[2]) == 1
 
 
 def test_all_names_are_listed(shop):
