@@ -78,9 +78,7 @@ lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/check_circles.py
 	$(BIN)/python tools/check_manifests.py
-	$(BIN)/python tools/check_facade.py
-	$(BIN)/python tools/make_lazy.py --check
-	$(BIN)/python tools/make_facade.py --check
+	$(BIN)/python tools/check_typing.py
 
 # Installed from wheels in an environment of its own, as a user has it and as its peer is installed.
 .PHONY: bench

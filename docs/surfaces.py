@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
@@ -19,6 +18,7 @@ from typing import Any
 
 import dovetail
 from dovetail_core import Option, Primitive, config, registry
+from dovetail_core.base.lazy import listing
 from dovetail_core.registry.plugins import KERNEL_TABLES, load_object
 
 KERNEL = ("dovetail_core", "dovetail_core.testing")
@@ -64,16 +64,17 @@ def kind_of(value: Any) -> str:
 
 
 def home_of(module: ModuleType, name: str) -> str:
-    """The module that defines a public name."""
+    """The module that defines a public name; of the names of ``dovetail`` the plugin's manifest."""
     if module.__name__ == "dovetail":
-        plugin: str = module._WHERE[name][0]
-        return f"dovetail_{plugin}.plugin" if plugin in registry().plugins else "dovetail_core"
+        owners = [p for p, m in registry().active.items() if name in m.names]
+        return f"dovetail_{owners[0]}.plugin" if owners else "dovetail_core"
     found = str(getattr(inspect.unwrap(getattr(module, name)), "__module__", ""))
     if found.startswith("dovetail_"):
         return found
-    package = module.__name__.replace(".", "_", 1)  # its lazy names say where they are
-    where: dict[str, str] = getattr(sys.modules.get(package), "_WHERE", {})
-    return f"{package}.{where[name].partition(':')[0]}" if name in where else package
+    package = import_module(module.__name__.replace(".", "_", 1))
+    loader: Any = package.__loader__  # what is compiled is where the package lists it
+    exports = listing(loader.get_code(package.__name__), package.__name__)
+    return exports[name].module if name in exports else package.__name__
 
 
 def page_of(module: ModuleType) -> str:

@@ -4,7 +4,7 @@
 This module is the interface for plugin authors; its version is the version of that interface.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
 
@@ -25,7 +25,7 @@ from .base.errors import (
     TracerIntegerConversionError as TracerIntegerConversionError,
     UnexpectedTracerError as UnexpectedTracerError,
 )
-from .base.lazy import lazy_exports as _lazy_exports
+from .base.lazy import lazy_exports as lazy_exports
 from .base.options import Option as Option, enable_x64 as enable_x64
 from .base.source import (
     callable_name as callable_name,
@@ -93,8 +93,8 @@ from .ir.rewriting import (
 )
 from .registry.configuration import config as config
 from .registry.discovery import registry as registry
-from .registry.facade_names import facade_getattr as facade_getattr
-from .registry.manifest import KERNEL_API as KERNEL_API, Manifest as Manifest
+from .registry.facade_names import surface as surface
+from .registry.manifest import KERNEL_API as KERNEL_API, Manifest as Manifest, names_of as names_of
 from .rules.dce import (
     DceRule as DceRule,
     dce_closed as dce_closed,
@@ -166,42 +166,7 @@ for _program in (Jaxpr, ClosedJaxpr):
     _program.__str__ = _program.__repr__ = _shown
 Jaxpr.text_of = _text_of
 
-if _TYPE_CHECKING:  # what short programs do not need is loaded when it is asked for
-    from .interpret.lowering import (
-        lower_to_lo as lower_to_lo,
-        lower_values as lower_values,
-        raise_values as raise_values,
-        to_lo_rules as to_lo_rules,
-    )
-    from .interpret.passes import Pass as Pass
-    from .ir.verification import check_jaxpr as check_jaxpr
-    from .registry.command import Command as Command
-    from .registry.hooks import hookimpl as hookimpl
-    from .text.parser import parse_ir as parse_ir, parse_type as parse_type
-    from .text.printer import print_ir as print_ir, printed_constants as printed_constants
-    from .text.syntax import (
-        register_dtype as register_dtype,
-        register_parameter as register_parameter,
-        register_type_notation as register_type_notation,
-    )
+if _typing.TYPE_CHECKING:
+    from .late import *  # noqa: F403
 else:
-    __getattr__ = _lazy_exports(
-        __name__,
-        {
-            "Command": "registry.command",
-            "Pass": "interpret.passes",
-            "check_jaxpr": "ir.verification",
-            "hookimpl": "registry.hooks",
-            "lower_to_lo": "interpret.lowering",
-            "lower_values": "interpret.lowering",
-            "raise_values": "interpret.lowering",
-            "to_lo_rules": "interpret.lowering",
-            "parse_ir": "text.parser",
-            "parse_type": "text.parser",
-            "print_ir": "text.printer",
-            "printed_constants": "text.printer",
-            "register_dtype": "text.syntax",
-            "register_parameter": "text.syntax",
-            "register_type_notation": "text.syntax",
-        },
-    )
+    from .late import __dir__ as __dir__, __getattr__ as __getattr__

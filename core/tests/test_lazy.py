@@ -1,4 +1,4 @@
-"""Packages whose public names load on first use."""
+"""Modules that list names, each loaded on first use."""
 
 from __future__ import annotations
 
@@ -6,26 +6,77 @@ import sys
 
 import pytest
 
+HEAD = """
+from __future__ import annotations
+import os.path as path
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+"""
+TAIL = """
+else:
+    from dovetail_core import lazy_exports
+    __getattr__, __dir__ = lazy_exports(__name__)
+"""
 
-def test_names_and_submodules_load_on_first_use(site):
-    site.module("lazy_pkg.inner", "VALUE = 3\n")
+
+@pytest.fixture
+def package(site):
+    """A package that lists names of its modules, and one module in it that lists more."""
+    site.module("lazy_pkg.inner", "VALUE, OTHER = 3, 4\n")
     site.module("lazy_pkg.plain", "")
-    (site.path / "lazy_pkg" / "__init__.py").write_text(
-        "from dovetail_core.base.lazy import lazy_exports\n"
-        "__getattr__ = lazy_exports(__name__, {'VALUE': 'inner', 'plain': '', 'other': ':plain'})\n"
+    listed = """
+    from collections import OrderedDict as OrderedDict
+
+    from . import plain as plain
+    from . import plain as renamed
+    from .inner import OTHER as FOUR, VALUE as VALUE
+"""
+    (site.path / "lazy_pkg" / "__init__.py").write_text(HEAD + listed + TAIL)
+    more = (
+        "    from . import *\n    from . import deep as deep\n    from .inner import OTHER as OTHER"
     )
+    site.module("lazy_pkg.more", HEAD + more + TAIL)
+    site.module("lazy_pkg.deep", "")
     import lazy_pkg
 
-    assert "lazy_pkg.inner" not in sys.modules
-    assert lazy_pkg.VALUE == 3 and vars(lazy_pkg)["VALUE"] == 3
-    assert lazy_pkg.plain is lazy_pkg.other is sys.modules["lazy_pkg.plain"]
-    with pytest.raises(AttributeError, match="module 'lazy_pkg' has no attribute 'nonsense'"):
-        lazy_pkg.nonsense  # noqa: B018
+    return lazy_pkg
+
+
+def test_names_and_submodules_load_on_first_use_and_are_attributes_then(package):
+    assert "VALUE" in dir(package) and "lazy_pkg.inner" not in sys.modules
+    assert package.VALUE == 3 and vars(package)["VALUE"] == 3
+    assert package.FOUR == 4 and package.OrderedDict.__module__ == "collections"
+    assert package.plain is package.renamed is sys.modules["lazy_pkg.plain"]
+
+
+def test_all_of_the_listing_is_public_and_nothing_else(package):
+    assert package.__all__ == ["FOUR", "OrderedDict", "VALUE", "plain", "renamed"]
+    assert "OTHER" not in dir(package) and "__doc__" in dir(package)
+    space = {}
+    exec("from lazy_pkg import *", space)
+    assert space["FOUR"] == 4
+
+
+def test_a_module_lists_names_of_its_package(package):
+    import lazy_pkg.more as more
+
+    assert more.__all__ == sorted([*package.__all__, "OTHER", "deep"])
+    assert more.OTHER == more.FOUR == 4 and vars(more)["FOUR"] == 4
+    assert more.plain is sys.modules["lazy_pkg.plain"]
+    assert more.deep is sys.modules["lazy_pkg.deep"]
+
+
+def test_names_that_are_not_there(package):
+    for name in ("nonsense", "OTHER", "__wrapped__"):
+        with pytest.raises(AttributeError, match=f"module 'lazy_pkg' has no attribute '{name}'"):
+            getattr(package, name)
 
 
 def test_the_kernels_own_late_names():
     import dovetail_core
 
+    assert {"parse_ir", "Primitive"} <= set(dir(dovetail_core))
+    assert not hasattr(dovetail_core, "__all__")  # the late names are not all
     assert dovetail_core.print_ir.__module__ == "dovetail_core.text.printer"
     assert dovetail_core.parse_ir.__module__ == "dovetail_core.text.parser"
     with pytest.raises(AttributeError, match="module 'dovetail_core' has no attribute 'nonsense'"):

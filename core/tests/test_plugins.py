@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import ModuleType
 
 import pytest
 
-from dovetail_core import Manifest, PluginError, RegistryError, facade_getattr, registry, typeof
+from dovetail_core import Manifest, PluginError, RegistryError, registry, typeof
 from dovetail_core.registry.discovery import distribution_of, swap_registry
 from dovetail_core.registry.plugins import load_object
 
@@ -213,77 +212,6 @@ def test_modules_are_traced_to_distributions(site):
     assert distribution_of("dovetail_core.ir.programs").startswith("dovetail-core")
     assert distribution_of("pluggy").startswith("pluggy 1.")
     assert distribution_of("nowhere.inner") == "module nowhere.inner"
-
-
-@pytest.fixture
-def facade(site):
-    """A facade module with a name of its own and those of installed plugins."""
-    site.module("shop", "")
-    site.module("acme_api", "def grad(): return 'grad'\ndef vmap(): return 'vmap'\n")
-    site.plugin("acme", "names={'vmap': 'acme_api:vmap'}, surfaces={'nn': 'acme_api'}")
-    import shop
-
-    shop.__getattr__ = facade_getattr("shop", {"grad": ("ad", "acme_api:grad")})
-    return shop
-
-
-def test_public_names_load_on_first_use(facade):
-    assert "grad" not in vars(facade)
-    assert facade.grad() == "grad" and facade.vmap() == "vmap"
-    assert vars(facade)["grad"] is facade.grad
-    assert facade.nn is sys.modules["acme_api"]
-
-
-def test_a_plugin_adds_a_name_to_a_surface_of_another(site):
-    site.module("acme_api", "def root(): return 'root'\n")
-    site.plugin("acme", "names={'lax.root': 'acme_api:root'}")
-    lax = ModuleType("shop.lax")
-    sys.modules["shop.lax"] = lax
-    try:
-        lax.__getattr__ = facade_getattr("shop.lax", {})
-        assert lax.root() == "root"
-        with pytest.raises(AttributeError, match=r"module 'shop.lax' has no attribute 'nonsense'"):
-            lax.nonsense  # noqa: B018
-    finally:
-        del sys.modules["shop.lax"]
-
-
-def test_errors_for_names_that_are_not_there(facade, monkeypatch):
-    with pytest.raises(AttributeError, match="module 'shop' has no attribute 'nonsense'"):
-        facade.nonsense  # noqa: B018
-    with pytest.raises(AttributeError, match="module 'shop' has no attribute '_private'"):
-        facade._private  # noqa: B018
-    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "ad")
-    with pytest.raises(AttributeError) as e:
-        facade.grad  # noqa: B018
-    assert str(e.value) == (
-        "shop.grad comes from the plugin 'ad', which is disabled (DOVETAIL_DISABLE_PLUGINS)"
-    )
-
-
-def test_a_name_that_a_disabled_plugin_may_provide(facade, monkeypatch):
-    # A disabled plugin is not imported, so that nobody knows its names.
-    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "acme")
-    with pytest.raises(AttributeError) as e:
-        facade.vmap  # noqa: B018
-    assert str(e.value) == (
-        "module 'shop' has no attribute 'vmap'. Perhaps a plugin provides it that is not active: "
-        "acme (disabled (DOVETAIL_DISABLE_PLUGINS))"
-    )
-
-
-def test_a_name_of_a_plugin_that_was_set_aside_says_why(site):
-    site.module("shop", "")
-    site.plugin("acme", "names={'vmap': 'acme_api:vmap'}, requires=('zip',)")
-    import shop
-
-    shop.__getattr__ = facade_getattr("shop", {})
-    with set_aside("zip"), pytest.raises(AttributeError) as e:
-        shop.vmap  # noqa: B018
-    assert str(e.value) == (
-        "shop.vmap comes from the plugin 'acme', which is set aside: needs plugin 'zip', "
-        "which is not installed"
-    )
 
 
 def test_the_kernel_imports_no_plugin_and_starts_without_reading_entry_points():

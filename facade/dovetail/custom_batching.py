@@ -1,28 +1,10 @@
-"""``import dovetail.custom_batching``: the names of dovetail_custom_rules.custom_batching."""
-
-from __future__ import annotations
+"""Functions that say how they are batched, by JAX's names."""
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr
-
 if TYPE_CHECKING:
-    from dovetail_custom_rules.custom_batching import (
-        custom_vmap as custom_vmap,
-        sequential_vmap as sequential_vmap,
-    )
+    from dovetail_custom_rules.custom_batching import *
+else:
+    from dovetail_core import surface as _surface
 
-_WHERE = {
-    "custom_vmap": ("custom_rules", "dovetail_custom_rules.custom_batching:custom_vmap"),
-    "sequential_vmap": ("custom_rules", "dovetail_custom_rules.custom_batching:sequential_vmap"),
-}
-__all__ = [
-    "custom_vmap",
-    "sequential_vmap",
-]
-
-__getattr__ = _facade_getattr(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    __getattr__, __dir__ = _surface(__name__)

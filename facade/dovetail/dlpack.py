@@ -1,28 +1,10 @@
-"""``import dovetail.dlpack``: the names of dovetail_backends.dlpack."""
-
-from __future__ import annotations
+"""Arrays of other libraries, taken over without a copy."""
 
 from typing import TYPE_CHECKING
 
-from dovetail_core.registry.facade_names import facade_getattr as _facade_getattr
-
 if TYPE_CHECKING:
-    from dovetail_backends.dlpack import (
-        from_dlpack as from_dlpack,
-        is_supported_dtype as is_supported_dtype,
-    )
+    from dovetail_backends.dlpack import *
+else:
+    from dovetail_core import surface as _surface
 
-_WHERE = {
-    "from_dlpack": ("backends", "dovetail_backends.dlpack:from_dlpack"),
-    "is_supported_dtype": ("backends", "dovetail_backends.dlpack:is_supported_dtype"),
-}
-__all__ = [
-    "from_dlpack",
-    "is_supported_dtype",
-]
-
-__getattr__ = _facade_getattr(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    __getattr__, __dir__ = _surface(__name__)

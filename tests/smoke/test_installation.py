@@ -74,9 +74,10 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_disabled_plugin_is_named(tmp_path: Path) -> None:
-    code = "import dovetail\ntry:\n    dovetail.vmap\nexcept AttributeError as e:\n    print(e)\n"
-    found = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="batching")
-    expected = "dovetail.vmap comes from the plugin 'batching', which is disabled (DOVETAIL_DISABLE"
+    name = "dovetail.pure_callback"
+    code = f"import dovetail\ntry:\n    {name}\nexcept AttributeError as e:\n    print(e)\n"
+    found = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="callbacks")
+    expected = f"{name} comes from the plugin 'callbacks', which is disabled (DOVETAIL_DISABLE"
     assert expected in found.stdout, found.stderr
 
 

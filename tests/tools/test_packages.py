@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,12 +21,6 @@ def test_a_package_lists_what_it_offers(name: str) -> None:
         getattr(package, public)
     with pytest.raises(AttributeError, match="no_such_name"):
         package.no_such_name  # noqa: B018
-
-
-def test_the_facade_offers_what_manifests_name() -> None:
-    check = [sys.executable, "tools/make_facade.py", "--check"]
-    done = subprocess.run(check, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", PLUGINS)

@@ -1,30 +1,90 @@
-"""Packages whose public names load on first use: importing a manifest imports nothing else."""
+"""Modules whose names load on first use, so that reading a plugin's manifest imports nothing else.
+
+Such a module lists its names once, as the imports that type checkers and editors read::
+
+    if TYPE_CHECKING:
+        from .gradient import grad as grad
+    else:
+        from dovetail_core import lazy_exports
+
+        __getattr__, __dir__ = lazy_exports(__name__)
+
+At run time the same lines say where a name comes from: the module's code is run once more, with an
+``__import__`` that takes notes and imports nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
-from typing import Any
+from importlib.util import resolve_name
+from types import CodeType, SimpleNamespace
+from typing import Any, NamedTuple
 
 
-def lazy_exports(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
-    """A module ``__getattr__`` (PEP 562) for a package.
+class Export(NamedTuple):
+    """Where a name comes from: a module, and the name there."""
+
+    module: str
+    name: str
+
+
+class _Unlisted:
+    """Stands for what is no public name: ``TYPE_CHECKING``, and modules (pytest adds some)."""
+
+    def __getattr__(self, name: str) -> _Unlisted:
+        return self
+
+
+def listing(code: CodeType, package: str) -> dict[str, Export]:
+    """The names that a module lists, in order, and where they come from.
 
     Args:
-        where: the sub-module that defines each public name, with ``:attribute`` where it has
-            another name there; ``""`` where the name is a sub-module itself, ``":module"`` where
-            it is one of another name; ``"=module:attribute"`` where it comes from another package.
+        code: of the module, which imports under ``TYPE_CHECKING`` and does nothing else.
+        package: what its relative imports refer to.
     """
 
+    def note(name: str, _g: Any, _l: Any, names: Sequence[str] | None, level: int) -> Any:
+        if names is None or name in ("typing", "__future__"):
+            return _Unlisted()
+        module = resolve_name("." * level + name, package)
+        taken = import_module(module).__all__ if names == ("*",) else names
+        return SimpleNamespace(**{n: Export(module, n) for n in taken})
+
+    found: dict[str, Any] = {"__builtins__": {"__import__": note}, "__name__": package}
+    exec(code, found)
+    return {n: e for n, e in sorted(found.items()) if isinstance(e, Export)}
+
+
+def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` (PEP 562) of the calling module, which only lists names.
+
+    A name is imported when it is first used, and is an attribute of the module from then on. All
+    that is listed is the module's ``__all__``, unless it has one of its own.
+
+    Args:
+        module: the calling module, or a package that takes these two from it.
+    """
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    code, package = frame.f_code, frame.f_globals["__package__"]
+    is_all = frame.f_globals["__name__"] == module
+    exports = cache(lambda: listing(code, package))
+
     def get(name: str) -> Any:
-        if name not in where:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        target, _, attribute = where[name].partition(":")
-        absolute = target.startswith("=")
-        here = f"{package}.{target or attribute or name}"
-        module = import_module(target[1:] if absolute else here)
-        value = getattr(module, attribute or name) if target else module
-        vars(import_module(package))[name] = value
+        if name == "__all__" and is_all:
+            return list(exports())
+        if name.startswith("__") or name not in exports():
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        value = vars(sys.modules[module])[name] = _load(exports()[name], module)
         return value
 
-    return get
+    return get, lambda: sorted({*vars(sys.modules[module]), *exports()})
+
+
+def _load(export: Export, module: str) -> Any:
+    """An attribute or a sub-module, as ``from`` imports it. To ask the module leads back here."""
+    if export.module != module and hasattr(found := import_module(export.module), export.name):
+        return getattr(found, export.name)
+    return import_module(f"{export.module}.{export.name}")

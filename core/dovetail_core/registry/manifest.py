@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 
 KERNEL_API = 1
 """Version of the interface between kernel and plugins; a manifest names the range it works with."""
@@ -27,7 +28,8 @@ class Manifest:
         requires: names of plugins that it needs.
         names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``; a name that belongs
             to a surface of another plugin has that in front: ``{"lax.custom_root": ...}``.
-        surfaces: public modules: ``{"numpy": "dovetail_numpy"}``.
+        surfaces: public modules: ``{"numpy": "dovetail_numpy"}``. Where the facade has a module
+            of that name, it has the names in the ``__all__`` of this one.
         primitives: modules that define primitives.
         tables: rule tables that it owns, by name: ``{"ad.jvp": "dovetail_ad.tables:jvp_rules"}``.
         contributes: modules that add rules, by table name.
@@ -62,3 +64,11 @@ class Manifest:
     samples: tuple[str, ...] = ()
     laws: Mapping[str, str] = field(default_factory=_no_names)
     hooks: str = ""
+
+
+def names_of(module: str) -> dict[str, str]:
+    """The public names of a module, its ``__all__``, as ``Manifest.names`` has them.
+
+    The module is imported now: one that only lists names (:func:`dovetail_core.lazy_exports`).
+    """
+    return {name: f"{module}:{name}" for name in import_module(module).__all__}

@@ -1,33 +1,10 @@
 """Differentiation: forward and reverse mode, of any order."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from dovetail_core.base.lazy import lazy_exports as _lazy_exports
-
 if TYPE_CHECKING:
-    from .arguments import (
-        has_tangent as has_tangent,
-    )
-    from .forward import (
-        JvpTrace as JvpTrace,
-        jvp_values as jvp_values,
-    )
-    from .functions import (
-        jvp as jvp,
-        linearize as linearize,
-        vjp as vjp,
-    )
-    from .gradient import (
-        grad as grad,
-        value_and_grad as value_and_grad,
-    )
-    from .jacobian import (
-        hessian as hessian,
-        jacfwd as jacfwd,
-        jacrev as jacrev,
-    )
+    from .arguments import has_tangent as has_tangent
+    from .forward import JvpTrace as JvpTrace, jvp_values as jvp_values
     from .late import (
         Late as Late,
         define_pushforward as define_pushforward,
@@ -36,20 +13,10 @@ if TYPE_CHECKING:
         typed as typed,
         types_in_turns as types_in_turns,
     )
-    from .linear import (
-        LinearTrace as LinearTrace,
-        is_linear as is_linear,
-    )
-    from .linear_functions import (
-        linear_transpose as linear_transpose,
-    )
-    from .regions import (
-        split_regions as split_regions,
-    )
-    from .split import (
-        Split as Split,
-        split_program as split_program,
-    )
+    from .linear import LinearTrace as LinearTrace, is_linear as is_linear
+    from .public import *  # noqa: F403
+    from .regions import split_regions as split_regions
+    from .split import Split as Split, split_program as split_program
     from .tables import (
         JvpRule as JvpRule,
         PartialEvalRule as PartialEvalRule,
@@ -68,59 +35,7 @@ if TYPE_CHECKING:
         instantiate_zeros as instantiate_zeros,
         transposed_type as transposed_type,
     )
+else:
+    from dovetail_core import lazy_exports
 
-# Written by tools/make_lazy.py from the imports above.
-_WHERE = {
-    "JvpRule": "tables",
-    "JvpTrace": "forward",
-    "Late": "late",
-    "LinearTrace": "linear",
-    "PartialEvalRule": "tables",
-    "Split": "split",
-    "SymbolicZero": "zeros",
-    "TransposeRule": "tables",
-    "backward_pass": "transposition",
-    "define_pushforward": "late",
-    "from_turns": "late",
-    "grad": "gradient",
-    "has_tangent": "arguments",
-    "hessian": "jacobian",
-    "in_turns": "late",
-    "instantiate_zeros": "zeros",
-    "is_linear": "linear",
-    "jacfwd": "jacobian",
-    "jacrev": "jacobian",
-    "jvp": "functions",
-    "jvp_rules": "tables",
-    "jvp_values": "forward",
-    "linear_transpose": "linear_functions",
-    "linearize": "functions",
-    "partial_eval_rules": "tables",
-    "split_program": "split",
-    "split_regions": "regions",
-    "transpose_program": "transposition",
-    "transpose_rules": "tables",
-    "transposed_call": "transposition",
-    "transposed_type": "zeros",
-    "typed": "late",
-    "types_in_turns": "late",
-    "value_and_grad": "gradient",
-    "vjp": "functions",
-}
-__all__ = [
-    "grad",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linear_transpose",
-    "linearize",
-    "value_and_grad",
-    "vjp",
-]
-
-__getattr__ = _lazy_exports(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,13 +1,11 @@
 """Manifest of the plugin ``ad``: differentiation."""
 
-from dovetail_core.registry.manifest import Manifest
-
-_NAMES = ("jvp vjp linearize linear_transpose grad value_and_grad jacfwd jacrev hessian").split()
+from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "ad",
     requires=("batching",),
-    names={n: f"dovetail_ad:{n}" for n in _NAMES},
+    names=names_of("dovetail_ad.public"),
     surfaces={"test_util": "dovetail_ad.test_util"},
     tables={
         "ad.jvp": "dovetail_ad.tables:jvp_rules",

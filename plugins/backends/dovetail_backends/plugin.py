@@ -1,20 +1,10 @@
 """Manifest of the plugin ``backends``: where programs run, and the arrays they run on."""
 
-from dovetail_core.registry.manifest import Manifest
-
-_NAMES = {
-    "selection": "default_device",
-    "devices": (
-        "default_backend devices local_devices device_count local_device_count process_index "
-        "process_indices process_count"
-    ),
-    "placement": "device_put device_get block_until_ready copy_to_host_async live_arrays Device",
-    "array": "Array Shard",
-}
+from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "backends",
-    names={n: f"dovetail_backends.{m}:{n}" for m, names in _NAMES.items() for n in names.split()},
+    names=names_of("dovetail_backends.public"),
     surfaces={"dlpack": "dovetail_backends.dlpack"},
     primitives=("dovetail_backends.placement",),
     tables={

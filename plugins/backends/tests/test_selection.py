@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dovetail_backends import cpu, devices as listing, selection
+from dovetail_backends import cpu, selection, topology
 from dovetail_backends.reference import REFERENCE
 
 
@@ -62,18 +62,18 @@ def installed(monkeypatch):
 
 
 def test_cpu_by_default():
-    assert listing.default_backend() == "cpu"
+    assert topology.default_backend() == "cpu"
     assert selection.backend() is selection.backend("cpu") is cpu.BACKEND
-    assert listing.devices() == listing.devices("cpu") == listing.local_devices()
-    assert listing.device_count() == listing.local_device_count() >= 1
-    assert listing.process_index() == 0
-    assert listing.process_count() == 1 and listing.process_indices() == [0]
+    assert topology.devices() == topology.devices("cpu") == topology.local_devices()
+    assert topology.device_count() == topology.local_device_count() >= 1
+    assert topology.process_index() == 0
+    assert topology.process_count() == 1 and topology.process_indices() == [0]
 
 
 def test_best_usable(installed):
     installed(Fake("cpu", 0), Fake("cuda", 200), Fake("tpu", 300, problem="no TPU"))
     assert selection.backend().platform == "cuda"
-    assert listing.default_backend() == "gpu"
+    assert topology.default_backend() == "gpu"
     assert selection.target_device() == "cuda device"
 
 
@@ -123,22 +123,22 @@ def test_platforms_option(installed):
 def test_unknown_backend():
     text = "there is no backend 'nowhere'; there are cpu, cuda, gpu, reference, rocm, tpu"
     with pytest.raises(RuntimeError, match=text):
-        listing.devices("nowhere")
+        topology.devices("nowhere")
 
 
 def test_either_gpu(installed):
     installed(Fake("cuda", 200, problem="no CUDA"), Fake("rocm", 200, problem="no ROCm"))
     with pytest.raises(RuntimeError, match="'gpu' is not available: no CUDA; no ROCm"):
-        listing.devices("gpu")
+        topology.devices("gpu")
     installed(Fake("cuda", 200, problem="no CUDA"), Fake("rocm", 200))
-    assert listing.devices("gpu") == ["rocm device"]
+    assert topology.devices("gpu") == ["rocm device"]
 
 
 def test_processes():
-    assert listing.local_devices(process_index=0) == listing.local_devices()
-    assert listing.local_devices(host_id=0) == listing.local_devices()
+    assert topology.local_devices(process_index=0) == topology.local_devices()
+    assert topology.local_devices(host_id=0) == topology.local_devices()
     with pytest.raises(ValueError, match=r"no process has index 3; there are \[0\]"):
-        listing.local_devices(3)
+        topology.local_devices(3)
 
 
 def test_default_device_is_checked():
@@ -150,11 +150,11 @@ def test_default_device_is_checked():
 
 def test_reference_is_a_backend():
     assert selection.backend("reference") is REFERENCE
-    assert listing.devices("reference") == listing.devices("cpu")
+    assert topology.devices("reference") == topology.devices("cpu")
 
 
 def test_number_of_cpu_devices():
-    code = "from dovetail_backends.devices import devices; print(len(devices()))"
+    code = "from dovetail_backends.topology import devices; print(len(devices()))"
     environment = {**os.environ, "DOVETAIL_NUM_CPU_DEVICES": "3"}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -163,7 +163,7 @@ def test_number_of_cpu_devices():
 
 
 def test_number_of_cpu_devices_is_checked():
-    count = listing.device_count("cpu")
+    count = topology.device_count("cpu")
     cpu.num_cpu_devices.set(count)
     with pytest.raises(ValueError, match=r"already in use as .* before the first array is made"):
         cpu.num_cpu_devices.set(count + 1)

@@ -1,16 +1,12 @@
 """Manifest of the plugin ``custom_rules``: functions whose authors say how they are transformed."""
 
-from dovetail_core.registry.manifest import Manifest
-
-_NAMES = (
-    "closure_convert custom custom_dce custom_gradient custom_jvp custom_transpose custom_vjp"
-).split()
+from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "custom_rules",
     requires=("ad", "batching", "lax"),
     names={
-        **{n: f"dovetail_custom_rules:{n}" for n in _NAMES},
+        **names_of("dovetail_custom_rules.public"),
         "lax.custom_linear_solve": "dovetail_custom_rules:custom_linear_solve",
         "lax.custom_root": "dovetail_custom_rules:custom_root",
     },

@@ -1,16 +1,11 @@
 """Manifest of the plugin ``jit``: compilation and eager dispatch."""
 
-from dovetail_core.registry.manifest import Manifest
-
-_NAMES = (
-    "ShapeDtypeStruct clear_caches disable_jit effects_barrier ensure_compile_time_eval eval_shape "
-    "jit make_jaxpr"
-).split()
+from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "jit",
     requires=("backends",),
-    names={n: f"dovetail_jit:{n}" for n in _NAMES},
+    names=names_of("dovetail_jit.public"),
     primitives=("dovetail_jit.primitive",),
     contributes={
         "backends.stablehlo": ("dovetail_jit.rules.backends",),

@@ -6,7 +6,11 @@ MANIFEST = Manifest(
     "lax",
     requires=("batching",),
     names={"numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion"},
-    surfaces={"lax": "dovetail_lax", "dtypes": "dovetail_lax.dtypes"},
+    surfaces={
+        "dtypes": "dovetail_lax.dtypes",
+        "lax": "dovetail_lax",
+        "lax.linalg": "dovetail_lax.linalg",
+    },
     options={"numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion"},
     primitives=("dovetail_lax.primitives",),
     contributes={

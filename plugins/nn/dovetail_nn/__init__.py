@@ -1,21 +1,11 @@
 """Activations, softmax, attention and initializers: the public names of ``jax.nn``."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
-from dovetail_core.base.lazy import lazy_exports as _lazy_exports
-
 if TYPE_CHECKING:
-    from . import (
-        initializers as initializers,
-    )
-    from .functions.attention import (
-        dot_product_attention as dot_product_attention,
-    )
-    from .functions.blocks import (
-        scaled_matmul as scaled_matmul,
-    )
+    from . import initializers as initializers
+    from .functions.attention import dot_product_attention as dot_product_attention
+    from .functions.blocks import scaled_matmul as scaled_matmul
     from .functions.piecewise import (
         celu as celu,
         elu as elu,
@@ -31,10 +21,7 @@ if TYPE_CHECKING:
         sparse_plus as sparse_plus,
         sparse_sigmoid as sparse_sigmoid,
     )
-    from .functions.scaling import (
-        one_hot as one_hot,
-        standardize as standardize,
-    )
+    from .functions.scaling import one_hot as one_hot, standardize as standardize
     from .functions.smooth import (
         gelu as gelu,
         glu as glu,
@@ -55,83 +42,7 @@ if TYPE_CHECKING:
         logsumexp as logsumexp,
         softmax as softmax,
     )
+else:
+    from dovetail_core import lazy_exports
 
-# Written by tools/make_lazy.py from the imports above.
-_WHERE = {
-    "celu": "functions.piecewise",
-    "dot_product_attention": "functions.attention",
-    "elu": "functions.piecewise",
-    "gelu": "functions.smooth",
-    "glu": "functions.smooth",
-    "hard_sigmoid": "functions.piecewise",
-    "hard_silu": "functions.piecewise",
-    "hard_swish": "functions.piecewise",
-    "hard_tanh": "functions.piecewise",
-    "identity": "functions.smooth",
-    "initializers": "",
-    "leaky_relu": "functions.piecewise",
-    "log1mexp": "functions.smooth",
-    "log_sigmoid": "functions.smooth",
-    "log_softmax": "functions.softmax",
-    "logmeanexp": "functions.softmax",
-    "logsumexp": "functions.softmax",
-    "mish": "functions.smooth",
-    "one_hot": "functions.scaling",
-    "relu": "functions.piecewise",
-    "relu6": "functions.piecewise",
-    "scaled_matmul": "functions.blocks",
-    "selu": "functions.piecewise",
-    "sigmoid": "functions.smooth",
-    "silu": "functions.smooth",
-    "soft_sign": "functions.piecewise",
-    "softmax": "functions.softmax",
-    "softplus": "functions.smooth",
-    "sparse_plus": "functions.piecewise",
-    "sparse_sigmoid": "functions.piecewise",
-    "squareplus": "functions.smooth",
-    "standardize": "functions.scaling",
-    "swish": "functions.smooth",
-    "tanh": "functions.smooth",
-}
-__all__ = [
-    "celu",
-    "dot_product_attention",
-    "elu",
-    "gelu",
-    "glu",
-    "hard_sigmoid",
-    "hard_silu",
-    "hard_swish",
-    "hard_tanh",
-    "identity",
-    "initializers",
-    "leaky_relu",
-    "log1mexp",
-    "log_sigmoid",
-    "log_softmax",
-    "logmeanexp",
-    "logsumexp",
-    "mish",
-    "one_hot",
-    "relu",
-    "relu6",
-    "scaled_matmul",
-    "selu",
-    "sigmoid",
-    "silu",
-    "soft_sign",
-    "softmax",
-    "softplus",
-    "sparse_plus",
-    "sparse_sigmoid",
-    "squareplus",
-    "standardize",
-    "swish",
-    "tanh",
-]
-
-__getattr__ = _lazy_exports(__name__, _WHERE)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    __getattr__, __dir__ = lazy_exports(__name__)

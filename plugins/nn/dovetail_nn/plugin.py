@@ -5,7 +5,7 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "nn",
     requires=("jit", "lax", "numpy", "random"),
-    surfaces={"nn": "dovetail_nn"},
+    surfaces={"nn": "dovetail_nn", "nn.initializers": "dovetail_nn.initializers"},
     primitives=("dovetail_nn.primitives",),
     contributes={
         "ad.jvp": ("dovetail_nn.rules.jvp",),

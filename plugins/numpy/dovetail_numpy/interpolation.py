@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
 from .fusion import fused
@@ -78,7 +79,7 @@ def _interp(
     x0, x1 = take_along(xp, before, 0), take_along(xp, at, 0)
     f0, f1 = take_along(fp, before, 0), take_along(fp, at, 0)
     width = lax.sub(x1, x0)
-    flat = lax.le(lax.abs(width), number(width, float(lax.dtypes.finfo(xp.dtype).eps) ** 2))
+    flat = lax.le(lax.abs(width), number(width, float(dtypes.finfo(xp.dtype).eps) ** 2))
     slope = lax.div(convert(lax.sub(x, x0), fp.dtype),
                     convert(select(flat, number(width, 1), width), fp.dtype))  # fmt: skip
     out = select(flat, f0, lax.add(f0, lax.mul(slope, lax.sub(f1, f0))))

@@ -5,6 +5,10 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "numpy",
     requires=("lax", "jit", "backends", "batching"),
-    surfaces={"numpy": "dovetail_numpy"},
+    surfaces={
+        "numpy": "dovetail_numpy",
+        "numpy.fft": "dovetail_numpy.fft",
+        "numpy.linalg": "dovetail_numpy.linalg",
+    },
     providers={"array_methods": "dovetail_numpy.array_methods:install"},
 )

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Tracer
+from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
 from .fusion import fused
@@ -231,7 +232,7 @@ def polyfit(
             f"degree {deg}"
         )
     if rcond is None:
-        rcond = a.shape[0] * float(lax.dtypes.finfo(a.dtype).eps)
+        rcond = a.shape[0] * float(dtypes.finfo(a.dtype).eps)
     lhs, rhs = vander(a, order), b
     if w is not None:
         weights = convert(as_array("polyfit", w, 5), a.dtype)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from dovetail_core.xla import arrays
 from dovetail_lax import dtypes
 
 from .creation.arrays import asarray
@@ -28,16 +30,16 @@ class ScalarType(type):
     def __hash__(cls) -> int:
         return hash(cls.dtype.type)
 
-    def __eq__(cls, other: object) -> bool:
+    def __eq__(cls, other: object) -> builtins.bool:
         return cls is other or cls.dtype.type == other
 
-    def __ne__(cls, other: object) -> bool:
+    def __ne__(cls, other: object) -> builtins.bool:
         return not cls == other
 
     def __call__(cls, x: Any = 0) -> Array:
         return asarray(x, dtype=cls.dtype)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: Any) -> builtins.bool:
         return isinstance(instance, cls.dtype.type)
 
 
@@ -48,7 +50,7 @@ def _make(name: str, dtype: Any) -> Any:
     return ScalarType(name, (object,), space)
 
 
-bool_ = _make("bool", np.bool_)
+bool = bool_ = _make("bool", np.bool_)
 int1, uint1 = _make("int1", ml_dtypes.int1), _make("uint1", ml_dtypes.uint1)
 int2, int4 = _make("int2", ml_dtypes.int2), _make("int4", ml_dtypes.int4)
 uint2, uint4 = _make("uint2", ml_dtypes.uint2), _make("uint4", ml_dtypes.uint4)
@@ -81,5 +83,5 @@ floating, complexfloating = np.floating, np.complexfloating
 flexible, character, object_ = np.flexible, np.character, np.object_
 ComplexWarning = np.exceptions.ComplexWarning
 
-dtype = np.dtype
+ndarray, dtype = arrays.Array, np.dtype
 finfo, iinfo = dtypes.finfo, dtypes.iinfo

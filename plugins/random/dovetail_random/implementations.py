@@ -80,7 +80,7 @@ class Implementation:
         return f"<random bit generator {self.name!r}, {self.words} words>"
 
 
-def register(impl: Implementation) -> Implementation:
+def register_prng_impl(impl: Implementation) -> Implementation:
     """Make ``impl`` known by its name.
 
     Raises:
@@ -128,4 +128,4 @@ def define_prng_impl(
         fold_in=lambda lanes, data: take_apart(fold_in(join_lanes(lanes), data), words),
         random_bits=lambda lanes, width, shape: random_bits(join_lanes(lanes), width, shape),
     )
-    return impl if name == "<unnamed>" else register(impl)
+    return impl if name == "<unnamed>" else register_prng_impl(impl)

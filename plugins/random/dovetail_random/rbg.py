@@ -12,7 +12,7 @@ from typing import Any
 
 import dovetail_lax as lax
 
-from .implementations import Implementation, register
+from .implementations import Implementation, register_prng_impl
 from .lanes import UINTS, Lanes, join_lanes, take_apart
 from .threefry import THREEFRY, ZERO
 
@@ -55,13 +55,13 @@ def _seed_words(data: Any) -> Lanes:
     return (ZERO, data, ZERO, data)
 
 
-RBG = register(
+RBG = register_prng_impl(
     Implementation(
         "rbg", "rbg", 4,
         seed=_seed, split=_split, fold_in=_fold_in, random_bits=_random_bits,
     )
 )  # fmt: skip
-UNSAFE_RBG = register(
+UNSAFE_RBG = register_prng_impl(
     Implementation(
         "unsafe_rbg", "urbg", 4,
         seed=_seed, split=_unsafe_split, fold_in=_unsafe_fold_in, random_bits=_random_bits,

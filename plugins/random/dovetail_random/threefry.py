@@ -11,7 +11,7 @@ import dovetail_lax as lax
 from dovetail_core import Option, Primitive, ShapedArray, config
 from dovetail_core.base.options import as_bool
 
-from .implementations import Implementation, register
+from .implementations import Implementation, register_prng_impl
 from .lanes import UINTS, Lanes, join_halves, upper_half
 
 U32 = UINTS[32]
@@ -154,7 +154,7 @@ def _from_stream(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
     return _reshaped(bits, shape)
 
 
-THREEFRY = register(
+THREEFRY = register_prng_impl(
     Implementation(
         "threefry2x32", "fry", 2,
         seed=_seed, split=_split, fold_in=_fold_in, random_bits=_random_bits, elementwise=True,

@@ -1,14 +1,12 @@
 """Manifest of the plugin ``refs``: mutable references."""
 
-from dovetail_core.registry.manifest import Manifest
-
-_NAMES = ("Ref", "empty_ref", "free_ref", "freeze", "new_ref")
+from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "refs",
     requires=("numpy", "jit", "lax"),
-    names={n: f"dovetail_refs:{n}" for n in _NAMES},
-    surfaces={"ref": "dovetail_refs"},
+    names=names_of("dovetail_refs.public"),
+    surfaces={"ref": "dovetail_refs.ref"},
     primitives=("dovetail_refs.primitives",),
     tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},
     contributes={

@@ -1,20 +1,11 @@
 """Manifest of the plugin ``remat``: rematerialisation."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "remat",
     requires=("ad", "batching", "lax"),
-    names={
-        "Binomial": "dovetail_remat:Binomial",
-        "Budget": "dovetail_remat:Budget",
-        "Online": "dovetail_remat:Online",
-        "Periodic": "dovetail_remat:Periodic",
-        "checkpoint": "dovetail_remat:checkpoint",
-        "checkpoint_name": "dovetail_remat:checkpoint_name",
-        "checkpoint_policies": "dovetail_remat:checkpoint_policies",
-        "remat": "dovetail_remat:remat",
-    },
+    names=names_of("dovetail_remat.public"),
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
     primitives=(
         "dovetail_remat.primitive",

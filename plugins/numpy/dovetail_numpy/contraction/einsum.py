@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -52,9 +53,7 @@ def einsum(
         arrays = promote("einsum", *arrays)
     if precision is None and preferred_element_type is None:
         return _run(*arrays, plan=plan, precision=None, preferred=None)
-    preferred = (
-        None if preferred_element_type is None else lax.dtypes.as_dtype(preferred_element_type)
-    )
+    preferred = None if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
     return _run(*arrays, plan=plan, precision=precision, preferred=preferred)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
 from dovetail_core.base.errors import integer_too_large
-from dovetail_lax import dtypes
+from dovetail_lax import dtypes, scalars
 
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, DTypeLike, operand, short_repr
 from ..operations import strong
@@ -115,7 +115,7 @@ def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
     except OverflowError:
         raise integer_too_large(x, dtype) from None
     except TypeError:  # a complex number loses its imaginary part
-        return np.asarray(lax.scalars.cast_scalar(x, dtype))
+        return np.asarray(scalars.cast_scalar(x, dtype))
 
 
 def _from_sequence(x: Any, dtype: Any) -> Array:

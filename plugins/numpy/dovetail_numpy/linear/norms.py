@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -171,7 +172,7 @@ def matrix_rank(
         limit = convert(as_array("matrix_rank", tol), s.dtype)
     else:
         if rtol is None:
-            rtol = max(a.shape[-2:]) * float(lax.dtypes.finfo(inexact_dtype(a.dtype)).eps)
+            rtol = max(a.shape[-2:]) * float(dtypes.finfo(inexact_dtype(a.dtype)).eps)
         limit = lax.mul(basic.max(s, -1), convert(as_array("matrix_rank", rtol), s.dtype))
     limit = broadcast(expand_dims(limit, -1), s.shape) if limit.ndim else limit
     return basic.sum(lax.convert_element_type(lax.gt(s, limit), "int32"), -1)

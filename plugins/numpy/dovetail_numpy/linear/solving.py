@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_lax import dtypes
 
 from ..contraction.matmul import matmul
 from ..creation.arrays import as_array
@@ -75,7 +76,7 @@ def pinv(
     u, s, vh = svd(x, full_matrices=False, hermitian=hermitian)
     given = rtol if rtol is not None else rcond
     if given is None:
-        given = 10.0 * max(rows, columns) * float(lax.dtypes.finfo(x.dtype).eps)
+        given = 10.0 * max(rows, columns) * float(dtypes.finfo(x.dtype).eps)
     limit = convert(as_array("pinv", given, 1), s.dtype)
     limit = broadcast(lax.expand_dims(limit, (limit.ndim,)), (*s.shape[:-1], 1))
     largest = lax.slice_in_dim(s, 0, 1, axis=s.ndim - 1)
@@ -104,9 +105,7 @@ def lstsq(
         raise ValueError(f"lstsq: shapes {x.shape} and {y.shape} do not fit")
     vector = y.ndim == 1
     rows, columns = x.shape
-    limit = (
-        float(lax.dtypes.finfo(x.dtype).eps) * max(x.shape) if rcond is None or rcond < 0 else rcond
-    )
+    limit = float(dtypes.finfo(x.dtype).eps) * max(x.shape) if rcond is None or rcond < 0 else rcond
     solution, residuals, rank, s = _lstsq(x, lax.expand_dims(y, (1,)) if vector else y,
                                           rcond=float(limit))  # fmt: skip
     if numpy_resid and (rows <= columns or int(rank) < columns):

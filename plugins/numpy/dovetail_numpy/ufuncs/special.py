@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays
@@ -180,7 +181,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     accept("ldexp", dtype_of(x), FLOATS)
     accept("ldexp", n.dtype, ("bool", "signed", "unsigned"))
     if n.dtype.kind != "b":  # exponents beyond all results, which could not be added up
-        reach, bounds = 3 << (lax.dtypes.finfo(dtype_of(x)).nexp - 1), np.iinfo(n.dtype)
+        reach, bounds = 3 << (dtypes.finfo(dtype_of(x)).nexp - 1), np.iinfo(n.dtype)
         low, high = max(-reach, int(bounds.min)), min(reach - 6, int(bounds.max))
         n = lax.clamp(number(n, low), n, number(n, high))
     n = convert(n, np.dtype(np.int32))
@@ -190,7 +191,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Any:
 
 @fused()
 def _frexp(x: Any) -> tuple[Any, Any]:
-    info = lax.dtypes.finfo(x.dtype)
+    info = dtypes.finfo(x.dtype)
     bits, mantissa = info.bits, info.nmant
     int_type = np.dtype(f"int{bits}")
     bias = (1 << (bits - mantissa - 2)) - 1
@@ -232,7 +233,7 @@ def _with_slope(x: Any, value: Any, exponent: Any) -> Any:
 
 def _power_of_two(n: Any, dtype: Any) -> Any:
     """``2**n`` for integers ``n`` of the exponents of normal numbers, by their bits."""
-    info = lax.dtypes.finfo(dtype)
+    info = dtypes.finfo(dtype)
     bias = (1 << (info.bits - info.nmant - 2)) - 1
     place = lax.shift_left(lax.add(n, n.dtype.type(bias)), lax.full_like(n, info.nmant))
     return lax.bitcast_convert_type(place, dtype)
@@ -289,6 +290,6 @@ def nan_to_num(
         return lax.complex(*parts)
     if x.dtype.kind in "biu":
         return x
-    info = lax.dtypes.finfo(x.dtype)
+    info = dtypes.finfo(x.dtype)
     values = nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf
     return _nan_to_num(x, *(convert(promote_all("nan_to_num", v)[0], x.dtype) for v in values))

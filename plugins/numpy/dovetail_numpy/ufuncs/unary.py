@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
@@ -197,7 +198,7 @@ def _spacing(x: Any) -> Any:
         return select(lax.is_finite(x), step, lax.full_like(x, np.nan))
     # The power of two of the last digit, from the exponent's bits: the difference of neighbours
     # would be flushed to zero among the least numbers.
-    info = lax.dtypes.finfo(x.dtype)
+    info = dtypes.finfo(x.dtype)
     digits = info.nmant
     whole = np.dtype(f"int{info.bits}")
     pattern = lax.bitcast_convert_type(x, whole)

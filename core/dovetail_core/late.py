@@ -1,0 +1,26 @@
+"""Names of the kernel that short programs do not need: each is loaded when it is asked for."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .interpret.lowering import (
+        lower_to_lo as lower_to_lo,
+        lower_values as lower_values,
+        raise_values as raise_values,
+        to_lo_rules as to_lo_rules,
+    )
+    from .interpret.passes import Pass as Pass
+    from .ir.verification import check_jaxpr as check_jaxpr
+    from .registry.command import Command as Command
+    from .registry.hooks import hookimpl as hookimpl
+    from .text.parser import parse_ir as parse_ir, parse_type as parse_type
+    from .text.printer import print_ir as print_ir, printed_constants as printed_constants
+    from .text.syntax import (
+        register_dtype as register_dtype,
+        register_parameter as register_parameter,
+        register_type_notation as register_type_notation,
+    )
+else:
+    from .base.lazy import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports("dovetail_core")

@@ -1,0 +1,17 @@
+"""What ``dovetail`` itself has of the plugin ``ad``."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .functions import (
+        jvp as jvp,
+        linearize as linearize,
+        vjp as vjp,
+    )
+    from .gradient import grad as grad, value_and_grad as value_and_grad
+    from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+    from .linear_functions import linear_transpose as linear_transpose
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,0 +1,19 @@
+"""What ``dovetail`` itself has of the plugin ``jit``."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .api import jit as jit
+    from .executables import effects_barrier as effects_barrier
+    from .inspection import (
+        clear_caches as clear_caches,
+        disable_jit as disable_jit,
+        ensure_compile_time_eval as ensure_compile_time_eval,
+        eval_shape as eval_shape,
+        make_jaxpr as make_jaxpr,
+    )
+    from .stages import ShapeDtypeStruct as ShapeDtypeStruct
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)
