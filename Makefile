@@ -43,7 +43,7 @@ $(VENV)/.with-%: $(VENV)/.base $(PROJECTS)
 
 DEMO := $(VENV)/.with-viz
 TEST := $(VENV)/.with-test-viz
-LINT := $(VENV)/.with-lint-test-viz
+LINT := $(VENV)/.with-lint-mutation-test-viz
 DOCS := $(VENV)/.with-docs
 MUTATION := $(VENV)/.with-mutation-test-viz
 

@@ -74,7 +74,7 @@ def _give(
     trace: LinearTrace,
     primitive: Primitive,
     args: Sequence[Any],
-    results: list[Any],
+    results: Any,
 ) -> None:
     """Add what a rule returned to the cotangents of its operands, checked against their types."""
     for x, ct in zip(args, results):
