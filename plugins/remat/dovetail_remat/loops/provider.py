@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import (
-    ClosedJaxpr,
-    InputEffect,
-    current_source,
-    describe_source,
-)
+from dovetail_core import ClosedJaxpr, current_source, describe_source
 
 from .description import Loop
+from .effects import check_effects
 from .rows import loop_p
 from .schemes import LONGEST, Online, Scheme
 
@@ -62,7 +58,7 @@ PROVIDER = LoopCheckpointing()
 
 
 def _bind(what: str, loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    _check_effects(what, loop)
+    check_effects(what, loop)
     if any(a.is_mutable for a in loop.body.in_avals[: loop.num_consts]):
         from .references import bind_with_contents
 
@@ -80,18 +76,3 @@ def _check_length(what: str, length: int) -> None:
             f"{what}{describe_source(current_source())}: a checkpointed loop takes at most "
             f"{LONGEST} steps, not {length}. Nest two loops, each with its own scheme."
         )
-
-
-def _check_effects(what: str, loop: Loop) -> None:
-    for program in (loop.body, loop.condition):
-        effects = () if program is None else program.effects
-        for effect in sorted(effects, key=repr):
-            if isinstance(effect, InputEffect):
-                continue  # what references hold is carried
-            assert program is not None
-            raise ValueError(
-                f"{what}{describe_source(current_source())}: {program.jaxpr.name or 'the body'} "
-                f"has an effect that cannot be replayed, {effect!r}, and a checkpointed loop runs "
-                "its steps more than once. Take the effect out of the loop, or leave out "
-                "checkpoint=."
-            )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import Eqn, dce_rules
+from dovetail_core.dce import narrowed
+from dovetail_core.effects import lasting
 
 from ..description import Loop
 from ..machine import pick
@@ -18,7 +20,7 @@ Reduced = tuple[list[bool], Eqn | None]
 @dce_rules.register(loop_p)
 def _loop_dce(used: list[bool], eqn: Eqn) -> Reduced:
     loop = Loop.of(eqn.params)
-    if not any(used):
+    if not any(used) and not lasting(eqn.effects):
         return [False] * len(eqn.invars), None
     return _reduced(used, eqn, loop, None)
 
@@ -45,11 +47,8 @@ def _reduced(used: list[bool], eqn: Eqn, loop: Loop, stored: tuple[bool, ...] | 
     more: dict[str, Any] = {}
     if stored is not None:
         more["stored"] = tuple(pick(stored, left[:nk]))
-    return needed, eqn.replace(
-        invars=pick(eqn.invars, needed),
-        outvars=[*pick(eqn.outvars[:n], left), *eqn.outvars[n:]],
-        params={**reduced.params, **more},
-    )
+    results = [*left, *[True] * (len(eqn.outvars) - n)]
+    return needed, narrowed(eqn, needed, results, {**reduced.params, **more})
 
 
 @dce_rules.register(second_p)

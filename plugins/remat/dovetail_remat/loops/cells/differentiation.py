@@ -17,6 +17,7 @@ from dovetail_core.algebra import zeros
 
 from ..description import Loop
 from ..doubling import dotted_outputs, doubled
+from ..effects import check_known, silent
 from ..machine import pick
 from ..rows import forward_p, linear_p, loop_p, reverse_p
 from ..steps import Flags, known_loop, reduced_loop
@@ -46,11 +47,13 @@ def _linearized(
     Returns results, the buffers of the ``stored`` carries (which are known), and control.
     """
     nc, nk = loop.num_consts, loop.num_carry
-    unknown, out_unknown = _unknown_parts(loop, [trace.owns(x) for x in args])
+    quiet = silent(loop)
+    unknown, out_unknown = _unknown_parts(quiet, [trace.owns(x) for x in args])
     known_carry = pick(range(nk), unknown[nc : nc + nk], False)
-    rest, needed, _ = reduced_loop(loop, out_unknown, unknown)
+    rest, needed, _ = reduced_loop(quiet, out_unknown, unknown)
     keep = [stored[k] or needed[nc + k] for k in known_carry]
     again = known_loop(loop, unknown, [not u for u in out_unknown[nk:]])
+    check_known(loop, again)
     found = forward_p.bind(*pick(args, unknown, False), **again.params, stored=tuple(keep))
     n = len(again.out_types)
     at = iter(found[n:-1])
