@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from .stages import (
         Compiled as Compiled,
         Lowered as Lowered,
-        ShapeDtypeStruct as ShapeDtypeStruct,
         Traced as Traced,
     )
+    from .structs import ShapeDtypeStruct as ShapeDtypeStruct
 
 # Written by tools/make_lazy.py from the imports above.
 _WHERE = {
     "Compiled": "stages",
     "Lowered": "stages",
-    "ShapeDtypeStruct": "stages",
+    "ShapeDtypeStruct": "structs",
     "Traced": "stages",
     "clear_caches": "inspection",
     "disable_jit": "inspection",

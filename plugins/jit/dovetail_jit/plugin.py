@@ -11,6 +11,7 @@ MANIFEST = Manifest(
     "jit",
     requires=("backends",),
     names={n: f"dovetail_jit:{n}" for n in _NAMES},
+    surfaces={"stages": "dovetail_jit.stages"},
     rows=("dovetail_jit.primitive",),
     contributes={
         "ad.partial_eval": ("dovetail_jit.cells.ad.partial_eval",),
