@@ -13,7 +13,7 @@ from dovetail_core import (
     ReadEffect,
     WriteEffect,
 )
-from dovetail_core.types.effects import program_effects
+from dovetail_core.types.effects import lasting, program_effects, silenced
 
 
 def test_effects_are_equal_by_class_and_content():
@@ -44,3 +44,12 @@ def test_effects_seen_from_the_program():
     effects = frozenset([WriteEffect(0), ReadEffect(1), ReadEffect(2), IOEffect()])
     found = program_effects(effects, ["b", "a", "made inside"], positions)
     assert found == {WriteEffect(1), ReadEffect(0), IOEffect()}
+
+
+def test_what_is_silenced_does_not_keep_an_operation():
+    said, wrote = frozenset({IOEffect("a"), OrderedIOEffect("b")}), frozenset({WriteEffect(0)})
+    assert lasting(said) and lasting(wrote)
+    with silenced():
+        assert not lasting(said) and lasting(wrote | said)
+        assert not lasting(frozenset({ReadEffect(0)}))
+    assert lasting(said)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         numpy as numpy,
         random as random,
         ref as ref,
+        stages as stages,
         test_util as test_util,
         tree as tree,
         tree_util as tree_util,

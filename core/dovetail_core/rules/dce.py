@@ -11,7 +11,7 @@ from ..ir.programs import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import CONTROL, Operand, RegionInterface
 from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue
-from ..types.effects import lasting
+from ..types.effects import is_silenced, lasting
 from .tables import RuleTable, generation
 
 
@@ -166,7 +166,7 @@ def dce_closed(
     Remembered with the program.
     """
     keep = keep_inputs if isinstance(keep_inputs, bool) else tuple(keep_inputs)
-    key = ("dce", tuple(used_outputs), keep, generation.value)
+    key = ("dce", tuple(used_outputs), keep, is_silenced(), generation.value)
     reduced, left = closed.memo(key, lambda: _reduced(closed, used_outputs, keep_inputs))
     return reduced, list(left)
 

@@ -287,7 +287,7 @@ def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
 
 
 def _numpy_type(x: Any) -> ShapedArray:
-    if x.dtype.kind in "OSUMm":
+    if x.dtype.char in "OSUMmgG":  # g and G: more than 64 bits per number
         raise TypeError(
             f"an array of dtype {x.dtype} is not a valid array value: only numbers and booleans "
             "can be traced. Convert it first, for example with x.astype(float)."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
@@ -81,9 +82,30 @@ NO_EFFECTS: Effects = frozenset()
 V = TypeVar("V")
 
 
+_silent: ContextVar[bool] = ContextVar("dovetail_silent", default=False)
+
+
+class silenced:  # lower case: used as a function
+    """Context manager in which effects on the world outside do not keep an operation."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _silent.set(True)
+
+    def __exit__(self, *exc: object) -> None:
+        _silent.reset(self._token)
+
+
+def is_silenced() -> bool:
+    """Whether this is inside of :class:`silenced`: what dead code is then depends on it."""
+    return _silent.get()
+
+
 def lasting(effects: Effects) -> bool:
     """Whether an equation with these effects must stay even if nobody uses its results."""
-    return any(not isinstance(e, ReadEffect) for e in effects)
+    passing = (ReadEffect, IOEffect) if _silent.get() else ReadEffect
+    return any(not isinstance(e, passing) for e in effects)
 
 
 def program_effects(eqn_effects: Effects, eqn_inputs: list[V], positions: dict[V, int]) -> Effects:

@@ -39,7 +39,11 @@ def put(
     Python scalars become `aval.dtype`. Raises TypeError when `value` has another shape or dtype.
     """
     if isinstance(value, (bool, int, float, complex)):
-        value = np.asarray(value, aval.dtype)
+        if isinstance(value, float) and not -6e4 < value < 6e4:
+            with np.errstate(over="ignore"):  # what is too large for the type is infinite
+                value = np.asarray(value, aval.dtype)
+        else:
+            value = np.asarray(value, aval.dtype)
     elif value.dtype != aval.dtype or value.shape != aval.shape:
         # C++ takes the buffer as it is and the type as it is told, whether or not they agree.
         raise TypeError(

@@ -130,13 +130,9 @@ def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]
     return dict(executable.cost_analysis())
 
 
-_MEMORY_USES = ("argument", "output", "alias", "temp", "generated_code")
-
-
-def memory_stats(executable: LoadedExecutable | Executable) -> dict[str, int]:
-    """Bytes that a run needs, by use: argument, output, alias, temp, generated_code."""
-    stats = executable.get_compiled_memory_stats()
-    return {use: int(getattr(stats, f"{use}_size_in_bytes")) for use in _MEMORY_USES}
+def memory_stats(executable: LoadedExecutable | Executable) -> Any:
+    """Bytes that a run needs, by use: `argument_size_in_bytes`, `temp_size_in_bytes` and so on."""
+    return executable.get_compiled_memory_stats()
 
 
 def hlo_text(executable: LoadedExecutable | Executable) -> str:
@@ -148,6 +144,22 @@ def output_shardings(executable: LoadedExecutable | Executable) -> list[Any] | N
     """The partitioner's sharding of each result as an HloSharding; None for one device."""
     protos = executable.get_output_shardings()
     return None if protos is None else [_b.HloSharding.from_proto(p) for p in protos]
+
+
+def parameter_layouts(executable: LoadedExecutable | Executable) -> list[tuple[Any, ...]]:
+    """The layout of each argument: axes from major to minor, tiles, bits of small elements."""
+    return [_layout(x) for x in executable.get_parameter_layouts()]
+
+
+def output_layouts(executable: LoadedExecutable | Executable) -> list[tuple[Any, ...]]:
+    """The layout of each result (see `parameter_layouts`)."""
+    return [_layout(x) for x in executable.get_output_layouts()]
+
+
+def _layout(x: Any) -> tuple[Any, ...]:
+    found = x._xla_layout()
+    tiles = tuple(tuple(t) for t in found.tiling())
+    return tuple(reversed(found.minor_to_major())), tiles, found.element_size_in_bits()
 
 
 def parameter_shardings(executable: LoadedExecutable | Executable) -> list[Any] | None:

@@ -109,9 +109,14 @@ def bytecode(module: Any) -> bytes:
     return buffer.getvalue()
 
 
+def computation(module: Any) -> Any:
+    """The module as XLA's own object, before any optimisation."""
+    return _b.mlir_module_to_xla_computation(bytecode(module), False, False)
+
+
 def hlo_text(module: Any) -> str:
     """The module as HLO text, before any optimisation."""
-    return _b.mlir_module_to_xla_computation(bytecode(module), False, False).as_hlo_text()
+    return computation(module).as_hlo_text()
 
 
 def portable_artifact(module: Any, version: str | None = None) -> bytes:

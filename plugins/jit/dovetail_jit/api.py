@@ -28,7 +28,8 @@ from .executables import committed_to
 from .guards import given, guarded, reject_deleted
 from .primitive import jit_p
 from .settings import Settings
-from .stages import ShapeDtypeStruct, Traced, at_rest
+from .stages import Traced, at_rest
+from .structs import ShapeDtypeStruct
 from .tracing import Program, function_name
 
 _UNSET: Any = object()

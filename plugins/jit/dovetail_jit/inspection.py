@@ -17,7 +17,7 @@ from dovetail_core.xla.calls import clear_all_caches
 from dovetail_core.xla.config import tracing_state
 
 from .settings import Settings
-from .stages import shape_struct
+from .structs import shape_struct
 from .tracing import forget_programs, function_name
 
 

@@ -70,7 +70,7 @@ _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex",
 
 def _parse_type(text: str) -> Any:
     """``f32[8,4]`` as an argument of that type."""
-    from .stages import ShapeDtypeStruct
+    from .structs import ShapeDtypeStruct
 
     head, _, rest = text.partition("[")
     stem = head.rstrip("0123456789")

@@ -6,6 +6,7 @@ MANIFEST = Manifest(
     "jit",
     requires=("backends",),
     names=names_of("dovetail_jit.public"),
+    surfaces={"stages": "dovetail_jit.stages"},
     primitives=("dovetail_jit.primitive",),
     contributes={
         "backends.stablehlo": ("dovetail_jit.rules.backends",),

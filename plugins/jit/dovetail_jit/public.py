@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         eval_shape as eval_shape,
         make_jaxpr as make_jaxpr,
     )
-    from .stages import ShapeDtypeStruct as ShapeDtypeStruct
+    from .structs import ShapeDtypeStruct as ShapeDtypeStruct
 else:
     from dovetail_core import lazy_exports
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import (
     ClosedJaxpr,
-    ShapedArray,
-    current_source,
-    describe_source,
+    Tracer,
     generation,
-    register_type,
+    here,
     registry,
     typeof,
 )
@@ -23,56 +21,28 @@ from .argument_names import array_names, leaf_names, with_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import compile_module, executable_key, lower
 from .executables import Executable
+from .stage import Stage, argument_formats, result_formats
+from .structs import ArgInfo as ArgInfo, Format, shape_struct
 from .tracing import Program
 
+__all__ = ["ArgInfo", "Compiled", "CompilerOptions", "Lowered", "Traced", "Wrapped"]
 
-class ShapeDtypeStruct:
-    """Shape and dtype of an array without its values: an argument for tracing and lowering."""
-
-    __slots__ = ("shape", "dtype", "weak_type", "sharding")
-
-    def __init__(
-        self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False
-    ) -> None:
-        if dtype is None:
-            raise ValueError("ShapeDtypeStruct: dtype must be given")
-        aval = ShapedArray(tuple(shape), dtype, weak_type)
-        self.shape, self.dtype, self.weak_type = aval.shape, aval.dtype, weak_type
-        self.sharding = sharding
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return ShapedArray(self.shape, self.dtype).size
-
-    def __repr__(self) -> str:
-        weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak})"
-
-    def _key(self) -> Any:
-        return self.shape, self.dtype, self.weak_type
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        return hash(self._key())
+CompilerOptions: TypeAlias = dict[str, str | bool]
+"""Options of XLA's by name."""
 
 
-register_type(ShapeDtypeStruct, lambda x: ShapedArray(x.shape, x.dtype, x.weak_type))
+@runtime_checkable
+class Wrapped(Protocol):
+    """A function that ``jit`` made, with the stages as methods."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def trace(self, *args: Any, **kwargs: Any) -> Traced: ...
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered: ...
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any: ...
+    def clear_cache(self) -> None: ...
 
 
-def shape_struct(aval: Any) -> Any:
-    """What describes a value of type ``aval``: shape and dtype, or a high type itself."""
-    if aval.is_high:
-        return aval
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
-
-
-class Traced:
+class Traced(Stage):
     """A traced function: ``jaxpr``, ``out_info``, and ``lower()``."""
 
     def __init__(
@@ -99,9 +69,9 @@ class Traced:
         return ClosedJaxpr(opened, self._program.consts)
 
     @property
-    def out_info(self) -> Any:
-        """Shapes and dtypes of the result."""
-        return tree_unflatten(self.out_tree, list(map(shape_struct, self._program.call.out_avals)))
+    def out_avals(self) -> Any:
+        """The types of the result."""
+        return tree_unflatten(self.out_tree, list(self._result_types()))
 
     @property
     def trace_seconds(self) -> float:
@@ -121,7 +91,7 @@ class Traced:
         if platform not in known:
             raise ValueError(
                 f"{settings.name} cannot be lowered for {platform!r}"
-                f"{describe_source(current_source())}: the platforms are {', '.join(known)}."
+                f"{here()}: the platforms are {', '.join(known)}."
             )
         program, donated = self._callable()
         module = lower(program, settings.name, platform, donated, settings.keep_unused)
@@ -141,11 +111,12 @@ def at_rest(leaves: Sequence[Any]) -> list[Any]:
     return [y for x, a in zip(leaves, avals) for y in (a.take(x) if a.is_mutable else (x,))]
 
 
-class Lowered:
+class Lowered(Stage):
     """A program in StableHLO: ``as_text()``, ``compile()``."""
 
     def __init__(self, traced: Traced, module: LoweredModule, device: Any, committed: bool) -> None:
         self._traced = traced
+        self._program, self._donated = traced._program, traced._donated
         self._generation = generation.value
         self._module = module
         self._device = device
@@ -153,16 +124,11 @@ class Lowered:
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
 
     @property
-    def out_info(self) -> Any:
-        """Shapes and dtypes of the result."""
-        return self._traced.out_info
-
-    @property
     def arg_names(self) -> list[str]:
         """A name for each argument of the module, after the function's: ``x``, ``state['speed']``;
         ``q.0`` and ``q.1`` for the arrays that a high value ``q`` is made of."""
         traced = self._traced
-        settings, program = traced._settings, traced._program  # pyright: ignore[reportPrivateUsage]
+        settings, program = traced._settings, traced._program
         leaves = leaf_names(settings.fun, self.in_tree, settings.static_nums)
         names = array_names(program.call, len(program.consts), leaves)
         return [n for n, kept in zip(names, self._module.kept) if kept]
@@ -184,12 +150,14 @@ class Lowered:
         raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
-        """The module as an MLIR object (``stablehlo``)."""
+        """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""
         from dovetail_core.xla import mlir
 
-        if dialect not in (None, "stablehlo"):
-            raise ValueError(f"unknown dialect {dialect!r}: stablehlo is known")
-        return mlir.parse(self._module.text)
+        if dialect in (None, "stablehlo"):
+            return mlir.parse(self._module.text)
+        if dialect == "hlo":
+            return mlir.computation(self._module.text)
+        raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of the compiled program's cost."""
@@ -202,8 +170,8 @@ class Lowered:
             ValueError: the program was lowered for a platform that the device is not of.
         """
         traced = self._traced
-        settings = traced._settings  # pyright: ignore[reportPrivateUsage]
-        program, donated = traced._callable()  # pyright: ignore[reportPrivateUsage]
+        settings = traced._settings
+        program, donated = traced._callable()
         options = {**settings.options, **(compiler_options or {})}
         platform = backend_of(self._device).platform
         if self._module.platform != platform:
@@ -221,46 +189,55 @@ class Lowered:
         return Compiled(self, found)
 
 
-class Compiled:
+class Compiled(Stage):
     """An executable: call it, or look at it."""
 
     def __init__(self, lowered: Lowered, executable: Executable) -> None:
         self._lowered = lowered
+        self._program, self._donated = lowered._program, lowered._donated
         self._executable = executable
         self.in_tree, self.out_tree = lowered.in_tree, lowered.out_tree
 
     @property
     def out_info(self) -> Any:
-        """Shapes and dtypes of the result."""
-        return self._lowered.out_info
+        """Shapes, dtypes and shardings of the result."""
+        where = self._executable.sharding
+        return tree_unflatten(self.out_tree, [shape_struct(a, where) for a in self._result_types()])
+
+    @property
+    def input_shardings(self) -> Any:
+        """Where arguments must be; None for those that the program does not use."""
+        return self._arguments([f.sharding for f in self._formats()])
+
+    @property
+    def output_shardings(self) -> Any:
+        """Where results are."""
+        shardings = [self._executable.sharding for _ in self._result_types()]
+        return tree_unflatten(self.out_tree, shardings)
+
+    @property
+    def input_formats(self) -> Any:
+        """Where and how arguments must lie in memory."""
+        return self._arguments(self._formats())
+
+    @property
+    def output_formats(self) -> Any:
+        """Where and how results lie in memory; layouts of what is made of arrays are None."""
+        found = result_formats(self._executable, self._result_types())
+        return tree_unflatten(self.out_tree, found)
+
+    def _formats(self) -> list[Format]:
+        return argument_formats(self._executable, self._program)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run on arguments of exactly the types that were traced (static ones left out).
 
         Raises:
-            TypeError: structure, shapes or dtypes differ; names them.
+            TypeError: structure, shapes or dtypes differ, or one is traced; names them.
         """
-        leaves, tree = tree_flatten((args, kwargs))
-        traced = self._lowered._traced  # pyright: ignore[reportPrivateUsage]
-        program = traced._program  # pyright: ignore[reportPrivateUsage]
-        name = traced.fun_name
-        if tree != traced.in_tree and (list(args), kwargs) != ([], {}):
-            leaves, tree = tree_flatten((list(args), kwargs))
-        if tree != traced.in_tree:
-            raise TypeError(
-                f"the compiled {name} was traced with arguments of structure {traced.in_tree}, "
-                f"called with {tree}"
-            )
-        wanted: Any = program.call.in_avals[len(program.consts) :]
-        for i, (x, want) in enumerate(zip(leaves, wanted)):
-            got: Any = typeof(x)
-            if got.strong() != want.strong():
-                raise TypeError(
-                    f"the compiled {name} takes {want.str_short()} as leaf {i} of its arguments, "
-                    f"got {got.str_short()}. Trace and compile again for other types, or call the "
-                    "jitted function itself."
-                )
-        committed = self._lowered._committed  # pyright: ignore[reportPrivateUsage]
+        program, name = self._program, self._lowered._traced.fun_name
+        leaves = self._checked(name, args, kwargs)
+        committed = self._lowered._committed
         operands, bound = [*program.consts, *leaves], boundary_of(program.call)
         if bound is None:
             outs = self._executable.run(operands, committed)
@@ -268,6 +245,31 @@ class Compiled:
             refuse_aliases(name, args, kwargs, program.consts, leaves)
             outs = call_boundary(bound, operands, (), lambda *_: self._executable, committed)
         return tree_unflatten(self.out_tree, outs)
+
+    def _checked(self, name: str, args: Any, kwargs: Any) -> list[Any]:
+        """The leaves of arguments of the types that were traced."""
+        leaves, tree = tree_flatten((args, kwargs))
+        if tree != self.in_tree:
+            raise TypeError(
+                f"the compiled {name} was traced with arguments of structure {self.in_tree}, "
+                f"called with {tree}"
+            )
+        wanted: Any = self._types()
+        for i, (x, want) in enumerate(zip(leaves, wanted)):
+            if isinstance(x, Tracer):
+                raise TypeError(
+                    f"the compiled {name} is called{here()} with "
+                    f"{x!r}: it runs as it is, and cannot be transformed. Call the jitted function "
+                    "instead."
+                )
+            got: Any = typeof(x)
+            if got.strong() != want.strong():
+                raise TypeError(
+                    f"the compiled {name} takes {want.str_short()} as leaf {i} of its arguments, "
+                    f"got {got.str_short()}. Trace and compile again for other types, or call the "
+                    "jitted function itself."
+                )
+        return leaves
 
     def as_text(self) -> str:
         """The optimised HLO."""
@@ -278,24 +280,9 @@ class Compiled:
         return execution.cost_analysis(self._executable.loaded)
 
     def memory_analysis(self) -> Any:
-        """Bytes of arguments, outputs, aliases, temporaries and code."""
-        return MemoryAnalysis(**execution.memory_stats(self._executable.loaded))
+        """Bytes of arguments, outputs, aliases, temporaries and code, as the runtime counts."""
+        return execution.memory_stats(self._executable.loaded)
 
     def runtime_executable(self) -> Any:
         """The runtime's own object."""
         return self._executable.loaded
-
-
-class MemoryAnalysis:
-    """Bytes that a compiled program needs, by kind."""
-
-    def __init__(self, **sizes: int) -> None:
-        self.argument_size_in_bytes = sizes["argument"]
-        self.output_size_in_bytes = sizes["output"]
-        self.alias_size_in_bytes = sizes["alias"]
-        self.temp_size_in_bytes = sizes["temp"]
-        self.generated_code_size_in_bytes = sizes["generated_code"]
-
-    def __repr__(self) -> str:
-        parts = ", ".join(f"{k}={v}" for k, v in vars(self).items())
-        return f"MemoryAnalysis({parts})"

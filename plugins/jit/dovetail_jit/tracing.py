@@ -137,7 +137,7 @@ def take_apart(
 
         return Arguments(leaves, in_tree, (), rebuild_all)
     nums = {n % len(args) for n in static_nums if -len(args) <= n < len(args)}
-    dynamic = [x for i, x in enumerate(args) if i not in nums]
+    dynamic = tuple([x for i, x in enumerate(args) if i not in nums])
     fixed = {k: v for k, v in kwargs.items() if k in static_names}
     leaves, in_tree = tree_flatten((dynamic, {k: v for k, v in kwargs.items() if k not in fixed}))
     statics = (

@@ -12,8 +12,14 @@ import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_core import UnexpectedTracerError, float0
 from dovetail_core.base.options import disable_jit
-from dovetail_jit import clear_caches, ensure_compile_time_eval, eval_shape, jit, make_jaxpr
-from dovetail_jit.stages import ShapeDtypeStruct
+from dovetail_jit import (
+    ShapeDtypeStruct,
+    clear_caches,
+    ensure_compile_time_eval,
+    eval_shape,
+    jit,
+    make_jaxpr,
+)
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 

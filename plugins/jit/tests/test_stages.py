@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_core import config
+from dovetail_batching import vmap
+from dovetail_core import ShapedArray, config
+from dovetail_core.tree.util import tree_leaves, tree_structure
 from dovetail_jit import ShapeDtypeStruct, jit
 from dovetail_jit.disk_cache import cache_min_seconds, compilation_cache_dir
+from dovetail_jit.stages import ArgInfo, Wrapped
+from dovetail_refs import new_ref
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 
@@ -40,6 +44,77 @@ def test_stages_need_shapes_only() -> None:
     spec = ShapeDtypeStruct((4,), np.float32)
     compiled = jit(f).lower(spec, y=spec).compile()
     np.testing.assert_allclose(compiled(X, y=X)["z"], np.sin(X) * X, rtol=1e-6)
+
+
+def g(x: Any, y: Any, *, z: Any, n: int = 2) -> Any:
+    return {"a": lax.mul(x["p"], float(n)), "b": (lax.add(y, z),)}
+
+
+def test_stages_tell_of_arguments_and_results() -> None:
+    args, z = ({"p": X, "q": X[:2]}, X), X
+    traced = jit(g, static_argnames="n", donate_argnames="y").trace(*args, z=z, n=3)
+    lowered = traced.lower()
+    compiled = lowered.compile()
+    kind = ShapedArray((4,), np.float32)
+    for stage in (traced, lowered, compiled):
+        assert stage.in_tree == tree_structure((args, {"z": z}))
+        assert stage.out_tree == tree_structure({"a": 0, "b": (0,)})
+        ((p, y), kwargs) = stage.in_avals
+        assert p == {"p": kind, "q": ShapedArray((2,), np.float32)}
+        assert y == kind and kwargs == {"z": kind}
+        assert stage.donate_argnums == (2,)
+        assert [i.donated for i in tree_leaves(stage.args_info, _is_info)] == [0, 0, 1, 0]
+        (info, _), _ = stage.args_info
+        assert info["q"].shape == (2,) and info["q"].dtype == np.float32
+        assert stage.out_info["b"][0].shape == (4,)
+    assert traced.out_avals == {"a": kind, "b": (kind,)}
+    assert isinstance(lowered.compiler_ir("hlo").as_hlo_text(), str)
+    with pytest.raises(ValueError, match="unknown dialect 'x': stablehlo and hlo are known"):
+        lowered.compiler_ir("x")
+
+
+def _is_info(x: Any) -> bool:
+    return isinstance(x, ArgInfo)
+
+
+def test_executables_tell_where_and_how_arrays_lie() -> None:
+    matrix = np.ones((2, 3), np.float32)
+    compiled = jit(lambda x, y: (lax.transpose(x, (1, 0)),)).lower(matrix, X).compile()
+    here = lax.sin(X).sharding
+    assert compiled.input_shardings == ((here, None), {})
+    assert compiled.output_shardings == (here,)
+    (used, unused), rest = compiled.input_formats
+    assert used.layout.major_to_minor == (0, 1) and used.sharding == here and rest == {}
+    assert (unused.layout, unused.sharding) == (None, None)
+    (out,) = compiled.output_formats
+    assert out.sharding == here and sorted(out.layout.major_to_minor) == [0, 1]
+    (told,) = compiled.out_info
+    assert told == ShapeDtypeStruct((3, 2), np.float32, sharding=here) and "sharding=" in repr(told)
+    memory = compiled.memory_analysis()
+    assert memory.argument_size_in_bytes == memory.output_size_in_bytes == 24
+    assert memory.host_temp_size_in_bytes == 0
+
+
+def test_stages_of_references_tell_of_their_contents() -> None:
+    ref = new_ref(X)
+    compiled = jit(lambda r, x: r[...] * x).lower(ref, X).compile()
+    (of_ref, of_x), _ = compiled.args_info
+    assert of_ref.shape == of_x.shape == (4,) and not of_ref.donated
+    assert compiled.input_formats[0][1].sharding is not None
+    assert compiled.output_formats.layout.major_to_minor == (0,)
+
+
+def test_jitted_functions_are_wrapped() -> None:
+    for wrapped in (jit(f), jit(g, static_argnames="n"), jit(f, donate_argnums=0)):
+        assert isinstance(wrapped, Wrapped)
+    assert not isinstance(f, Wrapped)
+
+
+def test_compiled_functions_cannot_be_transformed() -> None:
+    compiled = jit(lambda x: lax.sin(x)).lower(X).compile()
+    for call in (jit(lambda x: compiled(x)), vmap(compiled)):
+        with pytest.raises(TypeError, match=r"at .*: it runs as it is, and cannot be transformed"):
+            call(X)
 
 
 def test_compiled_functions_refuse_other_types() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from dovetail_core import ExtendedDType, canonical_dtype, float0, typeof
 
 from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
+from .narrowing import warn_truncated
 
 DType = np.dtype[Any]
 finfo = ml_dtypes.finfo
@@ -31,6 +32,8 @@ def kind_of(dtype: Any) -> str:
     if isinstance(dtype, ExtendedDType):
         return "other"
     names = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "complex"}
+    if dtype.char in "gG":  # more than 64 bits per number
+        return "other"
     if dtype.kind in names and dtype != float0:
         return names[dtype.kind]
     if dtype == BFLOAT16 or dtype in FP8 or dtype in FP4:
@@ -69,22 +72,34 @@ def scalar_dtype(cls: type) -> DType:
 
 
 def as_dtype(dtype: Any) -> Any:
-    """A dtype that a user gave (a dtype, a name, a scalar type, a Python type), canonical.
+    """A dtype that a user asks for (a dtype, a name, a scalar type, a Python type), canonical.
+
+    Warns where it is a 64-bit one and they are not enabled; Python's types mean the default ones.
 
     Raises:
         TypeError: arrays cannot have it.
     """
     if isinstance(dtype, ExtendedDType):
         return dtype
-    if kind_of(found := np.dtype(dtype)) == "other" and found != float0:
-        raise TypeError(f"arrays of dtype {found} are not supported: only numbers and booleans are")
-    return canonical_dtype(found)
+    found = np.dtype(dtype)
+    canonical = _canonical(found)
+    if canonical.itemsize != found.itemsize and dtype not in _PYTHON:
+        warn_truncated(found, canonical)
+    return canonical
+
+
+def _canonical(dtype: Any) -> Any:
+    if kind_of(dtype) == "other" and dtype != float0:
+        raise TypeError(f"arrays of dtype {dtype} are not supported: only numbers and booleans are")
+    return canonical_dtype(dtype)
 
 
 def dtype_of(x: Any) -> Any:
-    """The element type of an array, scalar or tracer; of a dtype, itself."""
-    if isinstance(x, (np.dtype, type, str, ExtendedDType)):
-        return as_dtype(x)
+    """The element type of an array, scalar or tracer; of a dtype, itself, canonical."""
+    if isinstance(x, (np.dtype, type, str)):
+        return _canonical(np.dtype(x))
+    if isinstance(x, ExtendedDType):
+        return x
     return cast(Any, typeof(x)).dtype
 
 

@@ -18,7 +18,7 @@ from dovetail_core import (
     typeof,
 )
 
-from .element_types import as_dtype
+from .element_types import dtype_of
 from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node
 
 DType = np.dtype[Any]
@@ -62,7 +62,7 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
 
 def _typed(x: Any) -> tuple[DType, bool]:
     if isinstance(x, (np.dtype, type, str, ExtendedDType)):
-        return as_dtype(x), _is_weak_class(x)
+        return dtype_of(x), _is_weak_class(x)
     aval = cast(ShapedArray, typeof(x))
     return aval.dtype, aval.weak_type
 

@@ -15,12 +15,13 @@ from .creation.arrays import array, as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, DTypeLike
 from .operations import number
+from .promotion import requested
 
 
 def astype(
     x: ArrayLike, dtype: DTypeLike | None, /, *, copy: bool = False, device: Any = None
 ) -> Array:
-    """``x`` in another element type; complex numbers lose their imaginary part.
+    """``x`` in another element type; complex numbers lose their imaginary part, with a warning.
 
     Args:
         dtype: None means the default floating-point type.
@@ -29,7 +30,7 @@ def astype(
         TypeError: the dtype is unknown or not one of numbers.
     """
     x = as_array("astype", x)
-    dt = canonical_dtype(np.float64) if dtype is None else dtypes.as_dtype(dtype)
+    dt = canonical_dtype(np.float64) if dtype is None else requested(dtype, x.dtype)
     if x.aval.dtype == dt and not x.aval.weak_type:
         out = array(x, copy=True) if copy else x
     elif dt.kind == "b" and x.dtype.kind != "b":

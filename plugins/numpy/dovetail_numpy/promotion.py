@@ -37,6 +37,18 @@ def inexact_dtype(dtype: Any) -> Any:
     return canonical_dtype(np.float64 if dtype.itemsize == 8 else np.float32)
 
 
+def requested(dtype: Any, *sources: Any) -> Any:
+    """The dtype that a user asks for, for values of dtypes ``sources``; warns of what is lost.
+
+    Raises:
+        TypeError: arrays cannot have it.
+    """
+    found = dtypes.as_dtype(dtype)
+    for source in set(sources):
+        dtypes.warn_imaginary(source, found)
+    return found
+
+
 def common_type(avals: list[ShapedArray], inexact: bool = False) -> tuple[Any, bool]:
     """The element type that operands of these types are promoted to, and whether it is weak."""
     dtype, weak = dtypes.common_type([(a.dtype, a.weak_type) for a in avals])

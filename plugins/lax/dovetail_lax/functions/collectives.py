@@ -114,7 +114,7 @@ def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
         if isinstance(v, (int, float, complex)):
             return v / n
         if not is_inexact(v.dtype):
-            v = convert_element_type(v, np.float64)
+            v = convert_element_type(v, float)
         return div_p.bind(v, beside("pmean", float(n), typeof(v)))  # type: ignore[arg-type]
 
     return tree_map(leaf, total, x)

@@ -15,7 +15,7 @@ from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.values import iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
 from ._args import Array, ArrayLike, check
-from .conversion import convert
+from .conversion import convert, keep_imaginary
 
 
 def iota(dtype: Any, size: int) -> Array:
@@ -36,13 +36,14 @@ def full(
     """An array filled with a scalar, of ``dtype`` or else of the scalar's own type.
 
     Raises:
-        TypeError: ``fill_value`` is not a scalar.
+        TypeError: ``fill_value`` is not a scalar, or complex where ``dtype`` is real.
     """
     aval = check("full", fill_value)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
     weak = dtype is None and aval.weak_type
     dtype = aval.dtype if dtype is None else as_dtype(dtype)
+    keep_imaginary("full", fill_value, dtype)
     fill_value = scalar_of(fill_value, dtype, weak)
     return broadcast_in_dim_p.bind(fill_value, shape=sizes(shape), broadcast_dimensions=())
 
@@ -64,6 +65,7 @@ def full_like(
     shape = aval.shape if shape is None else sizes(shape)
     if isinstance(wanted, ExtendedDType):
         return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+    keep_imaginary("full_like", fill_value, wanted)
     fill_value = scalar_of(fill_value, wanted, weak)
     return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
 
@@ -94,8 +96,8 @@ def scalar_of(value: ArrayLike, dtype: Any, weak: bool) -> Any:
 
 def _cast(value: Any, dtype: Any) -> Any:
     """What ``convert_element_type`` makes of a Python scalar, as a NumPy scalar."""
-    if value.__class__ is complex and kind_of(dtype) != "complex":
-        value = value != 0 if kind_of(dtype) == "bool" else value.real
+    if value.__class__ is complex and kind_of(dtype) == "bool":
+        value = value != 0
     if value.__class__ is float and kind_of(dtype) in ("signed", "unsigned"):
         return convert_on_host(value, dtype)
     return cast_scalar(value, dtype)

@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
 from dovetail_core.base.errors import integer_too_large
-from dovetail_lax import dtypes, scalars
+from dovetail_lax import dtypes
 
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, DTypeLike, operand, short_repr
 from ..operations import strong
@@ -83,9 +83,13 @@ def array(
     return out if place is None else placing.to_device(out, place)
 
 
+_NUMBERS = frozenset("?bhilqBHILQefdFD")
+"""The characters of NumPy's own dtypes that arrays can have."""
+
+
 def _from_host(x: Any, dtype: Any) -> Array:
     cls = x.__class__
-    if cls is np.ndarray and x.dtype.kind in "biufc":
+    if cls is np.ndarray and x.dtype.char in _NUMBERS:
         own = canonical_dtype(x.dtype) if dtype is None else dtype
         return placing.put(np.asarray(x, own), ShapedArray(x.shape, own))
     if cls in PYTHON_SCALARS:
@@ -105,7 +109,7 @@ def _from_host(x: Any, dtype: Any) -> Array:
         raise TypeError(
             f"array: {short_repr(x)} of type {type(x).__name__} is no array of numbers: {e}"
         ) from None
-    own = canonical_dtype(value.dtype) if dtype is None else dtype
+    own = dtypes.dtype_of(value.dtype) if dtype is None else dtype
     return placing.constant(value.astype(own, copy=False))
 
 
@@ -114,8 +118,6 @@ def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x, dtype)
     except OverflowError:
         raise integer_too_large(x, dtype) from None
-    except TypeError:  # a complex number loses its imaginary part
-        return np.asarray(scalars.cast_scalar(x, dtype))
 
 
 def _from_sequence(x: Any, dtype: Any) -> Array:
@@ -170,6 +172,8 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
     if dtype is None:
         types = [typeof(operand("array", leaf)) for leaf in leaves]
         dtype = dtypes.common_type([(t.dtype, t.weak_type) for t in types])[0]  # type: ignore
+    for source in {dtypes.dtype_of(operand("array", leaf)) for leaf in leaves}:
+        dtypes.warn_imaginary(source, dtype)
     parts = [_stacked(i, dtype, []) if isinstance(i, (list, tuple)) else
              convert(as_array("array", i), dtype) for i in x]  # fmt: skip
     shapes = {p.shape for p in parts}

@@ -86,6 +86,7 @@ def full(
         out = _filled(dims, scalar, dt, weak)
     else:
         broadcast_shapes("full", aval.shape, dims)
+        dtypes.warn_imaginary(aval.dtype, dt)
         value = lax.convert_element_type_p.bind(value, new_dtype=dt, weak_type=weak)
         first = len(dims) - len(aval.shape)
         out = lax.broadcast_in_dim(value, dims, range(first, len(dims)))

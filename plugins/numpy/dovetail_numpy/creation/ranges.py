@@ -103,6 +103,8 @@ def linspace(
     if wanted is not None and is_inexact(wanted):
         computed = dtypes.promote_types(computed, wanted) if wanted.kind != "c" else wanted
     lo, hi = (as_array("linspace", convert(v, computed)) for v in (lo, hi))
+    if wanted is not None:
+        dtypes.warn_imaginary(lo.dtype, wanted)
     shape = lo.shape or hi.shape
     lo, hi = broadcast(lo, shape), broadcast(hi, shape)
     axis = axis_index("linspace", axis, len(shape) + 1)
@@ -134,7 +136,7 @@ def _linspace(lo: Any, hi: Any, num: int, endpoint: bool, dtype: Any, axis: int)
         return out
     if dtype.kind in "iu":
         out = lax.floor(out)
-    return lax.convert_element_type(out, dtype)
+    return convert(out, dtype)
 
 
 def logspace(

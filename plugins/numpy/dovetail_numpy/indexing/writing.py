@@ -70,8 +70,9 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
             stacklevel=4,
         )
     wanted = dtype if kind == "set" else common
-    return lax.convert_element_type(as_array("at", y), wanted) if hasattr(y, "aval") else (
-        lax.full((), y, wanted))  # fmt: skip
+    if hasattr(y, "aval") or y.__class__ is complex:
+        return lax.convert_element_type(as_array("at", y), wanted)
+    return lax.full((), y, wanted)
 
 
 def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool) -> Any:

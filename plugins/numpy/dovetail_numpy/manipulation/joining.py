@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..iteration import CHUNK, rows
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
-from ..promotion import common_type, convert
+from ..promotion import common_type, convert, requested
 from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
@@ -39,8 +38,7 @@ def _items(name: str, arrays: Any) -> list[Any]:
 
 def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:
     if dtype is not None:
-        wanted = dtypes.as_dtype(dtype)
-        return [convert(x, wanted) for x in arrays]
+        return [convert(x, dtype) for x in arrays]
     first = arrays[0].aval.dtype
     if all(x.aval.dtype is first for x in arrays):
         return arrays
@@ -80,7 +78,7 @@ def _join(*items: Any, axis: int, dtype: Any) -> Any:
         if len(items) == 1:
             return items[0]
         return lax.concatenate_p.bind(*items, dimension=axis)
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    wanted = None if dtype is None else requested(dtype, *(x.dtype for x in items))
     return _join_converted(*items, axis=axis, dtype=wanted)
 
 
@@ -114,7 +112,8 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike = None)
             f"{here()}. Broadcast or reshape them first, or use concatenate."
         )
     axis = axis_index("stack", axis, len(shape) + 1)
-    return _stack(*items, axis=axis, dtype=None if dtype is None else dtypes.as_dtype(dtype))
+    wanted = None if dtype is None else requested(dtype, *(x.dtype for x in items))
+    return _stack(*items, axis=axis, dtype=wanted)
 
 
 @fused(static=("axis", "dtype"))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, no_out
 from ..operations import number, select
-from ..promotion import convert, default_int
+from ..promotion import convert, default_int, requested
 from .engine import strong, sum_types
 
 _RUNNING: dict[str, Any] = {"sum": lax.cumsum, "prod": lax.cumprod}
@@ -40,7 +39,7 @@ def _cumulative(
     if dtype is None:
         dt = default_int() if a.dtype.kind == "b" else a.dtype
     else:
-        dt = dtypes.as_dtype(dtype)
+        dt = requested(dtype, a.dtype)
     return _running(a, kind=kind, axis=axis, dtype=dt, skip_nan=skip_nan)
 
 

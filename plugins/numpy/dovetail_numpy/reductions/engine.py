@@ -14,7 +14,7 @@ from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import ArrayLike, DTypeError, axis_tuple, static_axis
 from ..operations import select, strong as strong
-from ..promotion import broadcast, broadcast_shapes, convert, default_int
+from ..promotion import broadcast, broadcast_shapes, convert, default_int, requested
 
 REDUCERS: dict[str, Any] = {
     "sum": (lax.reduce_sum_p, lax.add, 0),
@@ -59,7 +59,7 @@ def computation_type(dtype: Any) -> Any:
 def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[Any, Any]:
     """The element types that a sum or product of ``aval`` computes in and returns."""
     if dtype is not None:
-        result = dtypes.as_dtype(dtype)
+        result = requested(dtype, aval.dtype)
         return (computation_type(result) if result.kind != "b" else default_int()), result
     own = aval.dtype
     if own.kind == "b":

@@ -9,7 +9,6 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, is_inexact
-from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
@@ -24,7 +23,7 @@ from ..operands import (
     static_axis,
 )
 from ..operations import number, select
-from ..promotion import broadcast, broadcast_shapes, convert, inexact_dtype, promote
+from ..promotion import broadcast, broadcast_shapes, convert, inexact_dtype, promote, requested
 from .engine import computation_type, keep_dims, operand_array, reduced_axes, strong
 
 FLOAT32 = np.dtype(np.float32)
@@ -32,7 +31,7 @@ FLOAT32 = np.dtype(np.float32)
 
 def _types(aval: ShapedArray, dtype: Any) -> tuple[Any, Any]:
     if dtype is not None:
-        result = dtypes.as_dtype(dtype)
+        result = requested(dtype, aval.dtype)
         return computation_type(result), result
     result = inexact_dtype(aval.dtype)
     return computation_type(result), result
@@ -124,7 +123,7 @@ def _spread(
         ddof = correction
     a = operand_array(name, a)
     own = a.aval
-    if dtype is not None and own.dtype.kind == "c" and dtypes.as_dtype(dtype).kind != "c":
+    if dtype is not None and own.dtype.kind == "c" and np.dtype(dtype).kind != "c":
         raise ValueError(f"{name}: dtype {dtype} cannot hold the values of a {own.dtype} array")
     if where is not None:
         where = _mask(name, where, own.shape)

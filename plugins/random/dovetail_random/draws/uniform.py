@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import enable_x64
+from dovetail_core import canonical_dtype, enable_x64
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -41,7 +41,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
         TypeError, ValueError: ``key`` is not one key, ``shape`` no shape, ``dtype`` not unsigned.
     """
     no_sharding("bits", out_sharding)
-    found = dtypes.as_dtype(np.uint64 if dtype is None else dtype)
+    found = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
     if found not in UINTS.values():
         raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {found}")
     return _bits(check_key("bits", key), width=8 * found.itemsize, shape=shape_of("bits", shape))

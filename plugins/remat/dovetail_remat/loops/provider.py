@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import (
-    ClosedJaxpr,
-    InputEffect,
-    current_source,
-    describe_source,
-)
+from dovetail_core import ClosedJaxpr, here
 from dovetail_core.interpret.mutable import without_mutable
 
 from .description import Loop
+from .effects import check_effects
 from .rows import loop_p
 from .schemes import LONGEST, Online, Scheme
 
@@ -25,7 +21,7 @@ class LoopCheckpointing:
         """Raise TypeError unless ``scheme`` is one."""
         if isinstance(scheme, type) or not isinstance(scheme, (Online, Scheme)):
             raise TypeError(
-                f"{what}{describe_source(current_source())}: checkpoint must be a scheme "
+                f"{what}{here()}: checkpoint must be a scheme "
                 "(Binomial(snapshots=...), Online(snapshots=...) or Periodic(every=...)), got "
                 f"{scheme!r} of type {type(scheme).__name__}"
             )
@@ -47,7 +43,7 @@ class LoopCheckpointing:
         self.check(what, scheme)
         if not isinstance(scheme, Online):
             raise ValueError(
-                f"{what}{describe_source(current_source())}: {scheme!r} needs to know the number "
+                f"{what}{here()}: {scheme!r} needs to know the number "
                 "of steps while tracing, which this loop does not say. Use "
                 "Online(snapshots=...), or scan or fori_loop with bounds that are known."
             )
@@ -63,7 +59,7 @@ PROVIDER = LoopCheckpointing()
 
 
 def _bind(what: str, loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    _check_effects(what, loop)
+    check_effects(what, loop)
     if any(a.is_mutable for a in loop.body.in_avals[: loop.num_consts]):
         from .references import bind_with_contents
 
@@ -82,21 +78,6 @@ def _bind_plain(loop: Loop, operands: Sequence[Any]) -> list[Any]:
 def _check_length(what: str, length: int) -> None:
     if length > LONGEST:
         raise ValueError(
-            f"{what}{describe_source(current_source())}: a checkpointed loop takes at most "
+            f"{what}{here()}: a checkpointed loop takes at most "
             f"{LONGEST} steps, not {length}. Nest two loops, each with its own scheme."
         )
-
-
-def _check_effects(what: str, loop: Loop) -> None:
-    for program in (loop.body, loop.condition):
-        effects = () if program is None else program.effects
-        for effect in sorted(effects, key=repr):
-            if isinstance(effect, InputEffect):
-                continue  # what references hold is carried
-            assert program is not None
-            raise ValueError(
-                f"{what}{describe_source(current_source())}: {program.jaxpr.name or 'the body'} "
-                f"has an effect that cannot be replayed, {effect!r}, and a checkpointed loop runs "
-                "its steps more than once. Take the effect out of the loop, or leave out "
-                "checkpoint=."
-            )

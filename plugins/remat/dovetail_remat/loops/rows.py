@@ -4,7 +4,8 @@
 ``checkpointed_forward``, which also keeps states, and ``checkpointed_linear``, the linear rest. The
 transpose of that is ``checkpointed_reverse``, and the derivative of this ``checkpointed_second``
 (module ``second``). Each is said in plain loops or in another of these, so that no order of
-derivative leaves them.
+derivative leaves them. The first two have the effects of their steps; the others are given loops
+without any.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from dovetail_core import Primitive
 
 from .description import Loop, regions_of
+from .effects import effects_of
 
 
 def is_high(*, body: Any, **params: Any) -> bool:
@@ -27,9 +29,10 @@ loop_p = Primitive("checkpointed_loop", multiple_results=True)
 loop_p.def_regions(regions_of)
 
 
-@loop_p.def_abstract_eval
-def _loop_type(*avals: Any, **params: Any) -> list[Any]:
-    return Loop.of(params).out_types
+@loop_p.def_effectful_abstract_eval
+def _loop_type(*avals: Any, **params: Any) -> Any:
+    loop = Loop.of(params)
+    return loop.out_types, effects_of(loop)
 
 
 @loop_p.def_decomposition
@@ -56,12 +59,12 @@ forward_p = Primitive("checkpointed_forward", multiple_results=True)
 forward_p.is_high = is_high
 
 
-@forward_p.def_abstract_eval
-def _forward_type(*avals: Any, stored: tuple[bool, ...], **params: Any) -> list[Any]:
+@forward_p.def_effectful_abstract_eval
+def _forward_type(*avals: Any, stored: tuple[bool, ...], **params: Any) -> Any:
     loop = Loop.of(params)
     carry = loop.parts(loop.body.in_avals)[1]
     kept = [loop.buffer(a) for a, s in zip(carry, stored) if s]
-    return [*loop.out_types, *kept, loop.control]
+    return [*loop.out_types, *kept, loop.control], effects_of(loop)
 
 
 @forward_p.def_decomposition

@@ -88,8 +88,8 @@ def test_effects_that_cannot_be_replayed(ordered: bool) -> None:
 
     said = (
         r"fori_loop at .*test_errors.py.*: step has an effect that cannot be replayed, "
-        r".*IOEffect\(name='shout'\), and a checkpointed loop runs its steps more than once\. Take "
-        r"the effect out of the loop, or leave out checkpoint="
+        r".*IOEffect\(name='shout'\), and a checkpointed loop runs its steps more than once\. Use "
+        r"nothing that the operation returns, take it out of functions with derivative rules"
     )
     with pytest.raises(ValueError, match=said):
         looped(Binomial(2), step)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dovetail_core import Eqn, dce_rules
+from dovetail_core.rules.dce import narrowed
+from dovetail_core.types.effects import lasting
 
 from ..description import Loop
 from ..machine import pick
@@ -16,7 +18,7 @@ Reduced = tuple[list[bool], Eqn | None]
 @dce_rules.register(forward_p)
 def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
     """Without its kept states it is a loop."""
-    if not any(used):
+    if not any(used) and not lasting(eqn.effects):
         return [False] * len(eqn.invars), None
     loop, stored = Loop.of(eqn.params), eqn.params["stored"]
     n = len(loop.out_types)
@@ -27,11 +29,9 @@ def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
     keep = [False] * len(eqn.invars)
     keep[nc : nc + nk] = stored
     reduced, needed, left = reduced_loop(loop, used[:n], keep)
-    return needed, eqn.replace(
-        invars=pick(eqn.invars, needed),
-        outvars=[*pick(eqn.outvars[:n], left), *eqn.outvars[n:]],
-        params={**reduced.params, "stored": tuple(pick(stored, left[:nk]))},
-    )
+    params = {**reduced.params, "stored": tuple(pick(stored, left[:nk]))}
+    results = [*left, *[True] * (len(eqn.outvars) - n)]
+    return needed, narrowed(eqn, needed, results, params)
 
 
 @dce_rules.register(second_p)

@@ -18,6 +18,7 @@ from dovetail_core.types.algebra import zeros
 
 from ..description import Loop, regions_of
 from ..doubling import dotted_outputs, doubled
+from ..effects import check_known, silent
 from ..machine import pick
 from ..rows import forward_p, linear_p, loop_p, reverse_p
 from ..steps import Flags, known_loop, reduced_loop
@@ -49,12 +50,14 @@ def _linearized(
     that is given it computes its states again.
     """
     nc, nk = loop.num_consts, loop.num_carry
+    quiet = silent(loop)
     owned = [trace.owns(x) for x in args]
-    _, unknown, out_unknown = split_regions(regions_of(loop.params), owned)
+    _, unknown, out_unknown = split_regions(regions_of(quiet.params), owned)
     known_carry = pick(range(nk), unknown[nc : nc + nk], False)
-    rest, needed, _ = reduced_loop(loop, out_unknown, unknown)
+    rest, needed, _ = reduced_loop(quiet, out_unknown, unknown)
     keep = [stored[k] or needed[nc + k] for k in known_carry]
     again = known_loop(loop, unknown, [not u for u in out_unknown[nk:]])
+    check_known(loop, again)
     found = forward_p.bind(*pick(args, unknown, False), **again.params, stored=tuple(keep))
     n = len(again.out_types)
     at = iter(found[n:-1])

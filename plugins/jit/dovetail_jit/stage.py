@@ -1,0 +1,82 @@
+"""What all stages of a function tell: its arguments, its results, where and how they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dovetail_core import AbstractValue, low_types
+from dovetail_core.tree.util import tree_unflatten
+from dovetail_core.xla import execution
+
+from .structs import ArgInfo, Format, Layout, shape_struct
+
+if TYPE_CHECKING:
+    from .executables import Executable
+    from .tracing import Program
+
+
+class Stage:
+    """What every stage knows of the call: its arguments and its result.
+
+    Trees of arguments are pairs of a tuple and a dict: those by position and those by keyword, the
+    static ones left out.
+    """
+
+    in_tree: Any
+    out_tree: Any
+    _program: Program
+    _donated: Sequence[bool]
+
+    def _types(self) -> Sequence[AbstractValue]:
+        return self._program.call.in_avals[len(self._program.consts) :]
+
+    def _arguments(self, leaves: Sequence[Any]) -> Any:
+        return tree_unflatten(self.in_tree, list(leaves))
+
+    @property
+    def in_avals(self) -> Any:
+        """The types of the arguments."""
+        return self._arguments(self._types())
+
+    @property
+    def args_info(self) -> Any:
+        """An ``ArgInfo`` for each argument."""
+        given = set(self.donate_argnums)
+        return self._arguments([ArgInfo(a, i in given) for i, a in enumerate(self._types())])
+
+    @property
+    def donate_argnums(self) -> tuple[int, ...]:
+        """The numbers of the arguments that are donated, the leaves of ``in_avals`` counted."""
+        flags = self._donated[len(self._program.consts) :]
+        return tuple([i for i, donated in enumerate(flags) if donated])
+
+    @property
+    def out_info(self) -> Any:
+        """Shapes and dtypes of the result."""
+        return tree_unflatten(self.out_tree, [shape_struct(a) for a in self._result_types()])
+
+    def _result_types(self) -> Sequence[AbstractValue]:
+        return self._program.call.out_avals
+
+
+def argument_formats(executable: Executable, program: Program) -> list[Format]:
+    """The format of each argument of a program; without a layout for what is made of arrays."""
+    kept = iter(executable.module.kept)
+    layouts = iter(execution.parameter_layouts(executable.loaded)[len(executable.constants) :])
+    found: list[Format] = []
+    for aval in program.call.in_avals:
+        arrays = low_types(aval.content_types() if aval.is_mutable else (aval,))
+        own = [next(layouts) for _ in arrays if next(kept)]
+        layout = Layout(*own[0]) if own and len(arrays) == 1 else None
+        found.append(Format(layout, executable.sharding if own else None))
+    return found[len(program.consts) :]
+
+
+def result_formats(executable: Executable, types: Sequence[AbstractValue]) -> list[Format]:
+    """The format of each result; without a layout where one is made of arrays."""
+    where = executable.sharding
+    if any(a.is_high for a in types):
+        return [Format(None, where) for _ in types]
+    layouts = execution.output_layouts(executable.loaded)
+    return [Format(Layout(*layout), where) for layout, _ in zip(layouts, types)]

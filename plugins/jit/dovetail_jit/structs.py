@@ -1,0 +1,85 @@
+"""Arrays without their values: what describes arguments and results of traced functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dovetail_core import ShapedArray, register_type
+
+
+class ShapeDtypeStruct:
+    """Shape and dtype of an array without its values: an argument for tracing and lowering."""
+
+    __slots__ = ("shape", "dtype", "weak_type", "sharding")
+
+    def __init__(
+        self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False
+    ) -> None:
+        if dtype is None:
+            raise ValueError("ShapeDtypeStruct: dtype must be given")
+        aval = ShapedArray(tuple(shape), dtype, weak_type)
+        self.shape, self.dtype, self.weak_type = aval.shape, aval.dtype, weak_type
+        self.sharding = sharding
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return ShapedArray(self.shape, self.dtype).size
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        where = "" if self.sharding is None else f", sharding={self.sharding}"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{where})"
+
+    def _key(self) -> Any:
+        return self.shape, self.dtype, self.weak_type, self.sharding
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+register_type(ShapeDtypeStruct, lambda x: ShapedArray(x.shape, x.dtype, x.weak_type))
+
+
+def shape_struct(aval: Any, sharding: Any = None) -> Any:
+    """What describes a value of type ``aval``: shape and dtype, or a high type itself."""
+    if aval.is_high:
+        return aval
+    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=sharding)
+
+
+class ArgInfo(NamedTuple):
+    """An argument of a traced function: its type, and whether its memory is given away."""
+
+    aval: Any
+    donated: bool
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+
+class Layout(NamedTuple):
+    """How the elements of an array lie in memory: axes from the slowest to the fastest."""
+
+    major_to_minor: tuple[int, ...]
+    tiling: tuple[tuple[int, ...], ...] = ()
+    sub_byte_element_size_in_bits: int = 0
+
+
+class Format(NamedTuple):
+    """Where an array is and how its elements lie there; None for an argument that is not used."""
+
+    layout: Layout | None = None
+    sharding: Any = None
