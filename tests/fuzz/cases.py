@@ -97,7 +97,7 @@ def _transformation(
         axes = [rng.choice([0, 0, np.ndim(x), None]) for x in args]
         axes[rng.randrange(len(args))] = 0
         return kind(tuple(axes), rng.choice([0, 0, -1]))
-    if kind in (tr.jvp, tr.linearize):
+    if kind in (tr.jvp, tr.jvp_of_all, tr.linearize):
         more = (rng.random() < 0.3,) if kind is tr.linearize else ()
         return kind(len(args), *more)
     if kind is tr.closure:

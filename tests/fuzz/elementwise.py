@@ -107,6 +107,38 @@ _LINEAR = [
         "lambda xy, ct: (ct * dnp.sin(xy[1]), ct * xy[0] * dnp.cos(xy[1])))\n{r}({0}, {1})",
         "{0} * np.sin({1})",
     ),
+    (
+        "{r} = dovetail.custom_jvp(lambda n, x, y: n * dnp.sin(x) * y, nondiff_argnums=(0,))\n"
+        "{r}.defjvp(lambda n, xs, ts: ({r}(n, *xs), n * (dnp.cos(xs[0]) * xs[1] * ts[0] "
+        "+ dnp.sin(xs[0]) * ts[1])))\n{r}(2.0, {0}, {1})",
+        "2.0 * np.sin({0}) * {1}",
+    ),
+    (
+        "{r} = dovetail.custom_jvp(lambda x, y: x * dnp.sin(y))\n"
+        "{r}.defjvps(lambda t, z, x, y: t * dnp.sin(y), lambda t, z, x, y: t * x * dnp.cos(y))\n"
+        "{r}({0}, {1})",
+        "{0} * np.sin({1})",
+    ),
+    (
+        "{r} = dovetail.custom_jvp(lambda x, y: x * dnp.sin(y))\n"
+        "{r}.defjvp(lambda xs, ts: (xs[0] * dnp.sin(xs[1]), dense(ts[0]) * dnp.sin(xs[1]) "
+        "+ xs[0] * dnp.cos(xs[1]) * dense(ts[1])), symbolic_zeros=True)\n{r}({0}, {1})",
+        "{0} * np.sin({1})",
+    ),
+    (
+        "{r} = dovetail.custom_vjp(lambda x, y: (x * dnp.sin(y), y))\n"
+        "{r}.defvjp(lambda x, y: ((x.value * dnp.sin(y.value), y.value), (x.value, y.value)), "
+        "lambda xy, cts: (dense(cts[0]) * dnp.sin(xy[1]), dense(cts[0]) * xy[0] * dnp.cos(xy[1]) "
+        "+ dense(cts[1])), symbolic_zeros=True)\n{r}({0}, {1})[0]",
+        "{0} * np.sin({1})",
+    ),
+    (
+        "{r} = dovetail.custom_vjp(lambda n, x, y: n * x * dnp.sin(y), nondiff_argnums=(0,))\n"
+        "{r}.defvjp(lambda n, x, y: (n * x * dnp.sin(y), (x, y)), "
+        "lambda n, xy, ct: (n * ct * dnp.sin(xy[1]), n * ct * xy[0] * dnp.cos(xy[1])))\n"
+        "{r}(0.5, {0}, {1})",
+        "0.5 * {0} * np.sin({1})",
+    ),
 ]
 _COMPARISONS = ["{0} < {1}", "{0} >= {1}", "{0} == {1}", "{0} != {1}"]
 

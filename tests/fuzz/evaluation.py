@@ -15,6 +15,8 @@ from dovetail_core.xla.config import trace_context
 from dovetail_jit import api, eager as eager_operations
 
 Function = Callable[..., Any]
+KEPT = 500
+"""For how many types and parameters of one primitive a program is remembered."""
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 
@@ -119,6 +121,8 @@ def _rule(primitive: Primitive, otherwise: Function) -> Function:
                 out = primitive.bind(*xs, **params)
                 return list(out) if primitive.multiple_results else [out]
 
+            if len(programs) >= KEPT:
+                programs.clear()
             program = stage_closed(body, avals, primitive.name)
             found = programs[key] = _Interpreted(program, dovetail.devices("cpu")[0])
         outs = found.run(args, False)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
+import dovetail
+import dovetail.numpy as dnp
+
 
 def joined(pair):
     """The two tuples that scan returns, as one."""
@@ -14,6 +17,13 @@ def joined(pair):
 def halves(values, n):
     """What a scan's body returns, as a carry and slices."""
     return tuple(values[:n]), tuple(values[n:])
+
+
+def dense(t):
+    """A tangent, zeros where it is a symbolic zero."""
+    if isinstance(t, dovetail.custom_derivatives.SymbolicZero):
+        return dnp.zeros(t.shape, t.dtype)
+    return t
 
 
 def scan_numpy(f, carry, xs, length, reverse=False):

@@ -34,7 +34,10 @@ def smooth(f, xs):
         full = list(xs)
         for i, x in zip(at, moving):
             full[i] = x
-        return tuple([y for y in f(*full) if inexact(y)])
+        found = tuple([y for y in f(*full) if inexact(y)])
+        if not found:
+            raise Unclear("no result has a derivative")
+        return found
 
     return g
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,7 @@ NAMES: dict[str, Any] = {
     "dnp": dovetail.numpy,
     "lax": dovetail.lax,
     "nn": dovetail.nn,
-    **{k: v for k, v in vars(helpers).items() if not k.startswith("_")},
+    **{k: v for k, v in vars(helpers).items() if inspect.isfunction(v)},
 }
 
 

@@ -216,6 +216,24 @@ class jvp(Transformation):
 
 
 @dataclass
+class jvp_of_all(jvp):
+    """The same with tangents for all arguments, of type float0 where there is no derivative."""
+
+    def apply(self, f):
+        def g(*a):
+            xs, ts = a[: self.n], iter(a[self.n :])
+            all_ts = [next(ts) if inexact(x) else np.zeros(x.shape, dovetail.float0) for x in xs]
+            ys, dys = dovetail.jvp(f, tuple(xs), tuple(all_ts))
+            for y, t in zip(ys, dys):
+                if not inexact(y) and t.dtype != dovetail.float0:
+                    raise Wrong(f"a tangent of type {t.dtype} for a result of type {y.dtype}")
+            pairs = [(y, t) for y, t in zip(ys, dys) if inexact(y)]
+            return (*[y for y, _ in pairs], *[t for _, t in pairs])
+
+        return g
+
+
+@dataclass
 class linearize(jvp):
     """The same by the linear program; ``twice`` transposed twice."""
 
@@ -292,6 +310,25 @@ class grad(Transformation):
 
 
 @dataclass
+class value_and_grad(grad):
+    """The gradient beside the value, with auxiliary results."""
+
+    def apply(self, f):
+        def g(*xs):
+            at = places(xs)
+            h = scalar(f, xs)
+            with_aux = lambda *a: (h(*a), a)  # noqa: E731
+            both = dovetail.value_and_grad(with_aux, tuple(range(len(at))), has_aux=True)
+            point = [xs[i] for i in at]
+            (_, same), found = both(*point)
+            if len(same) != len(point):
+                raise Wrong("auxiliary results are not those that were returned")
+            return found
+
+        return g
+
+
+@dataclass
 class second(Transformation):
     """Second derivatives along a direction: forward over reverse, reverse over reverse, reverse
     over forward."""
@@ -365,8 +402,8 @@ REVERSE = (vjp, grad, linearize, second, jacobians)
 DERIVATIVES = (jvp, *REVERSE)
 MAPS = (vmap,)
 ALL = {
-    jit: 3, closure: 3, remat: 2, text: 2, dce: 2, vmap: 6, scan: 2, cond: 2, jvp: 4, linearize: 3,
-    vjp: 4, grad: 3, second: 3, jacobians: 1,
+    jit: 3, closure: 3, remat: 2, text: 2, dce: 2, vmap: 6, scan: 2, cond: 2, jvp: 3, jvp_of_all: 1,
+    linearize: 3, vjp: 4, grad: 2, value_and_grad: 1, second: 3, jacobians: 1,
 }  # fmt: skip
 
 __all__ = ["ALL", "DERIVATIVES", "MAPS", "REVERSE", "Transformation", "near"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_ad import grad, hessian, jacrev, jvp
+from dovetail_ad import grad, hessian, jacrev, jvp, linear_transpose, linearize
 from dovetail_batching import vmap
 from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit
@@ -85,6 +85,18 @@ def test_elements_of_a_batch_stop_on_their_own() -> None:
     np.testing.assert_allclose(vmap(grad(grad(looped)), (0, None))(xs, 1.07), seconds, rtol=1e-10)
     sums = grad(lambda x: lax.reduce_sum_p.bind(vmap(looped, (0, None))(x, 1.07), axes=(0,)))
     np.testing.assert_allclose(sums(xs), firsts, rtol=1e-12)
+
+
+def test_second_derivatives_can_be_transposed_twice() -> None:
+    def f(x: Any) -> Any:
+        return lax.while_loop(
+            lambda c: c < 3.0, lambda c: lax.add(lax.mul(c, x), lax.sin(x)), x, checkpoint=Online(2)
+        )
+
+    push = linearize(grad(f), 1.2)[1]
+    pull = linear_transpose(push, 1.2)
+    again = linear_transpose(lambda ct: pull(ct)[0], 1.2)
+    np.testing.assert_allclose([pull(2.0)[0], again(2.0)[0]], 2 * grad(grad(f))(1.2), rtol=1e-12)
 
 
 def test_no_step_at_all() -> None:

@@ -7,14 +7,13 @@ from typing import Any
 
 from dovetail_ad import (
     LinearTrace,
-    backward_pass,
     is_linear,
     jvp_rules,
     partial_eval_rules,
     transpose_rules,
     vjp,
 )
-from dovetail_core import get_trace, run_under
+from dovetail_core import run_under
 from dovetail_core.types.algebra import zeros
 
 from ..description import Loop
@@ -71,37 +70,25 @@ def _reverse_partial_eval(
 ) -> list[Any]:
     """Recorded where the cotangents are unknown.
 
-    Where what the loop knows is linear in unknowns (a transpose is transposed), its states are, and
-    cannot be kept: the plain loop is transposed.
+    Where a transpose is transposed, what the loop knows is linear in unknowns, and so are its
+    states, which cannot be kept. A linear map is its own derivative, at zero.
     """
-    middle = operands_of(params, args)[1]
+    start, middle, _ = operands_of(params, args)
     if not any(trace.owns(x) for x in args[:middle]):
         return trace.record(reverse_p, args, params)
-    return run_under(trace, _plain_reverse, args, params)
+    dotted = tuple(trace.owns(x) for x in args[start:])
+    at = [zeros(x.aval) if trace.owns(x) else x for x in args]
+    dots = [x for x in args[start:] if trace.owns(x)]
+    return trace.record(second_p, [*at, *dots], {**params, "dotted": dotted, "rest": True})
 
 
-def _plain_reverse(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    types = pick(Loop.of(params).in_types, params["unknown"])
-    trace = LinearTrace(get_trace())
-    unknown = [trace.unknown(a.tangent_type()) for a in types]
-    outs = run_under(trace, _along, params, operands, unknown, loop_p.decomposition)
-    cts = list(operands[operands_of(params, operands)[1] :])
-    found = backward_pass(trace, unknown, outs, cts)
-    return [zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(types, found)]
-
-
-def _along(
-    params: dict[str, Any],
-    operands: Sequence[Any],
-    directions: Sequence[Any],
-    run: Any = loop_p.bind,
-) -> list[Any]:
+def _along(params: dict[str, Any], operands: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
     """The linear loop on ``directions`` for its unknown operands: the results that count."""
     loop, unknown = Loop.of(params), params["unknown"]
     start, middle, _ = operands_of(params, operands)
     known, given = iter(operands[start:middle]), iter(directions)
     args = [next(given) if u else next(known) for u in unknown]
-    outs = run(*args, **loop.params)
+    outs = loop_p.bind(*args, **loop.params)
     nk = loop.num_carry
     return pick(outs[:nk], loop.parts(unknown)[1]) + pick(outs[nk:], params["given"])
 
