@@ -148,8 +148,7 @@ def report(drawn_: dict[str, list[Mutant]], results: dict[str, dict[str, Any]]) 
         )
 
 
-def main() -> None:
-    """Draw mutants, try those that are not known, report."""
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -159,12 +158,21 @@ def main() -> None:
     parser.add_argument("--within", nargs="+", default=[], help="only files below these paths")
     parser.add_argument("--tests", nargs="+", help="folders of tests (default: all that matter)")
     parser.add_argument("--budget", type=float, default=120, help="seconds of tests per survivor")
-    given = parser.parse_args()
+    parser.add_argument("--again", action="store_true", help="try all survivors again")
+    return parser.parse_args()
+
+
+def _is_settled(before: dict[str, Any] | None, state: str, again: bool) -> bool:
+    """Killed once, or survived the tests as they are."""
+    return before is not None and bool(before["killed"] or (before["state"] == state and not again))
+
+
+def main() -> None:
+    """Draw mutants, try those that are not known, report."""
+    given = _arguments()
     BUILD.mkdir(parents=True, exist_ok=True)
-    if (BUILD / "results.json").exists():
-        results = json.loads((BUILD / "results.json").read_text())
-    else:
-        results = {}
+    stored = BUILD / "results.json"
+    results: dict[str, dict[str, Any]] = json.loads(stored.read_text()) if stored.exists() else {}
     digests = copy_tree()
     every = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "plugins").glob("*/tests"))
     folders = given.tests or ["core/tests", *every, *ELSEWHERE]
@@ -172,17 +180,12 @@ def main() -> None:
     known = [known_tests(folder, digests, measured) for folder in folders]
     state = hashlib.sha256("".join(t.digest for t in known).encode()).hexdigest()
     chosen = drawn(given.packages, given.n, given.seed, given.within)
-    for package, some in chosen.items():
-        for m in some:
-            before = results.get(m.key)
-            if before is None or not (before["killed"] or before["state"] == state):
-                results[m.key] = {**try_mutant(m, package, known, given.budget), "state": state}
-                (BUILD / "results.json").write_text(json.dumps(results, indent=1))
-                killed = results[m.key]["killed"]
-                said = f"killed by {killed}" if killed else "SURVIVED"
-                print(
-                    f"{results[m.key]['seconds']:6.1f} s {m.path}:{m.lines[0]} {said}", flush=True
-                )
+    for package, m in [(package, m) for package, some in chosen.items() for m in some]:
+        if not _is_settled(results.get(m.key), state, given.again):
+            results[m.key] = found = {**try_mutant(m, package, known, given.budget), "state": state}
+            stored.write_text(json.dumps(results, indent=1))
+            said = f"killed by {found['killed']}" if found["killed"] else "SURVIVED"
+            print(f"{found['seconds']:6.1f} s {m.path}:{m.lines[0]} {said}", flush=True)
     report(chosen, results)
 
 

@@ -286,6 +286,14 @@ def test_the_report_is_text(report: BudgetReport) -> None:
     assert forward[0] == "▁", "nothing is kept at the beginning"
 
 
+@pytest.mark.parametrize(("size", "said"), [("900B", "900 B"), ("2MB", "2 MB"), ("3GB", "3 GB")])
+def test_amounts_have_prefixes_from_a_thousand_on(size: str, said: str) -> None:
+    found = Budget(size).report(
+        lambda x: dnp.sin(dnp.sin(x)), dovetail.ShapeDtypeStruct((4,), "f4")
+    )
+    assert f"budget of {said} for the backward pass" in str(found)
+
+
 def test_the_report_is_a_plot(report: BudgetReport, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     ax = report.plot()
@@ -293,6 +301,7 @@ def test_the_report_is_a_plot(report: BudgetReport, monkeypatch: pytest.MonkeyPa
     labels = [t.get_text() for t in ax.get_legend().get_texts()]
     assert labels[:3] == ["no limit", "within the budget", "budget"]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), np.array(report.unlimited_timeline) * 1e-6)
+    assert ax.get_ylim()[0] == 0, "heights are amounts of memory"
 
 
 def test_without_matplotlib_text_is_proposed(

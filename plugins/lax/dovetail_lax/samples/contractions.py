@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,6 @@ def _fft() -> Iterator[Sample]:
 
 
 def samples() -> Iterator[Sample]:
-    """Samples of these primitives."""
-    yield from _dot()
-    yield from _conv()
-    yield from _fft()
+    """Samples whose results are sums of products of numbers between -2 and 2."""
+    for sample in (*_dot(), *_conv(), *_fft()):
+        yield replace(sample, scale=1.0)
