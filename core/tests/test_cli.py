@@ -233,7 +233,7 @@ def test_overrides_are_marked(acme, dovetail):
 def test_marks_have_colours_on_a_terminal(acme, dovetail, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    _, out, _ = dovetail("matrix", "--column", "cost")
+    _, out, _ = dovetail("matrix", "--table", "cost")
     assert "\x1b[31m✗\x1b[0m" in out, "a hole is red"
     assert "\x1b[32m○\x1b[0m" in out, "what is derived is green"
 
