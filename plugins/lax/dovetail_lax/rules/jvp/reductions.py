@@ -55,6 +55,8 @@ def _extremum(primitive: Primitive) -> None:
         if not axes:
             return answer, t
         shape: tuple[int, ...] = x.shape
+        if not all(shape[i] for i in axes):
+            return answer, None  # no element to depend on
         kept = tuple([i for i in range(len(shape)) if i not in axes])
         wide = broadcast_in_dim_p.bind(answer, shape=shape, broadcast_dimensions=kept)
         at = convert_element_type_p.bind(eq_p.bind(x, wide), new_dtype=x.dtype, weak_type=False)
