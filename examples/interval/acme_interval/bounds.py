@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
 import dovetail_core.tree.util as tree
 from dovetail_core import (
     Carrier,
@@ -16,12 +14,12 @@ from dovetail_core import (
     RuleTable,
     algebra,
     derive,
-    is_inexact,
     lift_call,
     typeof,
 )
 
 from .loops import UncertainLoop
+from .order import limits, real
 
 Bounds = tuple[Any, Any]
 """The bounds of an array; where the array itself is known, both are that one object."""
@@ -96,31 +94,9 @@ class IntervalCarrier(Carrier[Bounds, bool]):
         return algebra().full(aval, low), algebra().full(aval, high)
 
     def lift_loop(  # type: ignore[override]
-        self,
-        primitive: Any,
-        interface: RegionInterface,
-        args: Sequence[Bounds],
-        ins: Sequence[bool],
-        predicate: bool,
+        self, primitive: Any, interface: RegionInterface, args: Any, ins: Any, predicate: bool
     ) -> list[Bounds]:
         return UncertainLoop(self, interface, ins, predicate).run(primitive, args)
-
-
-def real(aval: Any) -> Any:
-    """``aval``, if its values are real numbers, integers or booleans; else raises TypeError."""
-    if getattr(getattr(aval, "dtype", None), "kind", "c") == "c":
-        raise TypeError(
-            f"interval: a value of type {aval.str_short()} has no bounds, for such values have no "
-            "order. Take bounds of its parts (lax.real, lax.imag), or keep it known."
-        )
-    return aval
-
-
-def limits(dtype: Any) -> tuple[Any, Any]:
-    """The least and the greatest number of an element type."""
-    if is_inexact(dtype):
-        return -np.inf, np.inf
-    return (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
 def interval(f: Callable[..., Any], *, patience: int = 1000) -> Callable[..., tuple[Any, Any]]:

@@ -19,7 +19,8 @@ from dovetail_core import (
 )
 from dovetail_core.testing import Sample, law, precision, skip
 
-from .bounds import IntervalCarrier, bounds_rules, limits
+from .bounds import IntervalCarrier, bounds_rules
+from .order import limits
 
 Array = np.ndarray[Any, Any]
 POINTS = 6

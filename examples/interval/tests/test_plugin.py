@@ -33,7 +33,7 @@ def test_its_column_is_in_the_matrix():
     text = run("-m", "dovetail_core.cli", "explain", "sin", "interval.bounds")
     assert "declared" in text and "acme_interval.rules.functions" in text
     text = run("-m", "dovetail_core.cli", "explain", "while", "interval.bounds")
-    assert "derived" in text and "form" in text
+    assert "derived" in text and "regions" in text
 
 
 def test_its_name_is_in_the_facade():

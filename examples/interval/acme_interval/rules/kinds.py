@@ -9,7 +9,8 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_core import Primitive, ShapedArray, is_inexact, typeof
 
-from ..bounds import Bounds, bounds_rules, limits
+from ..bounds import Bounds, bounds_rules
+from ..order import limits
 
 Args = Sequence[Bounds]
 Params = dict[str, Any]
