@@ -288,9 +288,11 @@ def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
 
 def _numpy_type(x: Any) -> ShapedArray:
     if x.dtype.char in "OSUMmgG":  # g and G: more than 64 bits per number
+        wide = x.dtype.char in "gG"
+        why = "devices hold no such elements" if wide else "only numbers and booleans can be traced"
         raise TypeError(
-            f"an array of dtype {x.dtype} is not a valid array value: only numbers and booleans "
-            "can be traced. Convert it first, for example with x.astype(float)."
+            f"an array of dtype {x.dtype} is not a valid array value: {why}. Convert it first, for "
+            "example with x.astype(float)."
         )
     return ShapedArray(x.shape, canonical_dtype(x.dtype))
 
