@@ -288,8 +288,9 @@ def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
 
 def _numpy_type(x: Any) -> ShapedArray:
     if x.dtype.char in "OSUMmgG":  # g and G: more than 64 bits per number
-        wide = x.dtype.char in "gG"
-        why = "devices hold no such elements" if wide else "only numbers and booleans can be traced"
+        why = "only numbers and booleans can be traced"
+        if x.dtype.char in "gG":
+            why = "only numbers and booleans of 64 bits can be, devices hold no such elements"
         raise TypeError(
             f"an array of dtype {x.dtype} is not a valid array value: {why}. Convert it first, for "
             "example with x.astype(float)."
