@@ -1,4 +1,4 @@
-"""Two small forward-style transformations on toy rows: interval bounds, and a mapped axis.
+"""Two small forward-style transformations on toy primitives: interval bounds, and a mapped axis.
 
 ``Intervals`` has a structure that loops raise (a point becomes a range) and predicates that may be
 undecided. ``Mapped`` has a structure that depends on loop axes (``depth``).

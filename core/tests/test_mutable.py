@@ -22,13 +22,13 @@ from dovetail_core import (
 )
 from dovetail_core.dispatch.operators import own_operator
 from dovetail_core.interpret.mutable import (
-    Loan,
+    Borrow,
     LocalValue,
     any_mutable,
     check_aliases,
     concerns,
     has_mutable,
-    refuse_lent,
+    refuse_borrowed,
     writes,
 )
 from dovetail_core.testing.toy import add_p, sin_p
@@ -106,18 +106,18 @@ def test_local_values_belong_to_their_trace() -> None:
         rule.check()
 
 
-def test_loans_know_whether_they_changed() -> None:
+def test_borrows_know_whether_they_changed() -> None:
     original = Rule()
-    loan = Loan(get_trace(), (original,), CELL, [1.0, 2.0])
-    assert loan.local.borrowed
-    assert not loan.changed
-    loan.local.contents[1] = 3.0
-    assert loan.changed
-    refuse_lent([loan], [Rule(), 1.0], "vmap")
+    borrow = Borrow(get_trace(), (original,), CELL, [1.0, 2.0])
+    assert borrow.local.borrowed
+    assert not borrow.changed
+    borrow.local.contents[1] = 3.0
+    assert borrow.changed
+    refuse_borrowed([borrow], [Rule(), 1.0], "vmap")
     with pytest.raises(
         ValueError, match="Rule is an argument of a function under vmap, and is also"
     ):
-        refuse_lent([loan], [original], "vmap")
+        refuse_borrowed([borrow], [original], "vmap")
 
 
 def test_programs_know_what_they_hold() -> None:

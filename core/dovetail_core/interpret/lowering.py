@@ -1,8 +1,8 @@
 """Lowering to low types: programs and operations on high values as programs on their arrays.
 
 While a program is lowered a high value is an instance of the user's own class, made by
-``raise_val`` from traced arrays; ``to_lo`` rules take and return such values. A row that holds
-sub-programs needs no rule: its regions say how it is rebuilt around lowered ones.
+``raise_val`` from traced arrays; ``to_lo`` rules take and return such values. A primitive that
+holds sub-programs needs no rule: its regions say how it is rebuilt around lowered ones.
 """
 
 from __future__ import annotations

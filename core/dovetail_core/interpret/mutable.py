@@ -48,7 +48,7 @@ class LocalValue(Tracer[Trace]):
             )
 
 
-class Loan:
+class Borrow:
     """A mutable argument of a transformed function: inside a local value, with lifted contents.
 
     The contents are read when the function begins, and written back when it has returned; in
@@ -74,11 +74,11 @@ class Loan:
         return any(a is not b for a, b in zip(local.contents, self._first))
 
 
-def refuse_lent(loans: Sequence[Loan], args: Sequence[Any], what: str) -> None:
-    """Raise ValueError where an operation uses the original of a loan."""
-    for loan in loans:
+def refuse_borrowed(borrows: Sequence[Borrow], args: Sequence[Any], what: str) -> None:
+    """Raise ValueError where an operation uses the original of a borrow."""
+    for borrow in borrows:
         for x in args:
-            if any(x is y for y in loan.originals):
+            if any(x is y for y in borrow.originals):
                 raise ValueError(
                     f"{typeof(x).str_short()} is an argument of a function under {what}, and is "
                     f"also used directly{describe(current_source())}: a write through one name "

@@ -16,7 +16,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
-from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
+from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.types.algebra import zeros
 
 from .mutable_arguments import borrow, give_back
@@ -77,20 +77,20 @@ CARRIER = DualCarrier()
 class JvpTrace(LiftTrace[Dual]):
     """Runs operations on duals by the rules of ``ad.jvp``."""
 
-    __slots__ = ("loans",)
+    __slots__ = ("borrows",)
     what = "differentiation (jvp, linearize or grad)"
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent, CARRIER, jvp_rules)
-        self.loans: list[Loan] = []
+        self.borrows: list[Borrow] = []
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful:
-            if self.loans:
-                refuse_lent(self.loans, args, "jvp")
+            if self.borrows:
+                refuse_borrowed(self.borrows, args, "jvp")
             if concerns(self, primitive, args):
                 return apply_local(self, primitive, args, params)
         primals: list[Any] = []
@@ -168,7 +168,7 @@ def jvp_values(
     try:
         outs = run_under(trace, f, *[_input(trace, p, t) for p, t in zip(primals, tangents)])
         duals = [trace.lower(x) for x in outs]
-        if trace.loans:
+        if trace.borrows:
             give_back(trace)
     finally:
         trace.ended = True

@@ -1,4 +1,4 @@
-"""The laws of differentiation's columns."""
+"""The laws of differentiation's tables."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import is_value, typeof
-from dovetail_core.interpret.mutable import Loan, check_aliases
+from dovetail_core.interpret.mutable import Borrow, check_aliases
 from dovetail_core.tree.util import tree_flatten
 from dovetail_core.types.algebra import zeros
 
@@ -61,18 +61,18 @@ def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
     """A mutable primal with its tangent as the function under ``trace`` (a JvpTrace) sees it."""
     aval = typeof(primal)
     held = zip(aval.read(primal), typeof(tangent).read(tangent))
-    loan = Loan(trace, (primal, tangent), aval, [trace.dual(p, t) for p, t in held])
-    trace.loans.append(loan)
-    return loan.local
+    borrow = Borrow(trace, (primal, tangent), aval, [trace.dual(p, t) for p, t in held])
+    trace.borrows.append(borrow)
+    return borrow.local
 
 
 def give_back(trace: Any) -> None:
     """Write what the function has written to borrowed values back to both originals."""
-    for loan in trace.loans:
-        if loan.changed:
-            primal, tangent = loan.originals
-            duals = [trace.lower(c) for c in loan.local.contents]
-            final: Any = loan.local.aval
+    for borrow in trace.borrows:
+        if borrow.changed:
+            primal, tangent = borrow.originals
+            duals = [trace.lower(c) for c in borrow.local.contents]
+            final: Any = borrow.local.aval
             final.write(primal, [p for p, _ in duals])
             dense = [zeros(typeof(p).tangent_type()) if t is None else t for p, t in duals]
             final.tangent_type().write(tangent, dense)

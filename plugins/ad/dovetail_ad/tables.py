@@ -52,7 +52,7 @@ transpose_rules: RuleTable[Rule] = RuleTable(
     "ad.transpose",
     signature=TransposeRule,
     law="transpose",
-    empty="well where no rule of ad.jvp applies the row to a tangent; else an error says so",
+    empty="well where no rule of ad.jvp applies the primitive to a tangent; else an error says so",
 )
 partial_eval_rules: RuleTable[Rule] = RuleTable(
     "ad.partial_eval",

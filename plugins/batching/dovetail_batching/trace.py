@@ -20,7 +20,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
-from dovetail_core.interpret.mutable import Loan, apply_local, concerns, refuse_lent
+from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.types.algebra import algebra
@@ -139,20 +139,20 @@ def _leading(aval: Any, depth: int) -> Any:
 class BatchTrace(LiftTrace[Batched]):
     """Runs operations on batched values by the rules of ``batching.batch``."""
 
-    __slots__ = ("axis", "loans", "loan_dims")
+    __slots__ = ("axis", "borrows", "borrow_dims")
     carrier: BatchCarrier
     what = "vmap"
 
     def __init__(self, parent: Trace, carrier: BatchCarrier) -> None:
         super().__init__(parent, carrier, batch_rules)
         self.axis = carrier.axis
-        self.loans: list[Loan] = []
-        self.loan_dims: list[int] = []
+        self.borrows: list[Borrow] = []
+        self.borrow_dims: list[int] = []
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful:
-            if self.loans:
-                refuse_lent(self.loans, args, "vmap")
+            if self.borrows:
+                refuse_borrowed(self.borrows, args, "vmap")
             if concerns(self, primitive, args):
                 return apply_local(self, primitive, args, params)
         values: list[Any] = []
@@ -276,8 +276,8 @@ def batch_values(
             inputs = [_input(trace, x, d) for x, d in zip(args, dims)]
             outs = run_under(trace, f, *inputs)
         found = [trace.lower(x) for x in outs]
-        for loan, dim in zip(trace.loans, trace.loan_dims):
-            _give_back(trace, loan, dim)
+        for borrow, dim in zip(trace.borrows, trace.borrow_dims):
+            _give_back(trace, borrow, dim)
         return found
     finally:
         trace.ended = True
@@ -291,13 +291,13 @@ def _input(trace: BatchTrace, x: Any, dim: Any) -> Any:
     if not aval.is_mutable:
         return trace.lift((x, dim))
     contents = [trace.lift((c, dim)) for c in aval.read(x)]
-    trace.loans.append(Loan(trace, (x,), trace.carrier.aval((x, dim)), contents))
-    trace.loan_dims.append(dim)
-    return trace.loans[-1].local
+    trace.borrows.append(Borrow(trace, (x,), trace.carrier.aval((x, dim)), contents))
+    trace.borrow_dims.append(dim)
+    return trace.borrows[-1].local
 
 
-def _give_back(trace: BatchTrace, loan: Loan, dim: int) -> None:
-    if loan.changed:
-        x = loan.originals[0]
-        lowered = [trace.lower(c) for c in loan.local.contents]
-        loan.local.aval.write(x, [trace.carrier.arrays(v, True, dim)[0] for v in lowered])
+def _give_back(trace: BatchTrace, borrow: Borrow, dim: int) -> None:
+    if borrow.changed:
+        x = borrow.originals[0]
+        lowered = [trace.lower(c) for c in borrow.local.contents]
+        borrow.local.aval.write(x, [trace.carrier.arrays(v, True, dim)[0] for v in lowered])

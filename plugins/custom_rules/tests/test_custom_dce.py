@@ -31,7 +31,7 @@ def kernel() -> Any:
 
 
 def operations(program: ClosedJaxpr) -> set[str]:
-    """Names of what a program does at last: rows opened, nothing removed any more."""
+    """Names of what a program does at last: calls inlined, nothing removed any more."""
     found: set[str] = set()
     for eqn in program.eqns:
         if eqn.primitive.anonymous:

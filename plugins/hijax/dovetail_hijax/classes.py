@@ -66,7 +66,7 @@ def _batch_whole(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiO
     """The operation over an axis is one again, whose rules are those of this one, mapped."""
     whole = mapped(op, axis)
     operands = [to_front(axis, x, d) for x, d in zip(args, dims)]
-    outs = whole.row.bind(*operands, op=whole)
+    outs = whole.primitive.bind(*operands, op=whole)
     return outs, [_front(a) for a in op.out_flat]
 
 
@@ -89,9 +89,9 @@ def _dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     needs, rest = op.dce(tree_unflatten(op.out_tree, used))
     needed = _flags(op, needs)
     _check_rest(op, rest, needed, used)
-    row = type(rest).row
+    primitive = type(rest).primitive
     return needed, eqn.replace(
-        primitive=row,
+        primitive=primitive,
         invars=[x for x, n in zip(eqn.invars, needed) if n],
         outvars=[v for v, u in zip(eqn.outvars, used) if u],
         params={"op": rest},
@@ -140,7 +140,7 @@ class VJPHiPrimitive(HiOperation):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.row = primitive_of(cls)
+        cls.primitive = primitive_of(cls)
 
 
 def mapped(op: HiOperation, axis: Axis) -> HiOperation:

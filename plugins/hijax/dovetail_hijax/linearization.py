@@ -33,7 +33,7 @@ class LateOperation(Late, Protocol):
     """An operation that is linearized late; hashable."""
 
     @property
-    def row(self) -> Primitive:
+    def primitive(self) -> Primitive:
         """The operation's own primitive."""
         ...
 
@@ -53,12 +53,12 @@ def apply_late(
         *primals, *given, rule=rule, nonzero=nonzero, params=tuple(params.items())
     )
     outs, ts = from_turns(found)
-    return (outs, ts) if rule.row.multiple_results else (outs[0], ts[0])
+    return (outs, ts) if rule.primitive.multiple_results else (outs[0], ts[0])
 
 
 @hi_jvp_p.def_effectful_abstract_eval
 def _jvp_type(*avals: Any, rule: LateOperation, nonzero: tuple[bool, ...], params: Any) -> Any:
-    found = rule.row.infer(avals[: len(nonzero)], dict(params))
+    found = rule.primitive.infer(avals[: len(nonzero)], dict(params))
     return types_in_turns(found.avals), found.effects
 
 

@@ -17,7 +17,7 @@ from .structures import checked, plain, symbolic
 class HiOperation:
     """What is common to the objects of such classes; users subclass ``VJPHiPrimitive``."""
 
-    row: ClassVar[Primitive]
+    primitive: ClassVar[Primitive]
     in_avals: tuple[Any, ...]
     out_aval: Any
     params: dict[str, Any]
@@ -56,7 +56,7 @@ class HiOperation:
             TypeError: they are of others; names the argument's path and both types.
         """
         leaves = checked(repr(self), args, self.in_avals, said=("was applied to", "argument"))
-        return tree_unflatten(self.out_tree, self.row.bind(*leaves, op=self))
+        return tree_unflatten(self.out_tree, self.primitive.bind(*leaves, op=self))
 
     # What a subclass defines.
 

@@ -1,4 +1,4 @@
-"""High primitives: rows whose rules are the methods of an object."""
+"""High primitives: their rules are the methods of an object."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .structures import plain, symbolic
 
 
 class HiPrimitive:
-    """An operation on high values. Subclass it, define methods, and make one object: the row.
+    """An operation on high values. Subclass it, define methods, and make one object: the primitive.
 
-    ``abstract_eval`` and ``to_lo`` are needed; each other method is the row's rule in one table,
-    and a table whose method is not defined does as it does for any row without that rule.
+    ``abstract_eval`` and ``to_lo`` are needed; each other method is its rule in one table,
+    and a table whose method is not defined does as for any primitive without that rule.
     ``name`` is unique among installed packages; a primitive with ``multiple_results`` takes and
     returns lists.
     """
@@ -25,17 +25,17 @@ class HiPrimitive:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.row = row = Primitive(
+        self.primitive = primitive = Primitive(
             name, multiple_results=self.multiple_results, module=type(self).__module__
         )
-        row.is_high = self.is_high
-        row.def_effectful_abstract_eval(self._infer)
-        row.rules = {
+        primitive.is_high = self.is_high
+        primitive.def_effectful_abstract_eval(self._infer)
+        primitive.rules = {
             table: getattr(self, made)
             for method, (table, made) in _METHODS.items()
             if getattr(type(self), method) is not getattr(HiPrimitive, method)
         }
-        row.rules["to_lo"] = self.to_lo
+        primitive.rules["to_lo"] = self.to_lo
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -44,7 +44,7 @@ class HiPrimitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply to values, high and low, under the current trace."""
-        return self.row.bind(*args, **params)
+        return self.primitive.bind(*args, **params)
 
     def is_high(self, **params: Any) -> bool:
         """Whether the operation must be lowered by ``to_lo`` (with these parameters)."""

@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 def example(name: str) -> ModuleType:
-    """The module of an example; loaded once, because its rows have names."""
+    """The module of an example; loaded once, because its primitives have names."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, EXAMPLES / name / f"{name}.py")
         assert spec is not None and spec.loader is not None

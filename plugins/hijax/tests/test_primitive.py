@@ -1,4 +1,4 @@
-"""High primitives as rows: their methods are their rules, and what is missing is named."""
+"""High primitives: their methods are their rules, and what is missing is named."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Scaled(HiPrimitive):
         if not any(needed):
             return [False, False], None
         return [True, needed[0]], eqn if needed[0] else eqn.replace(
-            primitive=sine_p.row, invars=eqn.invars[:1], outvars=eqn.outvars[1:], params={}
+            primitive=sine_p.primitive, invars=eqn.invars[:1], outvars=eqn.outvars[1:], params={}
         )
 
 
@@ -89,7 +89,7 @@ def test_dead_results_by_its_own_rule():
     program = dovetail.make_jaxpr(lambda x, y: scaled_p.bind(x, y))(X, X)
     reduced, needed = dce_closed(program, [False, True])
     assert used["dce [False, True]"] == 1 and needed == [True, False]
-    assert [e.primitive for e in reduced.eqns] == [sine_p.row]
+    assert [e.primitive for e in reduced.eqns] == [sine_p.primitive]
 
 
 def test_high_by_its_parameters():
@@ -98,8 +98,10 @@ def test_high_by_its_parameters():
 
 
 def test_its_name_is_a_rows():
-    assert repr(sine_p) == "test.sine" and isinstance(sine_p.row, Primitive)
-    assert Sine("test.sine").row is not sine_p.row  # the same module may define it again
+    assert repr(sine_p) == "test.sine" and isinstance(sine_p.primitive, Primitive)
+    assert (
+        Sine("test.sine").primitive is not sine_p.primitive
+    )  # the same module may define it again
 
     class Elsewhere(Sine):
         pass

@@ -1,4 +1,4 @@
-"""The rows of references: making, reading, writing, accumulating, freezing and freeing them.
+"""The primitives of references: making, reading, writing, accumulating, freezing and freeing them.
 
 ``ref.get``, ``ref.set``, ``ref.swap`` and ``ref.addupdate`` take the reference, the value if there
 is one, and the operands of the index, whose static part is the parameter ``index`` (see
@@ -26,7 +26,7 @@ freeze_p = Primitive("ref.freeze", stateful=True)
 free_p = Primitive("ref.free", stateful=True, multiple_results=True)
 
 VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}
-"""The rows that change what a reference holds, and what messages say of them."""
+"""The primitives that change what a reference holds, and what messages say of them."""
 
 
 @new_p.def_abstract_eval

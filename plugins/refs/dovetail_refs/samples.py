@@ -1,6 +1,7 @@
 """Sample programs that make and use references, for tests by the matrix.
 
-The rows of references take references, which are no samples; calls of programs that make them are.
+The primitives of references take references, which are no samples; calls of programs that make
+them are.
 """
 
 from __future__ import annotations

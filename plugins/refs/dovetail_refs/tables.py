@@ -25,5 +25,5 @@ discharge_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "refs.discharge",
     signature=DischargeRule,
     law="discharge",
-    empty="well where the row takes no mutable values",
+    empty="well where the primitive takes no mutable values",
 )

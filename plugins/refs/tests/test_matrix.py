@@ -1,4 +1,4 @@
-"""Programs that make references under every column that has a law."""
+"""Programs that make references under every table that has a law."""
 
 from __future__ import annotations
 

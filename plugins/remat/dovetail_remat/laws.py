@@ -1,4 +1,4 @@
-"""The law of the column ``remat.cost``."""
+"""The law of the table ``remat.cost``."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ MANIFEST = Manifest(
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
     primitives=(
         "dovetail_remat.primitive",
-        "dovetail_remat.loops.rows",
+        "dovetail_remat.loops.primitives",
         "dovetail_remat.loops.second",
     ),
     tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
@@ -36,7 +36,7 @@ MANIFEST = Manifest(
             "dovetail_remat.rules.batching",
             "dovetail_remat.loops.rules.batching",
         ),
-        "eval": ("dovetail_remat.rules.running.placement",),
+        "eval": ("dovetail_remat.rules.running",),
         "dce": ("dovetail_remat.loops.rules.dce",),
         "to_lo": ("dovetail_remat.loops.rules.lowering",),
         "remat.cost": ("dovetail_remat.rules.cost",),

@@ -1,4 +1,4 @@
-"""The rows ``remat`` (a call whose values are computed again), ``name`` and ``place``."""
+"""The primitives ``remat`` (a call whose values are computed again), ``name`` and ``place``."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def _inside(
     loop: tuple[str, ...],
     memory: str,
 ) -> SavedResidual | None:
-    """The operation that defines a result of a row with one sub-program, if it is inside."""
+    """The operation that defines a result of a primitive with one sub-program, if it is inside."""
     if eqn.primitive.regions is None:
         return None
     interface: RegionInterface = eqn.primitive.regions(eqn.params)

@@ -1,4 +1,4 @@
-"""Sample inputs of the rows of this plugin, for tests by the matrix."""
+"""Sample inputs of the primitives of this plugin, for tests by the matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _X = np.linspace(-1.0, 1.5, 6, dtype=np.float32).reshape(2, 3)
 
 
 def samples() -> Iterator[Sample]:
-    """The samples of all rows."""
+    """The samples of all primitives."""
     for x in (_X, np.float32(2), np.arange(3, dtype=np.int32), np.zeros((0, 2), np.float32)):
         tags = frozenset({"empty"}) if np.size(x) == 0 else frozenset[str]()
         yield Sample(name_p, (x,), {"name": "value"}, tags)

@@ -1,1 +1,1 @@
-"""Rules of the rows of boxes."""
+"""Rules of the primitives of boxes."""

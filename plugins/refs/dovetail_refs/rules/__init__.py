@@ -1,1 +1,1 @@
-"""Rules of the rows of references."""
+"""Rules of the primitives of references."""

@@ -1,4 +1,4 @@
-"""How a loop is described in the parameters of the rows behind checkpointed loops."""
+"""How a loop is described in the parameters of the primitives behind checkpointed loops."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Loop:
 
     @classmethod
     def of(cls, params: dict[str, Any]) -> Loop:
-        """The loop that parameters of one of the rows describe."""
+        """The loop that the parameters of one of these primitives describe."""
         return cls(**{f.name: params[f.name] for f in fields(cls)})
 
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of the rows."""
+        """Parameters of these primitives."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:

@@ -12,7 +12,7 @@ from dovetail_core import lift_structures
 
 from .description import Loop, regions_of
 from .machine import pick
-from .rows import forward_p, reverse_p
+from .primitives import forward_p, reverse_p
 from .second import operands_of
 
 Carrier = Any

@@ -10,7 +10,7 @@ from dovetail_core.interpret.mutable import without_mutable
 
 from .description import Loop
 from .effects import check_effects
-from .rows import loop_p
+from .primitives import loop_p
 from .schemes import LONGEST, Online, Scheme
 
 
@@ -27,7 +27,7 @@ class LoopCheckpointing:
             )
 
     def scan(self, what: str, scheme: Any, operands: Sequence[Any], params: dict[str, Any]) -> Any:
-        """A loop of a known number of steps: ``params`` are those of the row ``scan``."""
+        """A loop of a known number of steps: ``params`` are those of ``scan``."""
         self.check(what, scheme)
         loop = Loop(
             params["program"], None, params["num_consts"], params["num_carry"], params["length"],
@@ -39,7 +39,7 @@ class LoopCheckpointing:
     def while_loop(
         self, what: str, scheme: Any, operands: Sequence[Any], params: dict[str, Any]
     ) -> Any:
-        """A loop of any number of steps: ``params`` are those of the row ``while``."""
+        """A loop of any number of steps: ``params`` are those of ``while``."""
         self.check(what, scheme)
         if not isinstance(scheme, Online):
             raise ValueError(

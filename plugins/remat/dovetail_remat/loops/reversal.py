@@ -107,7 +107,7 @@ class Reversal:
 
 
 def run_reverse(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    """``checkpointed_reverse`` in plain loops: see the row."""
+    """``checkpointed_reverse`` in plain loops: see the primitive."""
     loop, unknown, given = Loop.of(params), params["unknown"], params["given"]
     start = 1 + loop.parts(unknown)[1].count(False) if params["cached"] else 0
     middle = start + unknown.count(False)

@@ -1,4 +1,4 @@
-"""Samples of the rows behind checkpointed loops."""
+"""Samples of the primitives behind checkpointed loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dovetail_core import ClosedJaxpr, ShapedArray, stage_closed
 from dovetail_core.testing import Sample
 
 from .description import Loop
-from .rows import loop_p, reverse_p
+from .primitives import loop_p, reverse_p
 from .schemes import Binomial, Online, Periodic
 from .second import second_p
 

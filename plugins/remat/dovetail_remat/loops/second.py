@@ -16,7 +16,7 @@ from dovetail_core.types.algebra import zeros
 from .description import Loop
 from .doubling import doubled
 from .machine import pick
-from .rows import is_high, reverse_p, reverse_type
+from .primitives import is_high, reverse_p, reverse_type
 
 
 def operands_of(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, int, int]:
@@ -29,7 +29,7 @@ def operands_of(params: dict[str, Any], operands: Sequence[Any]) -> tuple[int, i
 
 
 def run_second(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    """``checkpointed_second`` by a reverse pass: see the row."""
+    """``checkpointed_second`` by a reverse pass: see the primitive."""
     loop, unknown, given = Loop.of(params), params["unknown"], params["given"]
     start, middle, end = operands_of(params, operands)
     dotted = iter(params["dotted"])

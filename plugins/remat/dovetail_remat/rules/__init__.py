@@ -1,1 +1,1 @@
-"""Rules of the rows ``remat`` and ``name``."""
+"""Rules of the primitives ``remat``, ``name`` and ``place``."""

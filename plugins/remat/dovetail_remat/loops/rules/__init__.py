@@ -1,1 +1,1 @@
-"""Rules of the rows behind checkpointed loops."""
+"""Rules of the primitives behind checkpointed loops."""

@@ -9,8 +9,8 @@ from dovetail_batching import batch_rules, carrier_of
 from dovetail_core import lift_call
 
 from ..lifting import lifted_reverse
+from ..primitives import reverse_p
 from ..reversal import run_reverse
-from ..rows import reverse_p
 from ..second import operands_of, run_second, second_p
 
 

@@ -8,7 +8,7 @@ from dovetail_core.types.effects import lasting
 
 from ..description import Loop
 from ..machine import pick
-from ..rows import forward_p, loop_p, reverse_p
+from ..primitives import forward_p, loop_p, reverse_p
 from ..second import operands_of, second_p
 from ..steps import reduced_loop
 

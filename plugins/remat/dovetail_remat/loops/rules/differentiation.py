@@ -20,7 +20,7 @@ from ..description import Loop, regions_of
 from ..doubling import dotted_outputs, doubled
 from ..effects import check_known, silent
 from ..machine import pick
-from ..rows import forward_p, linear_p, loop_p, reverse_p
+from ..primitives import forward_p, linear_p, loop_p, reverse_p
 from ..steps import Flags, known_loop, reduced_loop
 
 

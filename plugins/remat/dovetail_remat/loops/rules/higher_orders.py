@@ -18,7 +18,7 @@ from dovetail_core.types.algebra import zeros
 
 from ..description import Loop
 from ..machine import pick
-from ..rows import loop_p, reverse_p
+from ..primitives import loop_p, reverse_p
 from ..second import operands_of, run_second, second_p
 
 

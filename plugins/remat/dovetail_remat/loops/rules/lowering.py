@@ -8,7 +8,7 @@ from dovetail_core import to_lo_rules
 from dovetail_core.interpret.lowering import LowCarrier
 
 from ..lifting import lifted_forward, lifted_reverse
-from ..rows import forward_p, reverse_p
+from ..primitives import forward_p, reverse_p
 
 
 @to_lo_rules.register(forward_p)

@@ -1,4 +1,7 @@
-"""Differentiating a checkpointed call: keep what the policy allows, record the rest for later."""
+"""Differentiating checkpointed calls, and the identities ``name`` and ``place``.
+
+Of a call the known part runs now and keeps what its policy allows; the rest is recorded.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,15 @@ from typing import Any
 from dovetail_ad import (
     LinearTrace,
     is_linear,
+    jvp_rules,
     partial_eval_rules,
     transpose_program,
     transpose_rules,
 )
 
-from ...parts import Parts, barriers, joined
-from ...primitive import place_p, remat_p
-from .by_policy import parts_of
+from ..parts import Parts, barriers, joined
+from ..primitive import name_p, place_p, remat_p
+from .splitting import parts_of
 
 
 @partial_eval_rules.register(remat_p)
@@ -66,3 +70,22 @@ def _remat_transpose(
     found = iter(remat_p.bind(*values, *cts, **params))
     have = iter(nonzero)
     return [next(found) if live and next(have) else None for live in linear]
+
+
+@jvp_rules.register(name_p)
+def _name_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, name: str) -> tuple[Any, Any]:
+    return name_p.bind(primals[0], name=name), tangents[0]
+
+
+@jvp_rules.register(place_p)
+def _place_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, src: str, dst: str
+) -> tuple[Any, Any]:
+    """A tangent is as large as its primal, and is kept as long."""
+    out, tangent = (place_p.bind(x, src=src, dst=dst) for x in (primals[0], tangents[0]))
+    return out, tangent
+
+
+@transpose_rules.register(place_p)
+def _place_transpose(cotangent: Any, x: Any, *, src: str, dst: str) -> list[Any]:
+    return [place_p.bind(cotangent, src=dst, dst=src) if is_linear(x) else None]

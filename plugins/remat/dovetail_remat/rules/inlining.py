@@ -1,4 +1,4 @@
-"""Opening calls in a checkpointed program, so that a policy sees the operations inside of them."""
+"""Inlining calls in a checkpointed program, so that a policy sees the operations inside of them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from dovetail_core import (
 )
 from dovetail_core.rules.evaluation import at_their_types
 
-from ...primitive import remat_p
-from ...verdicts import Policy, Recompute, verdict
+from ..primitive import remat_p
+from ..verdicts import Policy, Recompute, verdict
 
 Wanted = Callable[[Eqn], bool]
 
 
-def opened(program: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
+def inlined(program: ClosedJaxpr, policy: Policy) -> ClosedJaxpr:
     """The program with calls replaced by their operations where the policy keeps one of those.
 
     Values inside of branches cannot be kept alone: the policy decides on those whole.
     """
-    return opened_at(program, lambda e: _keeps_within(e, policy))
+    return inlined_where(program, lambda e: _keeps_within(e, policy))
 
 
-def opened_all(program: ClosedJaxpr) -> ClosedJaxpr:
+def inlined_all(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program with all calls replaced by their operations, checkpointed calls excepted."""
-    return opened_at(program, lambda e: e.primitive is not remat_p)
+    return inlined_where(program, lambda e: e.primitive is not remat_p)
 
 
-def opened_at(program: ClosedJaxpr, wanted: Wanted) -> ClosedJaxpr:
+def inlined_where(program: ClosedJaxpr, wanted: Wanted) -> ClosedJaxpr:
     """The program with those calls replaced by their operations that are ``wanted``."""
     if not any(_inner(e) is not None and wanted(e) for e in program.eqns):
         return program
@@ -49,10 +49,10 @@ def opened_at(program: ClosedJaxpr, wanted: Wanted) -> ClosedJaxpr:
 def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     """The program of an equation that does nothing but call it."""
     if eqn.primitive.regions is None or eqn.primitive.anonymous:
-        return None  # an anonymous row carries rules of its own
+        return None  # an anonymous primitive carries rules of its own
     origin = jvp_rules.origins.get(eqn.primitive)
     if origin is not None and origin.kind != "derived":
-        return None  # opening it would lose a derivative of its own
+        return None  # inlining it would lose a derivative of its own
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
     if len(interface.regions) != 1 or interface.is_loop or interface.control is not None:
         return None

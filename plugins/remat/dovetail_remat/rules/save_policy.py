@@ -17,10 +17,10 @@ from dovetail_core import (
     slots_of,
 )
 
-from ...parts import without
-from ...primitive import name_p
-from ...verdicts import Offloadable, Policy, Recompute, verdict
-from .opening import opened
+from ..parts import without
+from ..primitive import name_p
+from ..verdicts import Offloadable, Policy, Recompute, verdict
+from .inlining import inlined
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Kept:
 
 
 def kept_of(program: ClosedJaxpr, policy: Policy) -> Kept:
-    """What a policy keeps of a program whose calls are opened."""
+    """What a policy keeps of a program whose calls are inlined."""
     eqns: list[Eqn] = []
     values: dict[Var, Offloadable | None] = {}
     again: dict[int, Eqn] = {}
@@ -86,7 +86,7 @@ def _loop(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | N
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
     if not interface.is_loop or interface.is_open_ended:
         return None
-    inner = [kept_of(opened(r.program, policy), policy) for r in interface.regions]
+    inner = [kept_of(inlined(r.program, policy), policy) for r in interface.regions]
     if not any(kept.values for kept in inner):
         return None
     operands, results = slots_of(interface, eqn.invars)

@@ -1,4 +1,4 @@
-"""The rows behind checkpointed loops.
+"""The primitives behind checkpointed loops.
 
 ``checkpointed_loop`` is a loop that says how it is to be reversed. When it is linearized it becomes
 ``checkpointed_forward``, which also keeps states, and ``checkpointed_linear``, the linear rest. The

@@ -1,4 +1,6 @@
-"""Moving a value between the memories of a device: at once, and inside of compiled programs."""
+"""Running checkpointed calls, behind a barrier that keeps compilers off them, and moving values
+between the memories of a device: at once, and inside of compiled programs.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,38 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import Array, device_put, reference_rules, stablehlo_rules
-from dovetail_core import def_impl
+from dovetail_backends import Array, device_put, evaluate, reference_rules, stablehlo_rules
+from dovetail_core import ClosedJaxpr, def_impl
 
-from ...primitive import place_p
+from ..primitive import place_p, remat_p
 
 _ONE_MEMORY = frozenset({"cpu", "reference"})
 """Platforms on which the memories of a device are one and the same: nothing is moved there."""
+
+
+@stablehlo_rules.register(remat_p)
+def _remat_stablehlo(
+    b: Any,
+    *operands: Any,
+    program: ClosedJaxpr,
+    policy: Any,
+    prevent_cse: bool | tuple[bool, ...],
+    differentiated: bool,
+    effects: str,
+) -> list[Any]:
+    if differentiated and prevent_cse:
+        flags = prevent_cse if isinstance(prevent_cse, tuple) else (True,) * len(operands)
+        behind = [x for x, f in zip(operands, flags) if f]
+        if behind:
+            avals = [x.aval for x in behind]
+            found = iter(b.op("stablehlo.optimization_barrier", behind, avals))
+            operands = tuple(next(found) if f else x for x, f in zip(operands, flags))
+    return b.inline(program, operands)
+
+
+@reference_rules.register(remat_p)
+def _remat_reference(*args: Any, program: ClosedJaxpr, **params: Any) -> list[Any]:
+    return evaluate(program, *args)
 
 
 @def_impl(place_p)

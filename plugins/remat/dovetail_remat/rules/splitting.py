@@ -14,14 +14,14 @@ from dovetail_core import (
     stage_closed,
 )
 
-from ...budget.limit import Limit
-from ...budget.plan import listener, planned
-from ...effects import has_io
-from ...parts import Parts, Stage, forward_program
-from ...primitive import place_p
-from ...verdicts import Policy
-from .keeping import Kept, kept_of
-from .opening import opened, opened_all, opened_at
+from ..budget.limit import Limit
+from ..budget.plan import listener, planned
+from ..effects import has_io
+from ..parts import Parts, Stage, forward_program
+from ..primitive import place_p
+from ..verdicts import Policy
+from .inlining import inlined, inlined_all, inlined_where
+from .save_policy import Kept, kept_of
 
 
 def parts_of(
@@ -50,9 +50,9 @@ def _make(
 ) -> Parts:
     split = split_program(program, unknown)
     if isinstance(policy, Limit):
-        return planned(split, opened_all(split.known), opened_all(split.linear), policy)
-    known = split.known if policy is None else opened(split.known, policy)
-    known = known if replay else opened_at(known, has_io)
+        return planned(split, inlined_all(split.known), inlined_all(split.linear), policy)
+    known = split.known if policy is None else inlined(split.known, policy)
+    known = known if replay else inlined_where(known, has_io)
     kept_values = Kept(known) if policy is None else kept_of(known, policy)
     known, saved = kept_values.program, kept_values.values
     if not replay:

@@ -1,4 +1,4 @@
-"""The anonymous row itself: its text, rules of any table, late rules, lowering, lifetimes."""
+"""The anonymous primitive itself: its text, rules of any table, late rules, lowering, lifetimes."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ class Pairs(Carrier[Any, Any]):
         return None
 
 
-def test_a_column_of_a_third_party_keeps_rules_that_it_does_not_know() -> None:
-    """Under it a function stays one row, whose dce rule is asked for results of which any part is
-    used."""
+def test_a_table_of_a_third_party_keeps_rules_that_it_does_not_know() -> None:
+    """Under it a function stays one primitive, whose dce rule is asked for results of which any
+    part is used."""
     from dovetail_core import dce_closed
 
     seen: list[Any] = []

@@ -1,3 +1,0 @@
-"""Differentiating checkpointed calls."""
-
-from . import identities as identities, rules as rules

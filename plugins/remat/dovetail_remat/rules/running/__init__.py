@@ -1,3 +1,0 @@
-"""Running checkpointed calls."""
-
-from . import placement as placement, rules as rules
