@@ -97,11 +97,10 @@ def test_high_by_its_parameters():
     assert not dovetail.make_jaxpr(lambda x: scaled_p.bind(x, x, low=True))(X).is_high
 
 
-def test_its_name_is_a_rows():
+def test_its_name_is_a_primitives():
     assert repr(sine_p) == "test.sine" and isinstance(sine_p.primitive, Primitive)
-    assert (
-        Sine("test.sine").primitive is not sine_p.primitive
-    )  # the same module may define it again
+    # The same module may define it again.
+    assert Sine("test.sine").primitive is not sine_p.primitive
 
     class Elsewhere(Sine):
         pass
