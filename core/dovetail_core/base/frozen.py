@@ -20,12 +20,15 @@ def frozen(x: Array) -> Array:
     """
     if not x.flags.writeable and not isinstance(x.base, np.ndarray):
         return x
-    of, copy = _copies.get(id(x), (None, None))
-    found = copy() if copy is not None and of is not None and of() is x else None
-    if found is None or not _same_bits(x, found):
-        found = np.array(x)
-        found.flags.writeable = False
-        _copies[id(x)] = ref(x, _forget(id(x))), ref(found)
+    bits = None if x.dtype.hasobject else x.tobytes()
+    known = _copies.get(id(x))
+    if known is not None and known[0]() is x:
+        found = known[1]()
+        if found is not None and bits is not None and found.base == bits and _alike(found, x):
+            return found
+    found = np.array(x) if bits is None else np.ndarray(x.shape, x.dtype, bits)
+    found.flags.writeable = False
+    _copies[id(x)] = ref(x, _forget(id(x))), ref(found)
     return found
 
 
@@ -37,5 +40,5 @@ def _forget(key: int) -> Any:
     return forget
 
 
-def _same_bits(x: Array, y: Array) -> bool:
-    return x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes()
+def _alike(x: Array, y: Array) -> bool:
+    return x.shape == y.shape and x.dtype == y.dtype

@@ -5,16 +5,16 @@ To Python ``1``, ``1.0`` and ``True`` are one key, so are ``0.0`` and ``-0.0``, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from marshal import dumps
+from operator import itemgetter
 from struct import pack
 from typing import Any, cast
 
 import numpy as np
 
 _sure: set[type] = {str, bytes, type(None), type(...), type}  # equal ones of these are the same
-_MARSHAL = 2  # the last version whose bytes do not depend on which objects are one
 
 
 def exact_key(value: Any) -> Any:
@@ -43,63 +43,58 @@ class ParameterKeys:
     """Makes the keys of one primitive's parameters, a walk through whose values would cost more
     than all else at the tracing of an operation.
 
-    ``marshal`` writes Python's own numbers, strings and tuples by type and bits, three times as
-    quickly. Parameters of other types, such as dtypes, stand beside what it writes; which these
-    are is learnt. A look-up is ``entries[keys.of(params)]``, with ``dumps(params, 2)`` for
-    ``keys.of(params)`` while ``plain``, and may raise ValueError where nothing is found; what is
-    stored is stored under :meth:`new`.
+    ``marshal`` writes Python's own numbers and tuples of them by type and bits, three times as
+    quickly (2 is its last version whose bytes do not depend on which objects are one). Which
+    parameters are such is learnt from the first ones; the others, whose values mostly are what they
+    compare as (None, names, dtypes), stand beside what it writes. A look-up is
+    ``entries[keys.of(params)]``; what is stored is stored under :meth:`new`.
     """
 
-    __slots__ = ("plain", "_apart", "_exact")
+    __slots__ = ("_count", "_numbers", "_others")
 
     def __init__(self) -> None:
-        self.plain = True
-        self._apart: tuple[str, ...] = ()
-        self._exact = False
+        self._count = _UNSEEN
 
     def of(self, params: dict[str, Any]) -> Any:
         """The key to look up."""
-        if self._exact:
-            return tuple([(k, exact_key(v)) for k, v in params.items()])
-        if not self._apart:
-            return dumps(params, _MARSHAL)
-        rest = params.copy()
-        value = rest.pop(self._apart[0], None)
-        if value.__class__ not in _sure:
-            value = _other_key(value)
-        if len(self._apart) == 1:
-            return value, dumps(rest, _MARSHAL)
-        others = [_other_key(rest.pop(name, None)) for name in self._apart[1:]]
-        return value, *others, dumps(rest, _MARSHAL)
+        if len(params) != self._count:
+            return _walked(params)
+        try:
+            numbers = dumps(self._numbers(params), 2)
+            if self._others is None:
+                return numbers
+            others = self._others(params)
+        except (KeyError, ValueError):  # other names; something else among numbers
+            return _walked(params)
+        for value in others:
+            if value.__class__ not in _sure:
+                return numbers, tuple(map(exact_key, others))
+        return numbers, others
 
     def new(self, params: dict[str, Any]) -> Any:
         """The key to store something under."""
-        if not self._exact and _has_buffers(params.values()):
-            self._exact, self.plain = True, False  # marshal writes their bytes, not their type
-        try:
-            return self.of(params)
-        except ValueError:
-            others = [k for k, v in params.items() if k not in self._apart and not _is_plain(v)]
-            self._apart, self.plain = (*self._apart, *others), False
+        if self._count == _UNSEEN:
+            numbers = [k for k, v in params.items() if v.__class__ in _NUMBERS]
+            self._numbers = itemgetter(*numbers) if numbers else len
+            others = [k for k in params if k not in numbers]
+            self._others = _getter(others) if others else None
+            self._count = len(params)
+        if self._count != _WALKED and _has_buffers(params.values()):
+            self._count = _WALKED  # marshal writes the bytes of these, not their type
         return self.of(params)
 
 
-def _is_plain(value: Any) -> bool:
-    try:
-        dumps(value, _MARSHAL)
-    except ValueError:
-        return False
-    return True
+_NUMBERS = frozenset({int, float, complex, bool, tuple})
+_UNSEEN, _WALKED = -1, -2
 
 
-def _other_key(value: Any) -> Any:
-    cls = value.__class__
-    if cls in _sure:
-        return value
-    if issubclass(cls, tuple):
-        plain = tuple(value)  # of a named tuple
-        return (cls, dumps(plain, _MARSHAL)) if _is_plain(plain) else exact_key(value)
-    return exact_key(value)
+def _walked(params: dict[str, Any]) -> Any:
+    return tuple([(k, exact_key(v)) for k, v in params.items()])
+
+
+def _getter(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """The values of these names, as a tuple also where there is only one."""
+    return itemgetter(*names) if len(names) > 1 else lambda params: (params[names[0]],)
 
 
 def _has_buffers(values: Iterable[Any]) -> bool:

@@ -6,7 +6,7 @@ import sys
 from contextvars import ContextVar
 from itertools import islice
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .scopes import Scope
 
@@ -29,15 +29,12 @@ def _hide(frame: FrameType) -> bool:
     return package in _hidden_packages or package.startswith("dovetail_")
 
 
-class Source:
+class Source(NamedTuple):
     """A place in the user's code: a code object and an instruction, resolved when printed."""
 
-    __slots__ = ("code", "lasti", "scope")
-
-    def __init__(self, code: CodeType, lasti: int, scope: str) -> None:
-        self.code = code
-        self.lasti = lasti
-        self.scope = scope
+    code: CodeType
+    lasti: int
+    scope: str
 
     @property
     def filename(self) -> str:
@@ -75,15 +72,19 @@ def user_source(depth: int = 1) -> Source | None:
     frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         code = frame.f_code
-        hidden = _is_hidden.get(code.co_filename)
+        hidden = _known(code.co_filename)
         if hidden is None:
             hidden = _hide(frame)
             if not code.co_filename.startswith("<"):  # "<string>" may be anybody's
                 _is_hidden[code.co_filename] = hidden
         if not hidden:
-            return Source(code, frame.f_lasti, _scope.get())
+            return _new(Source, (code, frame.f_lasti, _scope.get()))
         frame = frame.f_back
     return None
+
+
+_known = _is_hidden.get
+_new: Any = getattr(tuple, "__new__")  # noqa: B009  # one is made for each operation
 
 
 def registering_place() -> tuple[str, int]:

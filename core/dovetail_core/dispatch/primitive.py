@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from marshal import dumps
 from typing import Any, NamedTuple, NoReturn, TypeVar, final
 
 from ..base.errors import MissingRule, RegistryError
@@ -207,12 +206,8 @@ class Primitive:
             return self._infer(avals, params)
         memo = self._memo
         try:
-            if not params:
-                return memo[avals]
-            if self.keys.plain:
-                return memo[avals, dumps(params, 2)]
-            return memo[avals, self.keys.of(params)]
-        except (KeyError, ValueError):
+            return memo[(avals, self.keys.of(params)) if params else avals]
+        except KeyError:
             pass
         except TypeError:  # an unhashable parameter
             return self._infer(avals, params)

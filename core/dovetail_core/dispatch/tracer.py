@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator import index
+from operator import attrgetter, index
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ..base import errors
@@ -147,4 +147,4 @@ def check_alive(tracer: Tracer[Any]) -> None:
         )
 
 
-register_type(Tracer, lambda x: x.aval)
+register_type(Tracer, attrgetter("aval"))

@@ -167,16 +167,17 @@ def lift_program(
     wanted: tuple[Any, ...] | None = None,
 ) -> tuple[ClosedJaxpr, tuple[Any, ...]]:
     """:func:`lift_function` of a program; remembered with the program."""
-    key = (type(carrier), carrier.key, structures, wanted, trace_context())
-    found = program.cache.get(key)
-    if found is None:
-        f = jaxpr_as_fun(program)
-        found = program.cache[key] = lift_function(
-            carrier,
-            lambda *values: lift_call(carrier, f, values),
-            program.in_avals,
-            structures,
-            wanted,
-            program.jaxpr.name,
-        )
-    return found
+    key = (type(carrier), carrier.key, structures, trace_context())
+    as_they_come = program.cache.get((key, None))
+    if as_they_come is not None and as_they_come[1] == wanted:
+        return as_they_come
+
+    def make() -> tuple[ClosedJaxpr, tuple[Any, ...]]:
+        f, name = jaxpr_as_fun(program), program.jaxpr.name
+
+        def lifted(*values: V) -> list[V]:
+            return lift_call(carrier, f, values)
+
+        return lift_function(carrier, lifted, program.in_avals, structures, wanted, name)
+
+    return program.memo((key, wanted), make)

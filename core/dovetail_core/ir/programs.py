@@ -139,9 +139,10 @@ class Jaxpr:
         return [v.aval for v in self.outvars]
 
     def replace(self, **changes: Any) -> Jaxpr:
-        """A copy with some fields replaced; effects are collected again if equations change."""
-        fields = {k: getattr(self, k) for k in Jaxpr.__slots__[:-3]}
-        if "eqns" in changes or "invars" in changes or "constvars" in changes:
+        """A copy with some fields replaced; effects are collected again if they may change."""
+        fields = {k: getattr(self, k) for k in _FIELDS}
+        moved = "invars" in changes or "constvars" in changes
+        if "eqns" in changes or (moved and (self.effects or changes.get("mut_types"))):
             fields["effects"] = None
         return Jaxpr(**{**fields, **changes})
 
@@ -161,6 +162,7 @@ class Jaxpr:
         return self._hash
 
 
+_FIELDS = Jaxpr.__slots__[:-3]
 _missing: Any = object()
 
 

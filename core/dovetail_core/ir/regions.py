@@ -9,9 +9,8 @@ results, and giving an operand another kind (a constant that is written becomes 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from ..types.effects import Effect, InputEffect
 from .programs import ClosedJaxpr
@@ -20,36 +19,57 @@ CONTROL = -1
 """In ``Region.results``: the output is the loop's predicate, not a result of the primitive."""
 
 
-class Kind(Enum):
+class Kind:
     """What the regions see of an operand, or make of a result.
 
     Operands come in the order of these kinds, and so do the inputs of each region; results come
     with carried ones first and stacked ones last, and so do its outputs.
+
+    Attributes:
+        rank: the place in that order; loop variables are of one rank.
+        carried: whether it is a loop variable.
+        leading: whether an operand or result has a leading axis that the regions do not see.
     """
 
-    CONTROL = 0
+    # No Enum, whose members take ten times as long to look up.
+
+    __slots__ = ("name", "rank", "carried", "leading")
+
+    CONTROL: ClassVar[Kind]
     """An operand (an integer) that selects among the regions, which do not see it."""
-    CONSTANT = 1
+    CONSTANT: ClassVar[Kind]
     """An operand that is the same whenever a region runs."""
-    CARRIED = 2
+    CARRIED: ClassVar[Kind]
     """A loop variable: as an operand its first value, as a result its last one."""
-    SPREAD = 3
+    SPREAD: ClassVar[Kind]
     """A loop variable that comes in, or goes out, as many: slices of a leading axis."""
-    SLICED = 4
+    SLICED: ClassVar[Kind]
     """An operand of which each iteration sees one slice of the leading axis."""
-    PLAIN = 5
+    PLAIN: ClassVar[Kind]
     """A result that a region returns as it is."""
-    STACKED = 6
+    STACKED: ClassVar[Kind]
     """A result with a leading axis, to which each iteration contributes one slice."""
 
-    def __init__(self, number: int) -> None:
-        self.rank = 2 if number == 3 else number  # loop variables are of one rank
-        self.carried = number in (2, 3)
-        self.leading = number in (3, 4, 6)
+    def __init__(self, name: str, rank: int, carried: bool = False, leading: bool = False) -> None:
+        self.name = name
+        self.rank = rank
+        self.carried = carried
+        self.leading = leading
+
+    def __repr__(self) -> str:
+        return f"Kind.{self.name}"
 
 
-@dataclass(frozen=True)
-class Region:
+Kind.CONTROL = Kind("CONTROL", 0)
+Kind.CONSTANT = Kind("CONSTANT", 1)
+Kind.CARRIED = Kind("CARRIED", 2, carried=True)
+Kind.SPREAD = Kind("SPREAD", 2, carried=True, leading=True)
+Kind.SLICED = Kind("SLICED", 3, leading=True)
+Kind.PLAIN = Kind("PLAIN", 4)
+Kind.STACKED = Kind("STACKED", 5, leading=True)
+
+
+class Region(NamedTuple):
     """One sub-program: which operand feeds each input, which result each output defines."""
 
     program: ClosedJaxpr
@@ -68,7 +88,7 @@ Rebuild = Callable[[Sequence[ClosedJaxpr], Sequence[Operand]], dict[str, Any]]
 """Parameters of a primitive, for other sub-programs on other operands."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class RegionInterface:
     """How one application of a primitive is built from sub-programs.
 
@@ -88,6 +108,8 @@ class RegionInterface:
             variables that were spread come together and the other way round.
         title: what users call it, for messages (the primitive's name if empty).
         remedy: what a user can do where the loop cannot be differentiated in reverse mode.
+        loop: pairs (result, operand) that are one loop variable.
+        is_open_ended: whether a region says how often the others run.
 
     In a loop with a ``CONTROL`` output all regions take the same operands.
     """
@@ -101,6 +123,15 @@ class RegionInterface:
     backward: Rebuild | None = None
     title: str = ""
     remedy: str = ""
+    loop: tuple[tuple[int, int], ...] = field(init=False, default=())
+    is_open_ended: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        if self.runs != "once":
+            results = [r for r, kind in enumerate(self.results) if kind.carried]
+            operands = [i for i, kind in enumerate(self.operands) if kind.carried]
+            self.loop = tuple(zip(results, operands, strict=True))
+            self.is_open_ended = any(CONTROL in r.results for r in self.regions)
 
     @property
     def is_loop(self) -> bool:
@@ -108,21 +139,9 @@ class RegionInterface:
         return self.runs != "once"
 
     @property
-    def loop(self) -> tuple[tuple[int, int], ...]:
-        """Pairs (result, operand) that are one loop variable."""
-        results = [r for r, kind in enumerate(self.results) if kind.carried]
-        operands = [i for i, kind in enumerate(self.operands) if kind.carried]
-        return tuple(zip(results, operands, strict=True))
-
-    @property
     def control(self) -> int | None:
         """The operand that selects among the regions, if any."""
         return self.operands.index(Kind.CONTROL) if Kind.CONTROL in self.operands else None
-
-    @property
-    def is_open_ended(self) -> bool:
-        """Whether a region says how often the others run."""
-        return any(CONTROL in r.results for r in self.regions)
 
     def depth(self, operand: int) -> int:
         """How many leading axes of an operand the regions do not see."""

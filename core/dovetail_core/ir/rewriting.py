@@ -9,6 +9,7 @@ makes its parameters of that.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive
@@ -74,35 +75,26 @@ def assemble(
     rebuild: Rebuild, parts: Sequence[Part], operands: Sequence[Slot], results: Sequence[Slot]
 ) -> Application:
     """The application of the given parts; slots of one kind stay in the given order."""
-    if len(parts) == 1 and _is_arranged(parts[0], operands, results):
-        kinds = [Operand(s.kind, s.origin) for s in operands]
-        return Application(rebuild([parts[0].program], kinds), list(operands), list(results))
-    taken = _first(parts, [p.ins for p in parts])
-    given = _first(parts, [p.outs for p in parts])
-    ins = sorted(operands, key=lambda s: _operand_rank(s, taken))
+    ins = sorted(operands, key=_rank)
+    rest = sorted([s for s in results if not s.kind.carried], key=_rank)
+    if len(parts) > 1:
+        # Each has slices and stacked results of its own: those of the first come first.
+        taken = _first(parts, [p.ins for p in parts])
+        given = _first(parts, [p.outs for p in parts])
+        ins.sort(key=lambda s: (s.kind.rank, taken.get(s, 0) if s.kind is Kind.SLICED else 0))
+        rest.sort(key=lambda s: given.get(s, 0) if s.kind is Kind.STACKED else -1)
     carried = [s for s in ins if s.kind.carried]
-    rest = sorted(
-        (s for s in results if not s.kind.carried),
-        key=lambda s: given.get(s, 0) if s.kind is Kind.STACKED else -1,
-    )
-    shared = [s for s in ins if s.kind not in (Kind.CONTROL, Kind.SLICED)]
-    types = {s: a for p in parts for s, a in zip(p.ins, p.program.in_avals)}
-    programs: list[ClosedJaxpr] = []
-    for part in parts:
-        taken_here, given_here = set(part.ins), set(part.outs)
-        own = [s for s in ins if s.kind is Kind.SLICED and s in taken_here]
-        outs = [s for s in rest if s.kind is not Kind.STACKED or s in given_here]
-        programs.append(_arranged(part, [*shared, *own], [*carried, *outs], types))
+    outs = [*carried, *rest]
+    seen = ins if ins and ins[0].kind is not Kind.CONTROL else ins[1:]
+    if len(parts) == 1:
+        programs = [_arranged(parts[0], seen, outs, parts)]
+    else:
+        programs = [_arranged(p, *_own(p, seen, outs), parts) for p in parts]
     params = rebuild(programs, [Operand(s.kind, s.origin) for s in ins])
-    return Application(params, ins, [*carried, *rest])
+    return Application(params, ins, outs)
 
 
-def _is_arranged(part: Part, operands: Sequence[Slot], results: Sequence[Slot]) -> bool:
-    """Whether the only part takes and gives all slots, once, in the order of kinds."""
-    if list(part.ins) != operands or list(part.outs) != results:
-        return False
-    ins, outs = [s.kind.rank for s in operands], [s.kind.rank for s in results]
-    return ins == sorted(ins) and outs == sorted(outs)
+_rank = attrgetter("kind.rank")
 
 
 def _first(parts: Sequence[Part], slots: Sequence[Sequence[Any]]) -> dict[Any, int]:
@@ -110,18 +102,41 @@ def _first(parts: Sequence[Part], slots: Sequence[Sequence[Any]]) -> dict[Any, i
     return {s: n for n in reversed(range(len(parts))) for s in slots[n]}
 
 
-def _operand_rank(slot: Slot, taken: dict[Any, int]) -> tuple[int, int]:
-    return slot.kind.rank, taken.get(slot, 0) if slot.kind is Kind.SLICED else 0
+def _own(part: Part, ins: Sequence[Slot], outs: Sequence[Slot]) -> tuple[list[Slot], list[Slot]]:
+    """Without the slices and stacked results that are other parts' own."""
+    taken, given = set(part.ins), set(part.outs)
+    return (
+        [s for s in ins if s.kind is not Kind.SLICED or s in taken],
+        [s for s in outs if s.kind is not Kind.STACKED or s in given],
+    )
 
 
 def _arranged(
-    part: Part, ins: Sequence[Slot], outs: Sequence[Slot], types: dict[Slot, Any]
+    part: Part, ins: Sequence[Slot], outs: Sequence[Slot], parts: Sequence[Part]
 ) -> ClosedJaxpr:
     """The part's program, with inputs and outputs in the given order.
 
     An input of a slot that it does not take is added. Where it takes loop variables several times
     (the two operands of a reduction) all of the first come before all of the second.
     """
+    if part.ins == ins and part.outs == outs:
+        return part.program
+    taken = {s: k for k, s in enumerate(part.ins)}
+    given = {s: k for k, s in enumerate(part.outs)}
+    if len(taken) == len(part.ins) == len(ins) and len(given) == len(part.outs) == len(outs):
+        try:
+            inputs, outputs = [taken[s] for s in ins], [given[s] for s in outs]
+            return _permuted(part.program, tuple(inputs), tuple(outputs))
+        except KeyError:
+            pass  # as many, but not the same slots
+    return _completed(part, ins, outs, parts)
+
+
+def _completed(
+    part: Part, ins: Sequence[Slot], outs: Sequence[Slot], parts: Sequence[Part]
+) -> ClosedJaxpr:
+    """The part's program with further inputs, and outputs that return inputs."""
+    types = {s: a for p in parts for s, a in zip(p.ins, p.program.in_avals)}
     inputs: list[Any] = []  # positions, or types of inputs that are added
     where: dict[Slot, int] = {}
     for slot, k in _in_rounds(ins, part.ins):

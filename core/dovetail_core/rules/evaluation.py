@@ -87,20 +87,23 @@ def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
 
     None in place of a program that needs no change: it would refer to itself.
     """
-    literals = [x for e in jaxpr.eqns for x in e.invars if x.__class__ is Literal]
-    literals += [x for x in jaxpr.outvars if x.__class__ is Literal]
-    values = [_at_type(x.val, x.aval) for x in literals]  # type: ignore[union-attr]
-    other = {id(x): Var(x.aval) for x, v in zip(literals, values) if v is not x.val}  # type: ignore[union-attr]
-    if not other:
+    found: dict[int, tuple[Var, Any]] = {}
+    for atoms in (*[e.invars for e in jaxpr.eqns], jaxpr.outvars):
+        for x in atoms:
+            if x.__class__ is Literal and typeof(x.val) is not x.aval:  # type: ignore[union-attr]
+                value = _at_type(x.val, x.aval)  # type: ignore[union-attr]
+                if value is not x.val:  # type: ignore[union-attr]
+                    found[id(x)] = Var(x.aval), value
+    if not found:
         return None, []
+    other = {i: v for i, (v, _) in found.items()}
     eqns = [e.replace(invars=[other.get(id(x), x) for x in e.invars]) for e in jaxpr.eqns]
-    found = jaxpr.replace(
+    typed = jaxpr.replace(
         constvars=[*jaxpr.constvars, *other.values()],
         outvars=[other.get(id(x), x) for x in jaxpr.outvars],
         eqns=eqns,
     )
-    at = {id(x): v for x, v in zip(literals, values)}
-    return found, [at[i] for i in other]
+    return typed, [value for _, value in found.values()]
 
 
 def _at_type(x: Any, aval: AbstractValue) -> Any:

@@ -71,12 +71,13 @@ class StagingTrace(Trace):
             for a in args
         ]
         out = primitive.infer(tuple([v.aval for v in invars]), params)
-        outvars = [Var(a) for a in out.avals]
-        self.eqns.append(Eqn(primitive, invars, outvars, params, out.effects, current_source()))
-        if out.is_high:
+        avals, effects, is_high = out
+        outvars = [Var(avals[0])] if len(avals) == 1 else [Var(a) for a in avals]
+        self.eqns.append(Eqn(primitive, invars, outvars, params, effects, current_source()))
+        if is_high:
             self.is_high = True
-            if primitive.stateful and out.effects:
-                self._note_types(primitive, args, invars, params, out.effects)
+            if primitive.stateful and effects:
+                self._note_types(primitive, args, invars, params, effects)
         if primitive.multiple_results:
             return [StagedTracer(self, v) for v in outvars]
         return StagedTracer(self, outvars[0])

@@ -206,6 +206,11 @@ class RuleTable(Generic[RuleT]):
             raise MissingRule(self._missing(primitive))
         return rule
 
+    def is_derived(self, primitive: Primitive) -> bool:
+        """Whether the rule of ``primitive`` follows from its regions or decomposition."""
+        origin = self.origins.get(primitive)
+        return origin is not None and origin.kind == "derived"
+
     def spell_rule(self, primitive: Primitive) -> str:
         """``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``: for messages about what it did."""
         place: Any = self.origins.get(primitive)

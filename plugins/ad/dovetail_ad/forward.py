@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from numpy import ndarray
+
 from dovetail_core import (
     AbstractValue,
     Carrier,
@@ -15,6 +17,7 @@ from dovetail_core import (
     derive,
     typeof,
 )
+from dovetail_core.base.frozen import frozen
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.types.algebra import zeros
@@ -88,11 +91,8 @@ class JvpTrace(LiftTrace[Dual]):
         return value[0]  # Python control flow may look at primals
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if primitive.stateful:
-            if self.borrows:
-                refuse_borrowed(self.borrows, args, "jvp")
-            if concerns(self, primitive, args):
-                return apply_local(self, primitive, args, params)
+        if primitive.stateful and self._is_local(primitive, args):
+            return apply_local(self, primitive, args, params)
         primals: list[Any] = []
         tangents: list[Any] = []
         lifted = False
@@ -102,8 +102,8 @@ class JvpTrace(LiftTrace[Dual]):
                 primals.append(primal)
                 tangents.append(tangent)
                 lifted = True
-            else:
-                primals.append(x)
+            else:  # frozen here once, for all operations on primals and on tangents
+                primals.append(frozen(x) if x.__class__ is ndarray else x)
                 tangents.append(None)
         if not lifted:
             return self.parent.process(primitive, args, params)
@@ -122,6 +122,12 @@ class JvpTrace(LiftTrace[Dual]):
             return [p if t is None else self.checked(primitive, p, t) for p, t in zip(out, tangent)]
         return out if tangent is None else self.checked(primitive, out, tangent)
 
+    def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
+        """Whether an operation is about a mutable value of this trace."""
+        if self.borrows:
+            refuse_borrowed(self.borrows, args, "jvp")
+        return concerns(self, primitive, args)
+
     def checked(self, primitive: Primitive, primal: Any, tangent: Any) -> LiftTracer:
         """The tracer of a pair that a rule returned.
 
@@ -130,12 +136,11 @@ class JvpTrace(LiftTrace[Dual]):
         """
         try:
             aval = typeof(primal)
-            fits = typeof(tangent) is aval.tangent_type()
+            if typeof(tangent) is aval.tangent_type():
+                return LiftTracer(self, aval, (primal, tangent))
         except TypeError:  # one of them is no value
-            fits = False
-        if not fits:
-            aval = check_tangent(primitive, primal, tangent)
-        return LiftTracer(self, aval, (primal, tangent))
+            pass
+        return LiftTracer(self, check_tangent(primitive, primal, tangent), (primal, tangent))
 
     def dual(self, primal: Any, tangent: Any) -> Any:
         """The tracer of a pair, or the primal alone where the tangent is zero."""

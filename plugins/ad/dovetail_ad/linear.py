@@ -29,8 +29,10 @@ from dovetail_core import (
 )
 from dovetail_core.base.frozen import frozen
 from dovetail_core.base.options import check_ir
+from dovetail_core.base.source import get_override, reset_override, set_override
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
+from dovetail_core.rules.evaluation import at_their_types
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import is_wide
 
@@ -67,6 +69,9 @@ class LinearEqn(NamedTuple):
     source: Any
 
 
+_new = tuple.__new__  # one is made for each operation that is recorded
+
+
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
@@ -84,8 +89,9 @@ class LinearTrace(Trace):
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
         """A new unknown."""
+        found = LinearInput(self, aval, self.count)
         self.count += 1
-        return LinearInput(self, aval, self.count - 1)
+        return found
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and concerns(self, primitive, args):
@@ -108,22 +114,49 @@ class LinearTrace(Trace):
             found = rule(self, args, params)
         finally:
             reset_trace(token)
-        check_results(primitive, args, params, found)
+        if not partial_eval_rules.is_derived(primitive):
+            check_results(primitive, args, params, found)
         return found
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
         args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
-        n = self.count
-        outs = [LinearInput(self, a, n + i) for i, a in enumerate(avals)]
-        self.count = n + len(outs)
-        self.eqns.append(LinearEqn(primitive, args, params, outs, current_source()))
+        outs = [self.unknown(a) for a in avals]
+        self.eqns.append(_new(LinearEqn, (primitive, args, params, outs, current_source())))
         return outs if primitive.multiple_results else outs[0]
 
     def owns(self, x: Any) -> bool:
         """Whether ``x`` is an unknown of this trace."""
         return x.__class__ is LinearInput and x._trace is self
+
+
+def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any]:
+    """Run a program under ``trace``, which is current.
+
+    As ``eval_jaxpr`` does, but equations that are recorded keep the types that they have.
+    """
+    jaxpr, consts = at_their_types(program.jaxpr, program.consts)
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+    inherited = get_override()
+    special = partial_eval_rules.rules
+    for eqn in jaxpr.eqns:
+        primitive, source = eqn.primitive, inherited or eqn.source
+        vals = [x.val if x.__class__ is Literal else env[x] for x in eqn.invars]  # type: ignore
+        plain = not primitive.stateful and primitive.rules is None and primitive not in special
+        if plain and any([trace.owns(x) for x in vals]):  # noqa: C419
+            outs = [trace.unknown(v.aval) for v in eqn.outvars]
+            trace.eqns.append(_new(LinearEqn, (primitive, vals, eqn.params, outs, source)))
+        else:
+            token = set_override(source)
+            try:
+                out = primitive.bind(*vals, **eqn.params)
+            finally:
+                reset_override(token)
+            outs = out if primitive.multiple_results else [out]
+        env.update(zip(eqn.outvars, outs))
+    return [x.val if x.__class__ is Literal else env[x] for x in jaxpr.outvars]  # type: ignore
 
 
 class LinearProgram(NamedTuple):
@@ -193,7 +226,9 @@ def _needed(trace: LinearTrace, outputs: Sequence[Any]) -> list[LinearEqn]:
     live = {x.index for x in outputs if trace.owns(x)}
     kept: list[LinearEqn] = []
     for eqn in reversed(trace.eqns):
-        if any(t.index in live for t in eqn.outs):
-            kept.append(eqn)
-            live.update(x.index for x in eqn.args if trace.owns(x))
+        for t in eqn.outs:
+            if t.index in live:
+                kept.append(eqn)
+                live.update([x.index for x in eqn.args if trace.owns(x)])
+                break
     return kept[::-1]

@@ -9,6 +9,7 @@ one. From the regions of a primitive all of this follows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from dovetail_core import (
@@ -29,10 +30,9 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.rules.evaluation import jaxpr_as_fun
 from dovetail_core.types.algebra import add, algebra, zeros
 
-from .linear import LinearTrace, is_linear
+from .linear import LinearTrace, is_linear, run_linear
 from .tables import TransposeRule, transpose_rules
 from .transposition import backward_pass, derive_transpose, transpose_program
 from .zeros import transposed_type
@@ -159,9 +159,10 @@ class _Transposition:
             return Part(program, [*ins, *cts], [s for s, some in zip(outs, nonzero) if some])
         variables = {s for s in self.out_cts if s is not None}
         summed = tuple(s.kind.carried and s not in variables for s in outs)
-        sums = [s for s, own in zip(outs, summed) if own]
-        program = _transposed_region(region.program, linear, given, summed)
-        return Part(program, [*ins, *sums, *cts], outs)
+        taken = [*ins, *(s for s, own in zip(outs, summed) if own), *cts]
+        order = tuple(sorted(range(len(taken)), key=lambda k: taken[k].kind.rank))
+        program = _transposed_region(region.program, linear, given, summed, order)
+        return Part(program, [taken[k] for k in order], outs)
 
 
 def _coming_in(kind: Kind) -> Kind:
@@ -170,20 +171,20 @@ def _coming_in(kind: Kind) -> Kind:
 
 
 def _transposed_region(
-    program: ClosedJaxpr, linear: Flags, given: Flags, summed: Flags
+    program: ClosedJaxpr, linear: Flags, given: Flags, summed: Flags, order: tuple[int, ...]
 ) -> ClosedJaxpr:
     """The transpose of a linear program, with the cotangents of all linear inputs.
 
-    It takes the other inputs, sums so far for the linear ones marked in ``summed``, and cotangents
-    of the ``given`` outputs; where there is a sum it returns the new one. Remembered with the
-    program.
+    It takes, in ``order``, the other inputs, sums so far for the linear ones marked in ``summed``,
+    and cotangents of the ``given`` outputs; where there is a sum it returns the new one. Remembered
+    with the program.
     """
-    key = ("transposed region", linear, given, summed, generation.value)
-    return program.memo(key, lambda: _transpose_region(program, linear, given, summed))
+    key = ("transposed region", linear, given, summed, order, generation.value)
+    return program.memo(key, lambda: _transpose_region(program, linear, given, summed, order))
 
 
 def _transpose_region(
-    program: ClosedJaxpr, linear: Flags, given: Flags, summed: Flags
+    program: ClosedJaxpr, linear: Flags, given: Flags, summed: Flags, order: tuple[int, ...]
 ) -> ClosedJaxpr:
     avals = program.in_avals
     known = [a for a, live in zip(avals, linear) if not live]
@@ -191,13 +192,14 @@ def _transpose_region(
     sums = [a for a, own in zip(live_cts, summed) if own]
     cts = [transposed_type(a) for a, g in zip(program.out_avals, given) if g]
 
-    def transposed(*args: Any) -> list[Any]:
+    def transposed(*ordered: Any) -> list[Any]:
+        args = [x for _, x in sorted(zip(order, ordered), key=itemgetter(0))]
         values = iter(args[: len(known)])
         before = iter(args[len(known) : len(known) + len(sums)])
         rest = iter(args[len(known) + len(sums) :])
         trace = LinearTrace(get_trace())
         ins = [trace.unknown(a) if live else next(values) for a, live in zip(avals, linear)]
-        outs = run_under(trace, jaxpr_as_fun(program), *ins)
+        outs = run_under(trace, run_linear, trace, program, *ins)
         unknown = [x for x, live in zip(ins, linear) if live]
         found = backward_pass(trace, unknown, outs, [next(rest) if g else None for g in given])
         return [
@@ -205,7 +207,8 @@ def _transpose_region(
             for ct, own, a in zip(found, summed, live_cts)
         ]
 
-    return stage_closed(transposed, [*known, *sums, *cts], program.jaxpr.name)
+    types = [*known, *sums, *cts]
+    return stage_closed(transposed, [types[k] for k in order], program.jaxpr.name)
 
 
 def _total(before: Any, ct: Any, aval: Any) -> Any:

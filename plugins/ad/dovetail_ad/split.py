@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 from dovetail_core import (
     ClosedJaxpr,
-    eval_jaxpr,
     generation,
     get_trace,
     run_under,
     stage_closed,
 )
 
-from .linear import LinearTrace, checked, to_program
+from .linear import LinearTrace, checked, run_linear, to_program
 
 
 class Split(NamedTuple):
@@ -84,7 +83,7 @@ def _split(
         values = iter(known)
         trace = LinearTrace(get_trace())
         ins = [trace.unknown(a) if u else next(values) for a, u in zip(avals, unknown)]
-        outs = run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *ins)
+        outs = run_under(trace, run_linear, trace, program, *ins)
         out_unknown = tuple(trace.owns(x) or f for x, f in zip(outs, force))
         linear, residuals = to_program(
             trace,

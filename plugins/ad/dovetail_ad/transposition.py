@@ -10,7 +10,6 @@ from dovetail_core import (
     ClosedJaxpr,
     MissingRule,
     Primitive,
-    eval_jaxpr,
     generation,
     get_trace,
     reset_source_override,
@@ -23,7 +22,7 @@ from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add
 
-from .linear import LinearInput, LinearTrace, checked, is_linear
+from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
 from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
 from .zeros import transposed_type
@@ -53,13 +52,18 @@ def backward_pass(
     rules = transpose_rules.rules
     kept = {x.index for x in inputs}
     for primitive, args, params, outs, source in reversed(trace.eqns):
-        given: Any = [_take(cts, t.index, kept) for t in outs]
-        if all(ct is None for ct in given):
-            continue
+        if primitive.multiple_results:
+            given: Any = [_take(cts, t.index, kept) for t in outs]
+            if all(ct is None for ct in given):
+                continue
+        else:
+            given = _take(cts, outs[0].index, kept)
+            if given is None:
+                continue
         token = set_source_override(source)
         try:
             rule = rules.get(primitive) or _find(primitive)
-            results = rule(given if primitive.multiple_results else given[0], *args, **params)
+            results = rule(given, *args, **params)
             if results.__class__ is not list or len(results) != len(args):
                 check_count(transpose_rules, primitive, results, len(args), "operand")
             _give(cts, trace, primitive, args, results)
@@ -79,13 +83,18 @@ def _give(
     """Add what a rule returned to the cotangents of its operands, checked against their types."""
     for x, ct in zip(args, results):
         if ct is not None and x.__class__ is LinearInput and x._trace is trace:
+            aval = x.aval
             try:
-                fits = typeof(ct) is x.aval and not x.aval.is_high
+                fits = typeof(ct) is aval and not aval.is_high
             except TypeError:  # it is no value
                 fits = False
             if not fits:
                 check_cotangent(primitive, args, x, ct)
-            _accumulate(cts, x.index, ct)
+            before = cts[x.index]
+            if before is None:
+                cts[x.index] = ct
+            else:
+                _accumulate(cts, x.index, ct)
 
 
 def transposed_call(
@@ -194,7 +203,7 @@ def _transpose_program(
         def of_unknowns(*unknown: Any) -> list[Any]:
             rest = iter(unknown)
             ins = [next(rest) if live else next(values) for live in linear]
-            return eval_jaxpr(program.jaxpr, program.consts, *ins)
+            return run_linear(get_trace(), program, *ins)  # type: ignore[arg-type]
 
         types = [a for a, live in zip(avals, linear) if live]
         found = transposed_call(of_unknowns, types, [next(cts) if g else None for g in given])

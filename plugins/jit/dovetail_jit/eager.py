@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import update_wrapper
-from marshal import dumps
 from typing import Any, TypeVar
 
 from dovetail_backends import asarray_on, check_usable
@@ -141,8 +140,8 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
             call = bare
         else:
             try:
-                call = calls[dumps(params, 2) if keys.plain else keys.of(params)]
-            except (KeyError, ValueError, TypeError):
+                call = calls[keys.of(params)]
+            except (KeyError, TypeError):
                 call = made(params)
         try:
             return call(*args)

@@ -50,8 +50,7 @@ def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     """The program of an equation that does nothing but call it."""
     if eqn.primitive.regions is None or eqn.primitive.anonymous:
         return None  # an anonymous primitive carries rules of its own
-    origin = jvp_rules.origins.get(eqn.primitive)
-    if origin is not None and origin.kind != "derived":
+    if eqn.primitive in jvp_rules.origins and not jvp_rules.is_derived(eqn.primitive):
         return None  # inlining it would lose a derivative of its own
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
     if len(interface.regions) != 1 or interface.is_loop or interface.control is not None:

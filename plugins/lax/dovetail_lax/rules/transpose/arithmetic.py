@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from dovetail_ad import is_linear, transpose_rules
 from dovetail_core import MissingRule, Primitive, here, typeof
@@ -24,18 +24,13 @@ def unary(primitive: Primitive, transposed: Callable[..., Any]) -> None:
     transpose_rules.set(primitive, rule)
 
 
-def known(name: str, operand: int, x: Any) -> None:
-    """Raise unless ``x``, an operand of ``name`` by its number, is known.
-
-    Raises:
-        MissingRule: it depends on what is transposed, so that the function is not linear.
-    """
-    if is_linear(x):
-        raise MissingRule(
-            f"{name} is not linear in operand {operand} beside the others{here()}, so that the "
-            "function that is being transposed is not linear. Transpose its derivative (see "
-            "linearize) instead."
-        )
+def refuse_linear(name: str, operand: int) -> NoReturn:
+    """Raise MissingRule: several operands of ``name`` are unknown, this one and others."""
+    raise MissingRule(
+        f"{name} is not linear in operand {operand} beside the others{here()}, so that the "
+        "function that is being transposed is not linear. Transpose its derivative (see "
+        "linearize) instead."
+    )
 
 
 def unbroadcast(ct: Any, operand: Any) -> Any:
@@ -76,7 +71,8 @@ def _mul(ct: Any, x: Any, y: Any, *, out_dtype: Any = None) -> list[Any]:
     if out_dtype is not None:
         return _mul_widened(ct, x, y)
     if is_linear(x):
-        known("mul", 1, y)
+        if is_linear(y):
+            refuse_linear("mul", 1)
         return [unbroadcast(mul_p.bind(ct, y), x), None]
     return [None, unbroadcast(mul_p.bind(x, ct), y)]
 
@@ -84,7 +80,8 @@ def _mul(ct: Any, x: Any, y: Any, *, out_dtype: Any = None) -> list[Any]:
 def _mul_widened(ct: Any, x: Any, y: Any) -> list[Any]:
     """The product by an operand that was converted first, in the cotangent's type."""
     unknown, factor = (x, y) if is_linear(x) else (y, x)
-    known("mul", 1, factor)
+    if is_linear(factor):
+        refuse_linear("mul", 1)
     factor = convert_element_type_p.bind(factor, new_dtype=typeof(ct).dtype, weak_type=False)  # type: ignore[attr-defined]
     wide = unbroadcast(mul_p.bind(ct, factor), unknown)
     back = convert_element_type_p.bind(wide, new_dtype=unknown.aval.dtype, weak_type=False)
@@ -93,7 +90,8 @@ def _mul_widened(ct: Any, x: Any, y: Any) -> list[Any]:
 
 @transpose_rules.register(div_p)
 def _div(ct: Any, x: Any, y: Any) -> list[Any]:
-    known("div", 1, y)
+    if is_linear(y):
+        refuse_linear("div", 1)
     return [unbroadcast(div_p.bind(ct, y), x), None]
 
 

@@ -27,7 +27,7 @@ from ...primitives.shape import transpose_p
 from ...primitives.values import conj_p, convert_element_type_p, iota_p, select_n_p
 from ...primitives.window_shapes import dilated
 from ...scalars import scalar
-from .arithmetic import known
+from .arithmetic import refuse_linear
 
 Axes = tuple[int, ...]
 
@@ -45,7 +45,8 @@ def _dot_general(
     # The cotangent stands where the operand stood that it is for: the other stays on its side.
     left = is_linear(lhs)
     x, y = (lhs, rhs) if left else (rhs, lhs)
-    known("dot_general", 1, y)
+    if is_linear(y):
+        refuse_linear("dot_general", 1)
     aval = x.aval
     dims, order = _plan(dimension_numbers, len(aval.shape), len(y.shape), left)
     out = dot_general_p.bind(
@@ -88,7 +89,8 @@ def _plan(numbers: Any, ndim: int, ndim_other: int, left: bool) -> tuple[Any, Ax
 @transpose_rules.register(conv_general_dilated_p)
 def _conv(ct: Any, lhs: Any, rhs: Any, **params: Any) -> list[Any]:
     if is_linear(lhs):
-        known("conv_general_dilated", 1, rhs)
+        if is_linear(rhs):
+            refuse_linear("conv_general_dilated", 1)
         ct, rhs = _same_type(ct, rhs)
         return [_typed(_operand(ct, lhs.aval.shape, rhs, **params), lhs.aval.dtype), None]
     lhs, ct = _same_type(lhs, ct)

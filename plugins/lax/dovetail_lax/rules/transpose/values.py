@@ -16,7 +16,7 @@ from ...primitives.values import (
     select_n_p,
 )
 from ...scalars import scalar
-from .arithmetic import known, unary, unbroadcast
+from .arithmetic import refuse_linear, unary, unbroadcast
 
 
 def _convert(ct: Any, x: Any, **params: Any) -> Any:
@@ -38,7 +38,8 @@ unary(convert_element_type_p, _convert)
 
 @transpose_rules.register(select_n_p)
 def _select_n(ct: Any, which: Any, *cases: Any) -> list[Any]:
-    known("select_n", 0, which)
+    if is_linear(which):
+        refuse_linear("select_n", 0)
     zero = scalar(0.0, ct.dtype)
     out: list[Any] = [None]
     for i, case in enumerate(cases):
