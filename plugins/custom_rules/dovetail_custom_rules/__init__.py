@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dovetail_ad import SymbolicZero as SymbolicZero
 
+    from .checks import (
+        CustomVJPPrimal as CustomVJPPrimal,
+        custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
+        zero_from_primal as zero_from_primal,
+    )
     from .decorators import (
         custom_vmap as custom_vmap,
         linear_call as linear_call,
@@ -12,11 +17,6 @@ if TYPE_CHECKING:
     )
     from .implicit import custom_linear_solve as custom_linear_solve, custom_root as custom_root
     from .public import *  # noqa: F403
-    from .zeros import (
-        CustomVJPPrimal as CustomVJPPrimal,
-        custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
-        zero_from_primal as zero_from_primal,
-    )
 else:
     from dovetail_core import lazy_exports
 

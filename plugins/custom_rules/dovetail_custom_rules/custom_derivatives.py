@@ -2,16 +2,16 @@
 
 from dovetail_ad import SymbolicZero as SymbolicZero
 
+from .checks import (
+    CustomVJPPrimal as CustomVJPPrimal,
+    custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
+    zero_from_primal as zero_from_primal,
+)
 from .closures import closure_convert as closure_convert, custom_gradient as custom_gradient
 from .decorators import (
     custom_jvp as custom_jvp,
     custom_vjp as custom_vjp,
     linear_call as linear_call,
-)
-from .zeros import (
-    CustomVJPPrimal as CustomVJPPrimal,
-    custom_vjp_primal_tree_values as custom_vjp_primal_tree_values,
-    zero_from_primal as zero_from_primal,
 )
 
 __all__ = [

@@ -12,11 +12,9 @@ from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as
 from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
 from dovetail_core.types.effects import lasting
 
-from .checks import check_type, differences, name_of, path_of
-from .flat import Backward, Flags, FlatRules, pick, spread
-from .frame import Frame
+from .checks import arrayed, check_type, differences, name_of, path_of
+from .frame import Backward, Flags, FlatRules, Frame, pick, spread
 from .primitive import program_primitive
-from .zeros import arrayed
 
 Reduced = tuple[list[bool], Eqn | None]
 

@@ -10,10 +10,17 @@ from dovetail_core import UnexpectedTracerError, get_trace, typeof
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
 from dovetail_core.types.algebra import algebra
 
-from .checks import check_aval, check_value, differences, name_of, names_rule
+from .checks import (
+    check_aval,
+    check_value,
+    differences,
+    name_of,
+    names_rule,
+    shown_zero,
+    zero_from_primal,
+)
 from .closures import Converted, closure_convert
 from .function import custom, looks_through
-from .zeros import shown_zero, zero_from_primal
 
 
 def custom_root(

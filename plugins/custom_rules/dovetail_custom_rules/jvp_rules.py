@@ -10,9 +10,19 @@ from dovetail_core import typeof
 from dovetail_core.tree.util import tree_map, tree_structure
 from dovetail_core.types.algebra import add
 
-from .checks import check_type, differences, kind_of, leaves_with_zeros, name_of, path_of
+from .checks import (
+    arrayed,
+    check_type,
+    differences,
+    is_zero,
+    kind_of,
+    leaves_with_zeros,
+    name_of,
+    path_of,
+    shown_zero,
+    zero_from_primal,
+)
 from .frame import Frame
-from .zeros import arrayed, is_zero, shown_zero, zero_from_primal
 
 
 def flat_jvp(frame: Frame, rule: Callable[..., Any], symbolic: bool) -> Callable[..., Any]:

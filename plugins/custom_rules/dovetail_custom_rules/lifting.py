@@ -16,7 +16,7 @@ from dovetail_core import (
 from dovetail_core.interpret.lowering import LowCarrier
 from dovetail_core.types.algebra import algebra
 
-from .flat import Backward, Flags, FlatRules, Transposed, pick, spread
+from .frame import Backward, Flags, FlatRules, Transposed, pick, spread
 from .primitive import program_primitive
 
 

@@ -16,7 +16,7 @@ from dovetail_core import (
     run_under,
 )
 
-from .flat import FlatRules
+from .frame import FlatRules
 
 Rules = dict[str, Callable[..., Any]]
 Maker = Callable[[Primitive, FlatRules], Rules]

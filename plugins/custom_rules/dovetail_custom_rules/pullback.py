@@ -15,11 +15,11 @@ from dovetail_core import ClosedJaxpr, Eqn, Primitive, jaxpr_as_fun, stage_close
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import lasting
 
+from .checks import is_zero
 from .dce import Reduced, reduction, running
-from .flat import Flags, FlatRules, pick, spread
+from .frame import Flags, FlatRules, pick, spread
 from .lifting import to_front
 from .primitive import program_primitive
-from .zeros import is_zero
 
 
 def pullback(

@@ -33,7 +33,7 @@ from dovetail_core import (
 from dovetail_core.types.effects import lasting
 
 from .dce import Reduced, dce_rule, lean_lowering, reduction, selected
-from .flat import Backward, Flags, FlatRules, pick, spread
+from .frame import Backward, Flags, FlatRules, pick, spread
 from .pullback import reducible_linear
 from .pushforward_lifting import lift_pushed
 from .reverse import forward_primitive, linear_primitive, tangents_by_transposition

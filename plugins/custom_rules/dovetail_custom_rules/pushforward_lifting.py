@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_ad import has_tangent, in_turns, jvp_values, typed
 from dovetail_core import Primitive, lift_call, stage_closed, typeof
 
-from .flat import Flags, FlatRules, pick, spread
+from .frame import Flags, FlatRules, pick, spread
 from .lifting import lift_primitive
 from .primitive import program_primitive
 

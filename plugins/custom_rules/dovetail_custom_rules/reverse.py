@@ -22,7 +22,7 @@ from dovetail_core.types.effects import lasting
 
 from .checks import names_rule
 from .dce import Reduced, dce_rule
-from .flat import Backward, Flags, FlatRules, Transposed, pick, spread
+from .frame import Backward, Flags, FlatRules, Transposed, pick, spread
 
 
 def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:

@@ -10,8 +10,7 @@ from dovetail_core import ClosedJaxpr, Primitive, generation, registry
 
 from .checks import name_of
 from .dce import dce_rules, flat_dce
-from .flat import FlatRules
-from .frame import Frame
+from .frame import FlatRules, Frame
 from .jvp_rules import flat_jvp, flat_lin
 from .lifting import lifting_rules
 from .primitive import makers

@@ -16,16 +16,18 @@ from dovetail_core.tree.util import (
 from dovetail_core.types.algebra import algebra
 
 from .checks import (
+    CustomVJPPrimal,
+    arrayed,
     check_type,
     check_value,
     differences,
+    is_zero,
     kind_of,
     leaves_with_zeros,
     name_of,
+    shown_zero,
 )
-from .flat import Backward, Flags, Transposed
-from .frame import Frame
-from .zeros import CustomVJPPrimal, arrayed, is_zero, shown_zero
+from .frame import Backward, Flags, Frame, Transposed
 
 
 def flat_vjp(

@@ -12,11 +12,9 @@ from dovetail_batching import carrier_of
 from dovetail_core import ClosedJaxpr, Primitive, UnexpectedTracerError, stage_closed, typeof
 from dovetail_core.tree.util import tree_flatten
 
-from .checks import check_value, differences, name_of, path_of
-from .flat import FlatRules
-from .frame import Frame
+from .checks import arrayed, check_value, differences, name_of, path_of
+from .frame import FlatRules, Frame
 from .lifting import Lifting, lifted_primitive, to_front
-from .zeros import arrayed
 
 
 def flat_vmap(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:

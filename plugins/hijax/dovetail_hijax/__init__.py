@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     )
     from dovetail_hijax.classes import VJPHiPrimitive as VJPHiPrimitive
     from dovetail_hijax.primitive import HiPrimitive as HiPrimitive
+    from dovetail_hijax.structures import (
+        Zero as Zero,
+        is_undefined_primal as is_undefined_primal,
+    )
     from dovetail_hijax.types import (
         HiPspec as HiPspec,
         aval_method as aval_method,
         aval_property as aval_property,
     )
-    from dovetail_hijax.zeros import Zero as Zero, is_undefined_primal as is_undefined_primal
     from dovetail_refs import AbstractRef as AbstractRef, TransformedRef as TransformedRef
 else:
     from dovetail_core import lazy_exports

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_ad import SymbolicZero as Zero
+from dovetail_ad import SymbolicZero, is_linear
 from dovetail_core import current_source, describe_source, float0, typeof
 from dovetail_core.tree.util import (
     keystr,
@@ -14,6 +14,9 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+
+Zero = SymbolicZero
+is_undefined_primal = is_linear  # JAX's names
 
 
 def checked(

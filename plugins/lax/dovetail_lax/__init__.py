@@ -26,17 +26,6 @@ if TYPE_CHECKING:
         square as square,
         sub as sub,
     )
-    from .functions.bits import (
-        bitwise_and as bitwise_and,
-        bitwise_not as bitwise_not,
-        bitwise_or as bitwise_or,
-        bitwise_xor as bitwise_xor,
-        clz as clz,
-        population_count as population_count,
-        shift_left as shift_left,
-        shift_right_arithmetic as shift_right_arithmetic,
-        shift_right_logical as shift_right_logical,
-    )
     from .functions.broadcasting import (
         broadcast as broadcast,
         broadcast_in_dim as broadcast_in_dim,
@@ -59,8 +48,6 @@ if TYPE_CHECKING:
         psum_scatter as psum_scatter,
         pswapaxes as pswapaxes,
     )
-    from .functions.comparison import eq as eq, ge as ge, gt as gt, le as le, lt as lt, ne as ne
-    from .functions.complex import complex as complex, conj as conj, imag as imag, real as real
     from .functions.control_flow import (
         cond as cond,
         fori_loop as fori_loop,
@@ -88,11 +75,6 @@ if TYPE_CHECKING:
         conv_general_dilated_local as conv_general_dilated_local,
         conv_general_dilated_patches as conv_general_dilated_patches,
     )
-    from .functions.conversion import (
-        bitcast_convert_type as bitcast_convert_type,
-        convert_element_type as convert_element_type,
-        dtype as dtype,
-    )
     from .functions.creation import (
         broadcasted_iota as broadcasted_iota,
         empty as empty,
@@ -109,6 +91,28 @@ if TYPE_CHECKING:
         cumprod as cumprod,
         cumsum as cumsum,
     )
+    from .functions.discrete import (
+        bitwise_and as bitwise_and,
+        bitwise_not as bitwise_not,
+        bitwise_or as bitwise_or,
+        bitwise_xor as bitwise_xor,
+        ceil as ceil,
+        clz as clz,
+        eq as eq,
+        floor as floor,
+        ge as ge,
+        gt as gt,
+        is_finite as is_finite,
+        le as le,
+        lt as lt,
+        ne as ne,
+        population_count as population_count,
+        reduce_precision as reduce_precision,
+        round as round,
+        shift_left as shift_left,
+        shift_right_arithmetic as shift_right_arithmetic,
+        shift_right_logical as shift_right_logical,
+    )
     from .functions.dot import (
         PrecisionLike as PrecisionLike,
         batch_matmul as batch_matmul,
@@ -123,20 +127,8 @@ if TYPE_CHECKING:
         dynamic_update_slice as dynamic_update_slice,
         dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
     )
-    from .functions.exponential import (
-        exp as exp,
-        exp2 as exp2,
-        expm1 as expm1,
-        log as log,
-        log1p as log1p,
-        logistic as logistic,
-    )
     from .functions.fft import fft as fft
     from .functions.gather import gather as gather, index_take as index_take
-    from .functions.identity import (
-        optimization_barrier as optimization_barrier,
-        stop_gradient as stop_gradient,
-    )
     from .functions.joining import (
         concatenate as concatenate,
         pad as pad,
@@ -158,13 +150,6 @@ if TYPE_CHECKING:
         reduce_xor as reduce_xor,
     )
     from .functions.rng import rng_bit_generator as rng_bit_generator, rng_uniform as rng_uniform
-    from .functions.rounding import (
-        ceil as ceil,
-        floor as floor,
-        is_finite as is_finite,
-        reduce_precision as reduce_precision,
-        round as round,
-    )
     from .functions.scatter import (
         scatter as scatter,
         scatter_add as scatter_add,
@@ -174,7 +159,6 @@ if TYPE_CHECKING:
         scatter_mul as scatter_mul,
         scatter_sub as scatter_sub,
     )
-    from .functions.selection import clamp as clamp, select as select, select_n as select_n
     from .functions.shape import (
         collapse as collapse,
         reshape as reshape,
@@ -210,7 +194,7 @@ if TYPE_CHECKING:
         random_gamma_grad as random_gamma_grad,
         zeta as zeta,
     )
-    from .functions.trigonometric import (
+    from .functions.transcendental import (
         acos as acos,
         acosh as acosh,
         asin as asin,
@@ -220,10 +204,30 @@ if TYPE_CHECKING:
         atanh as atanh,
         cos as cos,
         cosh as cosh,
+        exp as exp,
+        exp2 as exp2,
+        expm1 as expm1,
+        log as log,
+        log1p as log1p,
+        logistic as logistic,
         sin as sin,
         sinh as sinh,
         tan as tan,
         tanh as tanh,
+    )
+    from .functions.values import (
+        bitcast_convert_type as bitcast_convert_type,
+        clamp as clamp,
+        complex as complex,
+        conj as conj,
+        convert_element_type as convert_element_type,
+        dtype as dtype,
+        imag as imag,
+        optimization_barrier as optimization_barrier,
+        real as real,
+        select as select,
+        select_n as select_n,
+        stop_gradient as stop_gradient,
     )
     from .functions.windows import (
         reduce_window as reduce_window,

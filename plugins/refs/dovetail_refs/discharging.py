@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_core import (
     ClosedJaxpr,
     LiftTrace,
+    Pass,
     Primitive,
     Trace,
     eval_jaxpr,
@@ -173,3 +174,12 @@ def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
         finals += own if aval.is_mutable else []
     outvars = [*new.outvars[:n], *finals]
     return ClosedJaxpr(new.replace(outvars=outvars), found.program.consts)
+
+
+def _discharge_own(program: ClosedJaxpr) -> ClosedJaxpr:
+    """Without the references that are made inside of it."""
+    return discharge_program(program, (False,) * len(program.in_avals)).program
+
+
+DISCHARGE = Pass("discharge", "ir", _discharge_own)
+"""Runs before a program is lowered."""

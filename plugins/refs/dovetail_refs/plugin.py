@@ -20,5 +20,5 @@ MANIFEST = Manifest(
     providers={"discharge": "dovetail_refs.discharging:DISCHARGER"},
     samples=("dovetail_refs.samples",),
     laws={"refs.discharge": "dovetail_refs.laws:discharge_law"},
-    passes={"discharge": "dovetail_refs.passes:DISCHARGE"},
+    passes={"discharge": "dovetail_refs.discharging:DISCHARGE"},
 )

@@ -29,8 +29,8 @@ from ..primitives.moves import moved, reshaped
 from ._args import beside, operands
 from ._shapes import axis_in
 from .arithmetic import mul
-from .conversion import convert_element_type
 from .reductions import reduce_max, reduce_min, reduce_sum
+from .values import convert_element_type
 
 Names = Hashable | Sequence[Hashable]
 

@@ -15,7 +15,7 @@ from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.values import iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
 from ._args import Array, ArrayLike, check
-from .conversion import convert, keep_imaginary
+from .values import convert, keep_imaginary
 
 
 def iota(dtype: Any, size: int) -> Array:

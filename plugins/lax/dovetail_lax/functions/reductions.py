@@ -179,7 +179,7 @@ _PRIMITIVES = {
 def kind_of_monoid(computation: Any, init: Any, dtype: Any) -> str | None:
     """Which of the named reductions ``computation`` with ``init`` is, if any."""
     if not _KINDS:
-        from . import arithmetic, bits
+        from . import arithmetic, discrete
 
         _KINDS.update(
             {
@@ -187,9 +187,9 @@ def kind_of_monoid(computation: Any, init: Any, dtype: Any) -> str | None:
                 arithmetic.mul: "prod",
                 arithmetic.max: "max",
                 arithmetic.min: "min",
-                bits.bitwise_and: "and",
-                bits.bitwise_or: "or",
-                bits.bitwise_xor: "xor",
+                discrete.bitwise_and: "and",
+                discrete.bitwise_or: "or",
+                discrete.bitwise_xor: "xor",
             }
         )
     try:

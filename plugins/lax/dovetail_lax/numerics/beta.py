@@ -13,11 +13,10 @@ from typing import Any
 
 from ..functions._args import unary
 from ..functions.arithmetic import abs, add, div, mul, neg, sub
-from ..functions.bits import bitwise_and
-from ..functions.comparison import eq, ge, gt, le, lt
 from ..functions.control_flow.loops import while_loop
-from ..functions.exponential import exp, log, log1p
-from ..functions.selection import select
+from ..functions.discrete import bitwise_and, eq, ge, gt, le, lt
+from ..functions.transcendental import exp, log, log1p
+from ..functions.values import select
 from ..primitives.special import lgamma_p
 from .precision import any_true, epsilon, filled, in_single
 

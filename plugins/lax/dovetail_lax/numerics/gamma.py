@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from ..functions._args import unary
 from ..functions.arithmetic import abs, add, div, mul, neg, sub
-from ..functions.bits import bitwise_and, bitwise_not, bitwise_or
-from ..functions.comparison import eq, ge, gt, lt
 from ..functions.control_flow.loops import while_loop
-from ..functions.exponential import exp, log
-from ..functions.selection import select
+from ..functions.discrete import bitwise_and, bitwise_not, bitwise_or, eq, ge, gt, lt
+from ..functions.transcendental import exp, log
+from ..functions.values import select
 from ..primitives.special import digamma_p, lgamma_p
 from .precision import any_true, epsilon, filled, in_single
 

@@ -1,6 +1,7 @@
 """Tracing the functions given to control flow, and comparing the types they return.
 
-The body of a loop is traced until the type of its carry stays what it is.
+The body of a loop is traced until the type of its carry stays what it is. What binds loops with
+``checkpoint=`` is the plugin that provides ``loop_checkpointing``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from typing import Any, NamedTuple
 from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,
+    PluginError,
     ShapedArray,
     Var,
     callable_name,
     here,
+    registry,
     stage,
     typeof,
 )
@@ -240,3 +243,22 @@ def _raised(a: Any, b: Any) -> Any:
         except TypePromotionError:  # nothing is above both: the comparison of types says so
             return a
     return a.strong() if same_but_weak(a, b) else a
+
+
+def checkpointing(what: str, scheme: Any) -> Any:
+    """The provider of checkpointed loops, once it has looked at a scheme.
+
+    Raises:
+        PluginError: no active plugin provides them. TypeError: ``scheme`` is no scheme.
+    """
+    provider = registry().provider("loop_checkpointing", default=None)
+    if provider is None:
+        aside = registry().aside()
+        note = f" Set aside: {aside}." if aside else ""
+        raise PluginError(
+            f"{what}(checkpoint=...) needs a plugin that provides 'loop_checkpointing': install or "
+            f"enable the plugin 'remat' (DOVETAIL_PLUGINS, DOVETAIL_DISABLE_PLUGINS), or leave out "
+            f"checkpoint=.{note}"
+        )
+    provider.check(what, scheme)
+    return provider

@@ -63,7 +63,7 @@ def switch(
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     if len(branches) == 1:
         return branches[0](*operands)
-    from ..selection import clamp
+    from ..values import clamp
 
     index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
@@ -131,7 +131,7 @@ def cond(
     if disable_jit.value and get_trace() is EVAL:
         return true_fun(*operands) if pred else false_fun(*operands)
     if aval.dtype.kind != "b":
-        from ..comparison import ne
+        from ..discrete import ne
 
         pred = ne(pred, aval.dtype.type(0))
     index = convert_element_type_p.bind(pred, new_dtype=np.dtype(np.int32), weak_type=False)

@@ -16,10 +16,10 @@ from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p
 from ...primitives.control_flow import while_p
 from ...primitives.discrete import lt_p
-from ._checkpointing import checkpointing
 from ._staging import (
     Staged,
     check_function,
+    checkpointing,
     close_together,
     name_of,
     operand_types,

@@ -18,10 +18,10 @@ from dovetail_core.tree.util import (
 )
 
 from ...primitives.control_flow import scan_p
-from ._checkpointing import checkpointing
 from ._staging import (
     Staged,
     check_function,
+    checkpointing,
     close_together,
     name_of,
     operand_types,

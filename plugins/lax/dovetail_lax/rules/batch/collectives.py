@@ -72,7 +72,7 @@ def _ppermute(axis: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, pe
 def _rows(x: Any, rows: Sequence[int | None]) -> Any:
     """Rows of ``x`` in a given order; zeros for None."""
     from ...functions.gather import index_take
-    from ...functions.selection import select
+    from ...functions.values import select
 
     index = np.asarray([r or 0 for r in rows], np.int32)
     taken = index_take(x, (index,), (0,))

@@ -1,10 +1,10 @@
-"""Dead-code elimination of sorts: arrays that are sorted along and not used are left out."""
+"""Rules of ``dce``: of sorts, arrays that are sorted along and not used are left out."""
 
 from __future__ import annotations
 
 from dovetail_core import Eqn, dce_rules
 
-from ...primitives.sorting import sort_p
+from ..primitives.sorting import sort_p
 
 
 @dce_rules.register(sort_p)

@@ -1,0 +1,158 @@
+"""Values as they are: parts of complex numbers, choice, conversion, identities."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from dovetail_core import Tracer, get_trace, here
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
+
+from ..dtypes import as_dtype, dtype_of
+from ..narrowing import warn_imaginary
+from ..primitives.values import (
+    bitcast_convert_type_p,
+    clamp_p,
+    complex_p,
+    conj_p,
+    convert_element_type_p,
+    imag_p,
+    optimization_barrier_p,
+    real_p,
+    select_n_p,
+    stop_gradient_p,
+)
+from ..scalars import PYTHON_SCALARS
+from ._args import Array, ArrayLike, binary, check, nary, operands, unary
+
+
+def real(x: ArrayLike) -> Array:
+    """The real part of complex numbers."""
+    return unary(real_p, x)
+
+
+def imag(x: ArrayLike) -> Array:
+    """The imaginary part of complex numbers."""
+    return unary(imag_p, x)
+
+
+def complex(x: ArrayLike, y: ArrayLike) -> Array:
+    """``x + i y`` of two real operands, float32 or float64."""
+    return binary(complex_p, x, y)
+
+
+def conj(x: ArrayLike) -> Array:
+    """The complex conjugate; real operands become complex."""
+    return unary(conj_p, x)
+
+
+def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
+    """``on_true`` where ``pred``, else ``on_false``.
+
+    ``pred`` is boolean; all are of one shape, or scalar.
+    """
+    return select_n(pred, on_false, on_true)
+
+
+def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
+    """``cases[which]`` for each element; all are of one shape, or scalar.
+
+    Args:
+        which: booleans (False chooses the first of at most two cases), or integers.
+
+    Raises:
+        ValueError: there is no case.
+        TypeError: cases differ in type, or ``which`` has a wrong one.
+    """
+    if not cases:
+        raise ValueError("lax.select_n takes at least one case")
+    for case in cases:
+        if case.__class__ in PYTHON_SCALARS:
+            cases = operands("select_n", cases)
+            break
+        check("select_n", case)
+    check("select_n", which)
+    return select_n_p.bind(which, *cases)
+
+
+def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
+    """``x``, or the bound that it is beyond; all are of one shape, or scalar."""
+    return nary(clamp_p, (min, x, max))
+
+
+def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
+    """``operand`` with elements of type ``new_dtype``, not weakly typed.
+
+    Floating-point numbers are truncated to integers, and what is out of range saturates; integers
+    wrap around; complex numbers lose their imaginary part, with a warning.
+
+    Raises:
+        ValueError: ``new_dtype`` is None.
+        TypeError: ``operand`` is a Python complex number, and ``new_dtype`` one of real numbers.
+    """
+    if new_dtype is None:
+        raise ValueError("lax.convert_element_type needs a dtype, got None")
+    wanted = as_dtype(new_dtype)
+    keep_imaginary("convert_element_type", operand, wanted)
+    return convert(operand, wanted, False)
+
+
+def keep_imaginary(name: str, operand: ArrayLike, dtype: Any) -> None:
+    """Warn of an array's imaginary parts that are lost in ``dtype``.
+
+    Raises:
+        TypeError: ``operand`` is a Python complex number, and ``dtype`` one of real numbers.
+    """
+    if operand.__class__ is complex and dtype.kind not in "cb":
+        raise TypeError(
+            f"lax.{name}: {operand} is no number of dtype {dtype}{here()}. Pass its real part."
+        )
+    warn_imaginary(getattr(operand, "dtype", dtype), dtype)
+
+
+def convert(operand: ArrayLike, dtype: Any, weak_type: bool) -> Array:
+    """``operand`` as type ``dtype`` (canonical), weak or not; itself if it has that type."""
+    aval = check("convert_element_type", operand)
+    if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(operand, "aval"):
+        return operand
+    params = {"new_dtype": dtype, "weak_type": weak_type}
+    return get_trace().process(convert_element_type_p, (operand,), params)
+
+
+def bitcast_convert_type(operand: ArrayLike, new_dtype: Any) -> Array:
+    """The bits of ``operand`` read as ``new_dtype``.
+
+    To a narrower type the result has one more axis, from a wider one it has one less; bits of
+    lower significance come first. Not for booleans and complex numbers.
+    """
+    check("bitcast_convert_type", operand)
+    return bitcast_convert_type_p.bind(operand, new_dtype=as_dtype(new_dtype))
+
+
+def dtype(x: Any) -> Any:
+    """The element type of an array or scalar, or that which a dtype-like value names."""
+    return dtype_of(x)
+
+
+T = TypeVar("T")
+
+
+def stop_gradient(x: T) -> T:
+    """``x`` (an array or a pytree of arrays), as a constant to differentiation."""
+    if isinstance(x, Tracer):
+        return stop_gradient_p.bind(x)
+    return tree_map(_stop, x)
+
+
+def _stop(x: Any) -> Any:
+    if isinstance(x, Tracer):
+        return stop_gradient_p.bind(x)
+    check("stop_gradient", x)
+    return x
+
+
+def optimization_barrier(operand: T) -> T:
+    """``operand`` (a pytree of arrays); compilers move no operation across."""
+    leaves, tree = tree_flatten(operand)
+    for x in leaves:
+        check("optimization_barrier", x)
+    return tree_unflatten(tree, optimization_barrier_p.bind(*leaves) if leaves else [])
