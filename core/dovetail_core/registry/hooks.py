@@ -57,7 +57,8 @@ def manager() -> pluggy.PluginManager:
                 pm.register(import_module(manifest.hooks), name=name)
                 pm.check_pending()
             except Exception as e:  # a plugin's module may fail in any way; the rest must go on
-                pm.set_blocked(name)
+                if pm.has_plugin(name):  # it was registered, with a hook that nobody knows
+                    pm.unregister(name=name)
                 set_aside(
                     f"the hooks of plugin {name!r} ({manifest.hooks}) are set aside: "
                     f"{type(e).__name__}: {e}. Fix the module, or disable the plugin "

@@ -32,7 +32,7 @@ class Pull(NamedTuple):
         check_types(f"vjp of {self.name}: the cotangent", given, wanted, ValueError)
         cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
         cts += [None] * (len(linear.live[0]) - len(cts))  # auxiliary outputs
-        takers = None if into is None else [_taker(x) for x in into]
+        takers = None if into is None else [_accumulator(x) for x in into]
         found = linear.transpose(cts, takers)
         shown = [like_primal(t, a, True) for t, a in zip(found, self.in_avals)]
         if takers is not None:
@@ -78,28 +78,28 @@ register_pytree_node(
 
 
 def _is_place(x: Any) -> bool:
-    return x is None or hasattr(x, "accumulate")
+    return x is None or hasattr(x, "accum")
 
 
 class _Dropped:
     """Takes a cotangent that nobody wants."""
 
-    def accumulate(self, cotangent: Any) -> None:
+    def accum(self, cotangent: Any) -> None:
         """Forget it."""
 
 
 _DROPPED = _Dropped()
 
 
-def _taker(place: Any) -> Any:
+def _accumulator(place: Any) -> Any:
     """What collects a cotangent by itself, or None where it is returned."""
     if place is None:
         return _DROPPED
-    return place if hasattr(place, "accumulate") else None
+    return place if hasattr(place, "accum") else None
 
 
 def _check_place(name: str, i: int, place: Any, aval: Any) -> None:
-    if place is None or not hasattr(place, "accumulate"):
+    if place is None or not hasattr(place, "accum"):
         return
     want: Any = aval.cotangent_type()
     if place.shape != want.shape or place.dtype != want.dtype:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from dovetail_core import (
     AbstractValue,
@@ -28,24 +28,32 @@ from .tables import TransposeRule, transpose_rules
 from .zeros import transposed_type
 
 
+class Accumulator(Protocol):
+    """Collects the cotangent of one value, piece by piece: a reference, say."""
+
+    def accum(self, cotangent: Any) -> None:
+        """Add a cotangent of the value's cotangent type."""
+        ...
+
+
 def backward_pass(
     trace: LinearTrace,
     inputs: Sequence[Any],
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
-    accumulators: Sequence[Any] | None = None,
+    accumulators: Sequence[Accumulator | None] | None = None,
 ) -> list[Any]:
     """Cotangents of ``inputs`` given those of ``outputs``; None stands for zero on both sides.
 
     Args:
-        accumulators: per input None, or what takes its cotangent, piece by piece as it is found, by
-            its method ``accumulate``; the result has None in its place.
+        accumulators: per input None, or what takes its cotangent, piece by piece as it is found;
+            the result has None in its place.
     """
     cts: list[Any] = [None] * trace.count
     trace.transposed = True
-    for x, taker in zip(inputs, accumulators or ()):
-        if taker is not None:
-            cts[x.index] = _Taker(taker)
+    for x, accumulator in zip(inputs, accumulators or ()):
+        if accumulator is not None:
+            cts[x.index] = _Elsewhere(accumulator)
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, ct)
@@ -70,7 +78,7 @@ def backward_pass(
         finally:
             reset_source_override(token)
     found = [cts[x.index] for x in inputs]
-    return [None if ct.__class__ is _Taker else ct for ct in found] if accumulators else found
+    return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
 
 
 def _give(
@@ -116,13 +124,13 @@ def transposed_call(
     return backward_pass(trace, unknown, outs, cotangents, accumulators)
 
 
-class _Taker:
-    """Stands in the place of a cotangent that something else collects."""
+class _Elsewhere:
+    """Stands in the place of a cotangent that an accumulator collects."""
 
-    __slots__ = ("taker",)
+    __slots__ = ("accumulator",)
 
-    def __init__(self, taker: Any) -> None:
-        self.taker = taker
+    def __init__(self, accumulator: Accumulator) -> None:
+        self.accumulator = accumulator
 
 
 def _take(cts: list[Any], index: int, kept: set[int]) -> Any:
@@ -134,8 +142,8 @@ def _take(cts: list[Any], index: int, kept: set[int]) -> Any:
 
 def _accumulate(cts: list[Any], index: int, ct: Any) -> None:
     before = cts[index]
-    if before.__class__ is _Taker:
-        before.taker.accumulate(ct)
+    if before.__class__ is _Elsewhere:
+        before.accumulator.accum(ct)
     else:
         cts[index] = ct if before is None else add(before, ct)
 

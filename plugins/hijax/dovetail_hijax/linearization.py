@@ -76,7 +76,7 @@ class Operation(Protocol):
 
 
 class GradAccum:
-    """Collects the cotangents of one argument, of type ``aval``; ``needed`` says whether it is."""
+    """The ``Accumulator`` of one argument's cotangent, of type ``aval``, where it is ``needed``."""
 
     __slots__ = ("aval", "needed", "value", "_rule")
 

@@ -225,7 +225,7 @@ class Access:
     def __setitem__(self, index: Any, value: Any) -> None:
         set(self, index, value)
 
-    def accumulate(self, cotangent: Any) -> None:
+    def accum(self, cotangent: Any) -> None:
         """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
         addupdate(self, ..., cotangent)
 
@@ -240,10 +240,10 @@ class Access:
 
 
 _methods = vars(Access)
-for _name_of in ("at", "__getitem__", "__setitem__", "accumulate", "__len__", "__iter__"):
+for _name_of in ("at", "__getitem__", "__setitem__", "accum", "__len__", "__iter__"):
     setattr(TransformedRef, _name_of, _methods[_name_of])
 # Traced references find them in their type, an operator without its underscores.
-for _name_of in ("at", "accumulate"):
+for _name_of in ("at", "accum"):
     setattr(AbstractRef, _name_of, _methods[_name_of])
 for _operator in ("getitem", "setitem", "len", "iter"):
     setattr(AbstractRef, f"_{_operator}", _methods[f"__{_operator}__"])
