@@ -153,14 +153,14 @@ def final_type(program: ClosedJaxpr, i: int) -> AbstractValue:
 
 def has_mutable(program: ClosedJaxpr) -> bool:
     """Whether mutable values occur anywhere in a program; remembered with it."""
-    found = program.cache.get("has_mutable")
-    if found is None:
-        jaxpr = program.jaxpr
-        found = any(v.aval.is_mutable for v in (*jaxpr.constvars, *jaxpr.invars)) or any(
-            _eqn_has_mutable(e) for e in jaxpr.eqns
-        )
-        program.cache["has_mutable"] = found
-    return found
+    jaxpr = program.jaxpr
+    return program.memo(
+        "has_mutable",
+        lambda: (
+            any(v.aval.is_mutable for v in (*jaxpr.constvars, *jaxpr.invars))
+            or any(_eqn_has_mutable(e) for e in jaxpr.eqns)
+        ),
+    )
 
 
 def _eqn_has_mutable(eqn: Any) -> bool:

@@ -61,13 +61,11 @@ def split_program(
             loop's carry may not, because it is gone after the iteration).
     """
     key = ("split", unknown, force, direct, generation.value)
-    found = program.cache.get(key)
-    if found is None:
-        no_force = (False,) * len(program.out_avals)
-        all_direct = (True,) * len(unknown)
-        found = _split(program, unknown, force or no_force, direct or all_direct)
-        program.cache[key] = found
-    return found
+    no_force = (False,) * len(program.out_avals)
+    all_direct = (True,) * len(unknown)
+    return program.memo(
+        key, lambda: _split(program, unknown, force or no_force, direct or all_direct)
+    )
 
 
 def _split(

@@ -191,10 +191,7 @@ def transpose_program(
     which linear inputs have one. Remembered with the program.
     """
     key = ("transpose", linear, given, generation.value)
-    found = program.cache.get(key)
-    if found is None:
-        found = program.cache[key] = _transpose_program(program, linear, given)
-    return found
+    return program.memo(key, lambda: _transpose_program(program, linear, given))
 
 
 def _transpose_program(

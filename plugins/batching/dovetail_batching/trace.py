@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -233,17 +233,16 @@ def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
 
 def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
     """Names of the axes that the collectives in a program are about; remembered with it."""
-    found = program.cache.get("axes")
-    if found is None:
-        names: set[Hashable] = set()
-        for eqn in program.eqns:
-            if "axis_sizes" in eqn.params:
-                names.update(eqn.params["axes"])
-            else:
-                for inner in programs_of(eqn.params):
-                    names |= axes_of(inner)
-        found = program.cache["axes"] = frozenset(names)
-    return found
+    return program.memo("axes", lambda: frozenset(_axes_in(program)))
+
+
+def _axes_in(program: ClosedJaxpr) -> Iterator[Hashable]:
+    for eqn in program.eqns:
+        if "axis_sizes" in eqn.params:
+            yield from eqn.params["axes"]
+        else:
+            for inner in programs_of(eqn.params):
+                yield from axes_of(inner)
 
 
 @batch_rules.deriver

@@ -29,7 +29,7 @@ def lift_pushed(
     alike = all(t is None or carrier.join_structures(p, t) == p for p, t in zip(ins, tangents))
     if carrier.has_instances and alike:
         return _pushforward_of_lifted(primitive, carrier, mask, args, params)
-    if rules.differentiates or "program" not in params:
+    if rules.differentiates or rules.reduce is None or "program" not in params:
         run: Any = push.decomposition
         return lift_call(carrier, run, args)
     return _lift_as_primitive(push, rules, carrier, mask, args, params)

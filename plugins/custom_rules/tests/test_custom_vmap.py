@@ -10,6 +10,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail.custom_batching import custom_vmap, sequential_vmap
+from dovetail_core import dce_closed, eval_jaxpr
 
 XS = np.linspace(0.1, 1.1, 4, dtype=np.float32)
 
@@ -127,3 +128,14 @@ def test_a_batched_row_with_rules_of_all_kinds_agrees_with_a_loop(axis: int) -> 
     np.testing.assert_allclose(got[0][0], [v[0][0] for v in loop], rtol=1e-4)
     np.testing.assert_allclose(got[1][0], [v[1][0] for v in loop], rtol=1e-4)
     np.testing.assert_allclose(got[1][1], np.stack([v[1][1] for v in loop], 1), rtol=1e-4)
+
+
+def test_tangents_mapped_beside_primals_that_are_not():
+    """As under ``jacfwd``; what is not used of the results is dead code."""
+    f = sequential_vmap(lambda x: (dnp.sin(x), x * x))
+    x, ts = np.float32(0.5), np.array([1, -2, 3], np.float32)
+    program = dt.make_jaxpr(dt.vmap(lambda t: dt.jvp(lambda v: f(v)[0], (x,), (t,))[1]))(ts)
+    reduced = dce_closed(program, [True])[0]
+    (found,) = eval_jaxpr(reduced.jaxpr, reduced.consts, ts)
+    np.testing.assert_allclose(found, np.cos(x) * ts, rtol=1e-6)
+    np.testing.assert_allclose(dt.jacfwd(lambda v: f(v)[0])(x), np.cos(x), rtol=1e-6)

@@ -68,19 +68,17 @@ class Boundary(NamedTuple):
 
 def boundary_of(program: ClosedJaxpr) -> Boundary | None:
     """How to call ``program``, or None if none of its inputs is mutable; remembered with it."""
-    try:
-        return program.cache["boundary"]
-    except KeyError:
-        pass
+    return program.memo("boundary", lambda: _make_boundary(program))
+
+
+def _make_boundary(program: ClosedJaxpr) -> Boundary | None:
     avals = tuple(program.in_avals)
-    found = None
-    if any_mutable(avals):
-        flags = tuple(a.is_mutable for a in avals)
-        pure, written = discharge_provider().program(program, flags)
-        finals = tuple(final_type(program, i) for i in written)
-        found = Boundary(pure, written, avals, len(program.out_avals), finals)
-    program.cache["boundary"] = found
-    return found
+    if not any_mutable(avals):
+        return None
+    flags = tuple(a.is_mutable for a in avals)
+    pure, written = discharge_provider().program(program, flags)
+    finals = tuple(final_type(program, i) for i in written)
+    return Boundary(pure, written, avals, len(program.out_avals), finals)
 
 
 def call_boundary(

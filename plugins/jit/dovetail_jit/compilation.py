@@ -30,12 +30,12 @@ def executable_for(
 ) -> Executable:
     """Lower and compile a program for a device; remembered with the program."""
     key = executable_key(device, donated, keep_unused, options, profile)
-    found = program.cache.get(key)
-    if found is None:
+
+    def make() -> Executable:
         module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
-        found = compile_module(module, program, device, options, profile)
-        program.cache[key] = found
-    return found
+        return compile_module(module, program, device, options, profile)
+
+    return program.memo(key, make)
 
 
 def executable_key(

@@ -169,16 +169,18 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
 
 
 def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> list[Any]:
-    call = program.cache.get("call")
-    if call is None:
-        call = program.cache["call"] = compiled_call(
-            name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals))
-        )
+    call = program.memo("call", lambda: _compiled_program(program, name))
     try:
         return call(*args)
     except ValueError:
         check_usable(args)
         raise
+
+
+def _compiled_program(program: ClosedJaxpr, name: str) -> Any:
+    return compiled_call(
+        name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals))
+    )
 
 
 def fused(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from dovetail_backends import LoweredModule, backend_of
@@ -182,11 +183,8 @@ class Lowered(Stage):
         key = executable_key(
             self._device, donated, settings.keep_unused, options, lowered_at=self._generation,
         )  # fmt: skip
-        found = program.cache.get(key)
-        if found is None:
-            found = compile_module(self._module, program, self._device, options)
-            program.cache[key] = found
-        return Compiled(self, found)
+        make = partial(compile_module, self._module, program, self._device, options)
+        return Compiled(self, program.memo(key, make))
 
 
 class Compiled(Stage):

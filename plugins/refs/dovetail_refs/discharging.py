@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
+    Eqn,
     LiftTrace,
     Pass,
     Primitive,
@@ -45,17 +46,14 @@ class DischargeTrace(Trace):
 
 def _has_internal(program: ClosedJaxpr) -> bool:
     """Whether references are made inside of a program; remembered with it."""
-    found = program.cache.get("makes_mutable")
-    if found is None:
-        found = program.cache["makes_mutable"] = any(
-            e.primitive.allocates
-            or (
-                e.primitive.regions is not None
-                and any(_has_internal(r.program) for r in e.primitive.regions(e.params).regions)
-            )
-            for e in program.eqns
-        )
-    return found
+    return program.memo("makes_mutable", lambda: any(map(_makes_internal, program.eqns)))
+
+
+def _makes_internal(eqn: Eqn) -> bool:
+    primitive = eqn.primitive
+    if primitive.allocates or primitive.regions is None:
+        return primitive.allocates
+    return any(_has_internal(r.program) for r in primitive.regions(eqn.params).regions)
 
 
 def apply_rule(
@@ -96,10 +94,7 @@ def discharge_program(program: ClosedJaxpr, which: Sequence[bool] | None = None)
     """
     flags = [a.is_mutable for a in program.in_avals] if which is None else which
     key = ("discharge", tuple(flags), generation.value)
-    found = program.cache.get(key)
-    if found is None:
-        found = program.cache[key] = _discharge(program, key[1])
-    return found
+    return program.memo(key, lambda: _discharge(program, key[1]))
 
 
 def _discharge(program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:

@@ -78,10 +78,7 @@ def work(eqn: Eqn) -> Work:
 
 def program_flops(program: ClosedJaxpr) -> float:
     """The floating-point operations of a whole program; remembered with it."""
-    found = program.cache.get("flops")
-    if found is None:
-        found = program.cache["flops"] = sum(work(e).flops for e in program.eqns)
-    return found
+    return program.memo("flops", lambda: sum(work(e).flops for e in program.eqns))
 
 
 def nbytes(aval: Any) -> int:

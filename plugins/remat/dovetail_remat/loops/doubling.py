@@ -50,9 +50,10 @@ def _doubled_body(body: ClosedJaxpr, lifted: Flags, nc: int, nk: int) -> tuple[C
     A carry that comes in with a tangent goes out with one, and so do all ``ys`` that can.
     """
     key = ("checkpointed doubled", lifted, nc, nk, generation.value)
-    found = body.cache.get(key)
-    if found is not None:
-        return found
+    return body.memo(key, lambda: _double_body(body, lifted, nc, nk))
+
+
+def _double_body(body: ClosedJaxpr, lifted: Flags, nc: int, nk: int) -> tuple[ClosedJaxpr, Flags]:
     types: list[Any] = []
     for aval, dot in zip(body.in_avals, lifted):
         types += [aval, aval.tangent_type()] if dot else [aval]
@@ -72,8 +73,7 @@ def _doubled_body(body: ClosedJaxpr, lifted: Flags, nc: int, nk: int) -> tuple[C
         return flat
 
     program = stage_closed(step, types, body.jaxpr.name)
-    found = body.cache[key] = program, tuple(have)
-    return found
+    return program, tuple(have)
 
 
 def dotted_outputs(body: ClosedJaxpr, nk: int) -> list[bool]:

@@ -54,10 +54,7 @@ def backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
     constants and carries, and those of the unknown slices. Remembered with the body.
     """
     key = ("checkpointed step", loop.num_consts, loop.num_carry, unknown, given, generation.value)
-    found = loop.body.cache.get(key)
-    if found is None:
-        found = loop.body.cache[key] = _backward_step(loop, unknown, given)
-    return found
+    return loop.body.memo(key, lambda: _backward_step(loop, unknown, given))
 
 
 def _backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:

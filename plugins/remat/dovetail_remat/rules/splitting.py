@@ -34,11 +34,10 @@ def parts_of(
     """
     key = ("remat", unknown, policy, replay, generation.value)
     try:
-        found = program.cache.get(key)
-    except TypeError:  # a policy that is not hashable: nothing to remember the parts by
+        hash(policy)
+    except TypeError:  # nothing to remember the parts by
         return _make(program, unknown, policy, replay)
-    if found is None:
-        found = program.cache[key] = _make(program, unknown, policy, replay)
+    found: Parts = program.memo(key, lambda: _make(program, unknown, policy, replay))
     plans = listener.get()
     if plans is not None and found.plan is not None:
         plans.append(found.plan)
