@@ -81,18 +81,9 @@ class Jaxpr:
     """
 
     __slots__ = (
-        "constvars",
-        "invars",
-        "outvars",
-        "eqns",
-        "effects",
-        "is_high",
-        "mut_types",
-        "name",
-        "_hash",
-        "typed",
-        "__weakref__",
-    )
+        "constvars", "invars", "outvars", "eqns", "effects", "is_high", "mut_types", "name",
+        "_hash", "typed", "__weakref__",
+    )  # fmt: skip
 
     def __init__(
         self,

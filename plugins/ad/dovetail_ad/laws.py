@@ -20,8 +20,7 @@ from dovetail_core.testing import (
 )
 
 from .forward import jvp_values
-from .linear import LinearTrace
-from .transposition import backward_pass
+from .transposition import transposed_call
 
 # Finite differences of fourth order lose about 1/5 of the digits; low precisions have none to
 # spare.
@@ -82,14 +81,12 @@ def transpose_law(sample: Sample) -> None:
         return [_dense(t, y) for t, y in zip(found, outs)]
 
     def backward(*cts: Any) -> list[Any]:
-        from dovetail_core import get_trace, run_under
+        def of_unknowns(*unknown: Any) -> list[Any]:
+            given = dict(zip(inexact, unknown))
+            every = [given.get(i) for i in range(len(avals))]
+            return jvp_values(sample.flat, list(sample.args), every)[1]
 
-        trace = LinearTrace(get_trace())
-        unknown = {i: trace.unknown(avals[i].tangent_type()) for i in inexact}
-        every = [unknown.get(i) for i in range(len(avals))]
-        found = run_under(trace, jvp_values, sample.flat, list(sample.args), every)[1]
-        live = [None if t is None else ct for t, ct in zip(found, cts)]
-        return backward_pass(trace, list(unknown.values()), found, live)
+        return transposed_call(of_unknowns, [avals[i].tangent_type() for i in inexact], cts)
 
     outs = forward(*tangents)
     if not all(np.isfinite(np.asarray(x, complex)).all() for x in outs):

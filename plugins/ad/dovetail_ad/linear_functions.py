@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import ShapedArray, get_trace, run_under, typeof
+from dovetail_core import ShapedArray, typeof
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import zeros
 
@@ -18,8 +18,7 @@ from .arguments import (
     like_primal,
     live_tangent,
 )
-from .linear import LinearTrace
-from .transposition import backward_pass
+from .transposition import transposed_call
 from .zeros import transposed_type
 
 
@@ -44,21 +43,24 @@ def linear_transpose(
     _check_kinds(avals, avals)
 
     def transposed(cotangent: Any) -> Any:
-        trace = LinearTrace(get_trace())
-        unknown = [trace.unknown(a) for a in avals]
-        outs, out_tree = tree_flatten(run_under(trace, fun, *tree_unflatten(in_tree, unknown)))
-        cts, tree = tree_flatten(cotangent)
-        if tree != out_tree:
-            raise TypeError(
-                f"the transpose of {function_name(fun)} takes a cotangent of the structure of its "
-                f"output {out_tree}, got {tree}{here()}"
-            )
-        out_avals = [typeof(x) for x in outs]
-        _check_kinds(avals, out_avals)
-        wanted = [transposed_type(a) for a in out_avals]
-        check_types("linear_transpose: the cotangent", cts, wanted)
-        cts = [live_tangent(t, a) for t, a in zip(cts, wanted)]
-        found = backward_pass(trace, unknown, outs, cts)
+        given, tree = tree_flatten(cotangent)
+        cts: list[Any] = []
+
+        def of_unknowns(*unknown: Any) -> list[Any]:
+            outs, out_tree = tree_flatten(fun(*tree_unflatten(in_tree, unknown)))
+            if tree != out_tree:
+                raise TypeError(
+                    f"the transpose of {function_name(fun)} takes a cotangent of the structure of "
+                    f"its output {out_tree}, got {tree}{here()}"
+                )
+            out_avals = [typeof(x) for x in outs]
+            _check_kinds(avals, out_avals)
+            wanted = [transposed_type(a) for a in out_avals]
+            check_types("linear_transpose: the cotangent", given, wanted)
+            cts.extend(live_tangent(t, a) for t, a in zip(given, wanted))
+            return outs
+
+        found = transposed_call(of_unknowns, avals, cts)
         full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(found, avals)]
         return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(full, avals)])
 

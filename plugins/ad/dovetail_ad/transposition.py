@@ -165,18 +165,22 @@ def derive_transpose(primitive: Primitive) -> TransposeRule | None:
         return None
 
     def rule(cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]:
-        trace = LinearTrace(get_trace())
-        fresh = [trace.unknown(x.aval) if is_linear(x) else x for x in args]
+        live = [is_linear(x) for x in args]
         single = not primitive.multiple_results
-        cts = [cotangent] if single else cotangent
-        inputs = [x for x in fresh if trace.owns(x)]
+
+        def of_unknowns(*unknown: Any) -> Sequence[Any]:
+            rest = iter(unknown)
+            outs = decomposition(
+                *[next(rest) if use else x for x, use in zip(args, live)], **params
+            )
+            return [outs] if single else outs
+
+        types = [x.aval for x, use in zip(args, live) if use]
         try:
-            outs = run_under(trace, decomposition, *fresh, **params)
-            found = backward_pass(trace, inputs, [outs] if single else outs, cts)
+            found = iter(transposed_call(of_unknowns, types, [cotangent] if single else cotangent))
         except MissingRule as e:
             raise within(e, primitive) from None
-        at = {x.index: ct for x, ct in zip(inputs, found)}
-        return [at[x.index] if trace.owns(x) else None for x in fresh]
+        return [next(found) if use else None for use in live]
 
     return rule
 
