@@ -202,7 +202,7 @@ acme.two    acme        ○     ·    ○     ○
     )
 
 
-def test_matrix_of_some_rows_and_columns(acme, dovetail):
+def test_matrix_of_some_primitives_and_tables(acme, dovetail):
     status, out, _ = dovetail("matrix", "--table", "cost", "--primitive", "*.t*")
     assert status == 0 and out.splitlines()[-1] == "2 primitives, 1 table"
     assert "acme.one" not in out and "dce" not in out
@@ -310,7 +310,7 @@ def test_explain_with_wrong_names(acme, dovetail, primitive, table, message):
     assert (status, out) == (2, "") and message in err
 
 
-def test_a_column_that_may_be_two(acme, dovetail):
+def test_a_table_that_may_be_two(acme, dovetail):
     acme.plugin("beta", "tables={'beta.cost': 'acme.tables:cost_rules'}")
     status, _, err = dovetail("explain", "acme.one", "cost")
     assert status == 2 and "table 'cost' may be acme.cost or beta.cost" in err

@@ -112,9 +112,9 @@ class Primitive:
     """
 
     __slots__ = (
-        "name", "multiple_results", "module", "abstract_eval", "decomposition", "regions", "is_high",
-        "anonymous", "rules", "lift", "stateful", "allocates", "keys", "_effectful", "_memo",
-        "__weakref__",
+        "name", "multiple_results", "module", "abstract_eval", "decomposition", "regions",
+        "is_high", "anonymous", "rules", "lift", "stateful", "allocates", "keys", "_effectful",
+        "_memo", "__weakref__",
     )  # fmt: skip
 
     def __init__(

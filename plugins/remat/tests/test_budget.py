@@ -302,6 +302,7 @@ def test_the_report_is_a_plot(report: BudgetReport, monkeypatch: pytest.MonkeyPa
     assert labels[:3] == ["no limit", "within the budget", "budget"]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), np.array(report.unlimited_timeline) * 1e-6)
     assert ax.get_ylim()[0] == 0, "heights are amounts of memory"
+    assert [report.turn] * 2 in [list(line.get_xdata()) for line in ax.lines], "where it turns back"
 
 
 def test_without_matplotlib_text_is_proposed(

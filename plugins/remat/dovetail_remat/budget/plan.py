@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail_ad import Split
-from dovetail_core import ClosedJaxpr, Jaxpr, Literal, Var, dce_closed
+from dovetail_core import ClosedJaxpr, Jaxpr, Var, dce_closed
 
 from ..parts import Parts, Stage, forward_program, without
 from .graph import Graph
@@ -135,7 +135,7 @@ class _Stages:
         return self.graph.residual_of.get(x, x) if isinstance(x, Var) else x
 
     def _program(self, eqns: Sequence[Any], takes: Sequence[Var], outs: Sequence[Any]) -> Any:
-        read = {x for e in eqns for x in e.invars} | {x for x in outs if not isinstance(x, Literal)}
+        read = {x for e in eqns for x in e.invars} | set(outs)
         constvars = [v for v in self.consts if v in read]
         jaxpr = Jaxpr(constvars, [*self.given, *takes], outs, eqns, name=self.linear.name)
         return ClosedJaxpr(jaxpr, [self.consts[v] for v in constvars])
