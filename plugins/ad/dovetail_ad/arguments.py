@@ -145,7 +145,7 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
     paths = [p for p, _ in tree_flatten_with_path(primals)[0]]
     avals = input_types(primals, tree_flatten(primals)[0], f"{what}: primals")
     given = tree_flatten(tangents)[0]
-    dense = [0.0 if is_float0(t) else t for t in given]
+    dense = [False if is_float0(t) else t for t in given]  # float0 is no type of arrays
     types = input_types(tree_unflatten(tree_structure(tangents), dense), dense, f"{what}: tangents")
     for path, p, t, got in zip(paths, avals, given, types):
         want: Any = p.tangent_type()

@@ -110,7 +110,10 @@ class Linearized:
     def transpose(
         self, cotangents: Sequence[Any], accumulators: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Input cotangents (None for zeros) of output cotangents; see ``backward_pass``."""
+        """Input cotangents (None for zeros) of output cotangents; see ``backward_pass``.
+
+        Outputs beyond those that have a cotangent (auxiliary ones) have none.
+        """
         out_live, in_live = self.live
         avals = self.program.in_avals[len(self.residuals) :]
         f = partial(eval_jaxpr, self.program.jaxpr, self.program.consts, *self.residuals)

@@ -101,6 +101,7 @@ def hessian(
 
     Returns: as :func:`jacfwd` of :func:`jacrev`.
     """
+    check_callable(fun, "hessian")
     inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic)
 

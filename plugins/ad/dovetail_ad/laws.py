@@ -52,7 +52,7 @@ def jvp_law(sample: Sample) -> None:
             got_type: Any = typeof(t)
             assert got_type.shape == want.shape and got_type.dtype == want.dtype, "tangent type"
     names = {np.asarray(x).dtype.name for x in (*primals, *outs) if is_inexact(np.asarray(x).dtype)}
-    if not names <= _LEAST:
+    if names - _LEAST:
         skip("finite differences have no digits in this precision")
     smooth = [i for i, y in enumerate(outs) if is_inexact(np.asarray(y).dtype)]
     expected = finite_difference_with_error(

@@ -31,7 +31,6 @@ class Pull(NamedTuple):
         wanted = [a.cotangent_type() for a in self.out_avals]
         check_types(f"vjp of {self.name}: the cotangent", given, wanted, ValueError)
         cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
-        cts += [None] * (len(linear.live[0]) - len(cts))  # auxiliary outputs
         takers = None if into is None else [_accumulator(x) for x in into]
         found = linear.transpose(cts, takers)
         shown = [like_primal(t, a, True) for t, a in zip(found, self.in_avals)]

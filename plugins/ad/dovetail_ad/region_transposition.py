@@ -140,8 +140,7 @@ class _Transposition:
         for s in self._constants():
             if s is not None and s.kind is Kind.STACKED:
                 found[s] = algebra().sum(found[s], (0,))
-        pairs = zip(self.args, self.in_cts)
-        return [found.get(s) if s is not None and is_linear(x) else None for x, s in pairs]
+        return [None if s is None else found.get(s) for s in self.in_cts]
 
     def _constants(self) -> list[Slot | None]:
         """The cotangents of operands that are constants."""

@@ -84,6 +84,18 @@ def test_results_that_are_no_arrays_are_named() -> None:
         grad(lambda x: None)(1.0)
 
 
+@pytest.mark.parametrize("transform", [grad, value_and_grad, jacfwd, jacrev, hessian])
+def test_functions_are_functions(transform: Any) -> None:
+    with pytest.raises(TypeError, match=rf"^{transform.__name__} takes a function, got 3 of type"):
+        transform(3)
+
+
+def test_arguments_of_jvp_are_in_tuples() -> None:
+    for args in ((1.0, 1.0), ((1.0,), 1.0), (1.0, (1.0,))):
+        with pytest.raises(TypeError, match=r"as tuples or lists of arguments, got .* write jvp\("):
+            jvp(square, *args)
+
+
 def test_auxiliary_results_need_a_pair() -> None:
     def alone(x: Any) -> Any:
         return square(x)

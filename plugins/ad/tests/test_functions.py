@@ -259,3 +259,12 @@ def test_a_linear_function_may_hold_a_vjp_whose_residuals_are_unknown(inner: Any
     matrix = np.stack([f(e) for e in np.eye(4, dtype=np.float32)], 1)
     (found,) = linear_transpose(f, X)(T)
     np.testing.assert_allclose(found, matrix.T @ T, rtol=1e-5)
+
+
+def test_a_while_loop_that_the_unknown_ends_is_not_linear() -> None:
+    def f(x: Any) -> Any:
+        return lax.while_loop(lambda c: lax.lt(total(c), np.float32(3)), lambda c: c + c, x)
+
+    message = r"while_loop at .* is not linear: its predicate depends on a value in which"
+    with pytest.raises(MissingRule, match=message):
+        linear_transpose(f, X)(T)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, TypeVar
 
 from dovetail_core import Tracer, get_trace, here
@@ -102,7 +103,7 @@ def keep_imaginary(name: str, operand: ArrayLike, dtype: Any) -> None:
     Raises:
         TypeError: ``operand`` is a Python complex number, and ``dtype`` one of real numbers.
     """
-    if operand.__class__ is complex and dtype.kind not in "cb":
+    if operand.__class__ is builtins.complex and dtype.kind not in "cb":
         raise TypeError(
             f"lax.{name}: {operand} is no number of dtype {dtype}{here()}. Pass its real part."
         )
