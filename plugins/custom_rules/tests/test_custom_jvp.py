@@ -98,6 +98,14 @@ def test_defjvps_adds_over_arguments() -> None:
     assert dt.jvp(f, (2.0, 3.0), (1.0, 1.0)) == (6.0, 9.0)
 
 
+def test_defjvps_gives_zeros_as_arrays() -> None:
+    seen: list[Any] = []
+    f = dt.custom_jvp(lambda x, y: x * y)
+    f.defjvps(lambda t, ans, x, y: t * y, lambda t, ans, x, y: seen.append(t) or t * x)
+    np.testing.assert_allclose(dt.grad(f)(2.0, 3.0), 3.0)
+    assert [np.shape(t) for t in seen] == [()] and float(seen[0]) == 0.0
+
+
 def test_nondiff_arguments_come_first_and_may_be_functions() -> None:
     @partial(dt.custom_jvp, nondiff_argnums=(0, 2))
     def apply(f: Any, x: Any, n: Any) -> Any:

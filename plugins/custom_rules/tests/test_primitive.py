@@ -118,7 +118,7 @@ class Pairs(Carrier[Any, Any]):
     def structure(self, value: Any, depth: int) -> Any:
         return None
 
-    def join(self, a: Any, b: Any) -> Any:
+    def join_structures(self, a: Any, b: Any) -> Any:
         return None
 
     def types(self, aval: Any, structure: Any) -> Any:
@@ -157,6 +157,23 @@ def test_a_table_of_a_third_party_keeps_rules_that_it_does_not_know() -> None:
     left, _ = dce_closed(program, [False, True, False, False], True)
     assert seen == [(True, False)]
     assert evaluate(left, np.float32(1), np.float32(10)) == [20.0]
+
+
+@pytest.mark.parametrize("in_axes", [(0, 0), (0, None), (None, None)], ids=str)
+def test_a_table_of_a_third_party_keeps_rules_of_batching(in_axes: Any) -> None:
+    f = dt.custom(lambda x: x * 2.0)
+    f.def_vmap(lambda size, batched, x: (x * 200.0, batched[0]))
+
+    def both(a: Any, b: Any) -> Any:
+        carrier = Pairs()
+        lift_mul(carrier.table)
+        return lift_call(carrier, f, [(a, b)])  # type: ignore[arg-type]
+
+    xs, factor = np.arange(3, dtype=np.float32), 2.0 if in_axes == (None, None) else 200.0
+    args = [np.stack([xs, xs]) if axis == 0 else xs for axis in in_axes]
+    low, high = dt.vmap(both, in_axes, axis_size=2)(args[0], 10 * args[1])
+    np.testing.assert_allclose(low, [xs * factor] * 2)
+    np.testing.assert_allclose(high, [10 * xs * factor] * 2)
 
 
 def lift_mul(table: Any) -> None:
