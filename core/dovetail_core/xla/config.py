@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from . import _bindings as _b
 from ._bindings import (
-    Config as Config,
     set_disable_jit_state,
     set_enable_x64_state,
     set_post_hook_state,
     set_tracebacks_enabled as set_tracebacks_enabled,
-    trace_context as trace_context,
     unset as unset,
 )
 
-# A Config object lives as long as the process and, once in the jit key, is compared at every
-# call of every compiled function: make them at import only, never per object.
+_defaults: list[Any] = []  # of the states that are part of the trace context, as it orders them
+
+
+class Config(_b.Config):
+    """A named value of the process, or of a thread, that C++ reads.
+
+    It lives as long as the process and, once in the jit key, is compared at every call of every
+    compiled function: make them at import only, never per object.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        value: Any,
+        *,
+        include_in_jit_key: bool = False,
+        include_in_trace_context: bool = False,
+    ) -> None:
+        super().__init__(
+            name,
+            value,
+            include_in_jit_key=include_in_jit_key,
+            include_in_trace_context=include_in_trace_context,
+        )
+        if include_in_trace_context:
+            _defaults.append(value)
+
+
+def trace_context() -> tuple[Any, ...]:
+    """The values that what is traced depends on, for cache keys.
+
+    Plugins make their options when they are first used. One that comes late and has its default
+    must change no key, or all programs would be traced again: the tuple ends with the last value
+    that is not a default.
+    """
+    found = _b.trace_context()
+    n = len(found)
+    if n != len(_defaults):  # others have states of their own
+        return found
+    while n and found[n - 1] == _defaults[n - 1]:
+        n -= 1
+    return found[:n]
+
+
 enable_x64_state: Config = Config(
     "dovetail_enable_x64", False, include_in_jit_key=True, include_in_trace_context=True
 )

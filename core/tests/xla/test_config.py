@@ -30,3 +30,13 @@ def test_swap_local_gives_back_what_restores(set_local):
     assert previous is config.unset
     assert config.post_hook_state.swap_local(previous) is print
     assert config.post_hook_state.value is None
+
+
+def test_a_state_that_comes_late_changes_no_key_while_it_has_its_default(set_local):
+    before = config.trace_context()
+    late = config.Config("dovetail_test_late", "standard", include_in_trace_context=True)
+    assert config.trace_context() == before
+    set_local(late, "strict")
+    assert config.trace_context() != before and config.trace_context()[-1] == "strict"
+    set_local(late, "standard")
+    assert config.trace_context() == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -149,3 +151,39 @@ def test_only_changes_cost_a_compilation(new_p: Any) -> None:
     assert generation.value == before + 1
     f(X)
     assert len(traced) == 2
+
+
+_FIRST = """
+import numpy as np
+
+import dovetail
+import dovetail.numpy as dnp
+
+calls = []
+f = dovetail.jit(lambda x: calls.append(1) or dnp.sin(x))
+compiled = []
+dovetail_core = __import__("dovetail_core.registry.hooks", fromlist=["manager", "hookimpl"])
+
+
+class Compiled:
+    @dovetail_core.hookimpl
+    def dovetail_compiled(self, name, platform, cached, seconds):
+        compiled.append(name)
+
+
+dovetail_core.manager().register(Compiled())
+for _ in range(3):
+    f(np.ones(3, np.float32))
+import dovetail.random
+
+dovetail.random.key(0)  # its options, too
+f(np.ones(3, np.float32))
+print(len(calls), compiled.count("<lambda>") + compiled.count("_lambda_"))
+"""
+
+
+def test_the_first_function_of_a_process_is_traced_and_compiled_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "1"]
