@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
-from ..base.errors import DovetailError
+from ..base.errors import DovetailError, PluginError
 from ..registry.discovery import registry
 from ..registry.hooks import manager
 from ..registry.manifest import KERNEL_API
 from ..xla import version as jaxlib_range
 from . import rules
+from .manifests import manifest_problems
 from .render import count, fields, style
 
 help = "check the installation: versions, plugins, backends, conflicts, holes"
@@ -90,6 +91,11 @@ def _plugins() -> Iterator[Line]:
         if p.problem:
             kind = "disabled" if p.problem.startswith("disabled") else "problem"
             yield kind, f"{p.name} of {p.distribution} {p.version}: {p.problem}"
+    for clash in found.clashes.values():
+        yield "problem", clash
+    for name, manifest in found.active.items():
+        for problem in manifest_problems(found.plugins[name], manifest):
+            yield "problem", problem
 
 
 def _backends() -> Iterator[Line]:
@@ -111,18 +117,25 @@ def _diagnosis(name: str) -> str:
 
 
 def _matrix() -> Iterator[Line]:
-    primitives = rules.all_primitives()
+    with warnings.catch_warnings(action="ignore"):  # about modules of primitives: reported above
+        primitives = rules.all_primitives()
     yield "primitives", str(len(primitives))
     for name in rules.table_names():
         try:
             with warnings.catch_warnings(action="ignore"):  # they are reported below
                 table = rules.load_table(name)
-            kinds = [rules.rule(table, p).kind for p in primitives.values()]
-        except (DovetailError, ImportError) as e:
+            found = [rules.rule(table, p) for p in primitives.values()]
+        except PluginError:
+            yield name, "cannot be loaded: see above"
+            continue
+        except DovetailError as e:
             yield f"problem {name}", str(e)
             continue
         for problem in table.problems:
             yield f"problem {name}", f"rules set aside: {problem}"
+        for problem in dict.fromkeys(r.source for r in found if r.kind == rules.BROKEN):
+            yield f"problem {name}", problem
+        kinds = [r.kind for r in found]
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
         yield name, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
 

@@ -19,8 +19,15 @@ _MARKS = {
     rules.DERIVED: ("○", "d", "derived (regions, decomposition)"),
     rules.EMPTY: ("·", ".", "none, none needed"),
     rules.HOLE: ("✗", "-", "hole"),
+    rules.BROKEN: ("!", "!", "deriving fails"),
 }
-_COLOURS = {rules.OVERRIDE: "yellow", rules.DERIVED: "green", rules.EMPTY: "dim", rules.HOLE: "red"}
+_COLOURS = {
+    rules.OVERRIDE: "yellow",
+    rules.DERIVED: "green",
+    rules.EMPTY: "dim",
+    rules.HOLE: "red",
+    rules.BROKEN: "red",
+}
 Rows = dict[str, dict[str, rules.Rule]]
 
 
@@ -45,7 +52,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print the matrix."""
     names = [find_table(t) for t in args.table] if args.table else rules.table_names()
-    tables = {n: rules.load_table(n) for n in names}
+    tables, problems = rules.load_tables(names)
+    names = list(tables)
     primitives = {n: p for n, p in rules.all_primitives().items() if _fits(n, args.primitive)}
     matrix: Rows = {
         name: {c: rules.rule(t, p) for c, t in tables.items()} for name, p in primitives.items()
@@ -60,7 +68,12 @@ def run(args: Namespace) -> int:
         f"{count(len(matrix), 'primitive')}{' with a hole' if args.holes else ''}, "
         f"{count(len(names), 'table')}"
     )
-    return int(bool(args.holes and matrix))
+    broken = {
+        c.source: None for row in matrix.values() for c in row.values() if c.kind == rules.BROKEN
+    }
+    for problem in [*problems, *broken]:
+        print(f"{style('problem:', 'red')} {problem}")
+    return int(bool((args.holes and matrix) or problems or broken))
 
 
 def _fits(name: str, patterns: list[str] | None) -> bool:
@@ -68,7 +81,7 @@ def _fits(name: str, patterns: list[str] | None) -> bool:
 
 
 def _holes(row: dict[str, rules.Rule]) -> bool:
-    return any(c.kind == rules.HOLE for c in row.values())
+    return any(c.kind in (rules.HOLE, rules.BROKEN) for c in row.values())
 
 
 def _mark(kind: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from ..base.errors import DovetailError, RegistryError
 from ..dispatch.primitive import Primitive, primitives
 from ..registry.discovery import registry
 from ..registry.plugins import KERNEL_TABLES
@@ -11,6 +12,7 @@ from ..rules.tables import Origin, RuleTable
 from ..text.value_parser import import_primitives
 
 DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"
+BROKEN = "broken"
 
 
 class Rule(NamedTuple):
@@ -33,10 +35,28 @@ def table_names() -> list[str]:
 
 
 def load_table(name: str) -> RuleTable[Any]:
-    """A table with all its rules."""
-    table = registry().table(name)
+    """A table with all its rules.
+
+    Raises:
+        RegistryError: it cannot be loaded, or two plugins add one rule.
+    """
+    table: Any = registry().table(name)
+    if not isinstance(table, RuleTable):
+        raise RegistryError(f"tables entry {name!r} names a {type(table).__name__}: no RuleTable.")
     table.fill()
-    return table
+    return cast("RuleTable[Any]", table)
+
+
+def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]:
+    """Tables by their names, and what is wrong with those that are left out."""
+    found: dict[str, RuleTable[Any]] = {}
+    problems: list[str] = []
+    for name in names:
+        try:
+            found[name] = load_table(name)
+        except DovetailError as e:
+            problems.append(f"table {name!r} is left out: {e}")
+    return found, problems
 
 
 def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
@@ -44,7 +64,11 @@ def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
     origin = table.origins.get(primitive)
     if origin is not None and origin.kind in (DECLARED, OVERRIDE):
         return Rule(origin.kind, origin)
-    if table.get(primitive) is None:
+    try:
+        found = table.get(primitive)
+    except DovetailError as e:  # a deriver fails
+        return Rule(BROKEN, None, str(e))
+    if found is None:
         return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
     if primitive.regions is not None:
         return Rule(DERIVED, origin, "regions")

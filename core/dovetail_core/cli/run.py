@@ -12,7 +12,6 @@ from typing import Any, cast
 from ..base.errors import DovetailError, PluginError
 from ..registry.command import Command
 from ..registry.discovery import registry
-from ..registry.plugins import load_object
 from . import doctor, explain, matrix, plugins
 
 _OWN: dict[str, Any] = {
@@ -27,15 +26,24 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Run ``dovetail`` with these arguments (the process's own by default); the exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     asked = next((a for a in arguments if not a.startswith("-")), None)
-    try:
-        args = _parser(asked, quiet=asked in ("plugins", "doctor")).parse_args(arguments)
-        return cast(Command, args.command).run(args)
-    except DovetailError as e:
-        print(f"dovetail: error: {e}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    quiet = asked in ("plugins", "doctor")  # which report themselves what is wrong
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if quiet else "default", RuntimeWarning)
+        warnings.showwarning = _show_warning
+        try:
+            args = _parser(asked, quiet).parse_args(arguments)
+            return cast(Command, args.command).run(args)
+        except DovetailError as e:
+            print(f"dovetail: error: {e}", file=sys.stderr)
+            return 2
+        except BrokenPipeError:  # the reader of a pipe has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
+
+def _show_warning(message: Warning | str, *where: Any) -> None:
+    """A line of text for a warning; where it was made says nothing to people who type commands."""
+    print(f"dovetail: warning: {message}", file=sys.stderr)
 
 
 def _parser(asked: str | None, quiet: bool) -> ArgumentParser:
@@ -52,11 +60,11 @@ def _parser(asked: str | None, quiet: bool) -> ArgumentParser:
 
 def _commands(asked: str | None, quiet: bool) -> dict[str, Command]:
     """The kernel's commands and, unless one of those is asked for, the plugins'."""
-    targets = _targets(quiet)
+    known = _known(quiet)
     if asked in _OWN:
         return _OWN
-    wanted = [asked] if asked in targets else sorted(targets)
-    return _OWN | {n: _load(n, targets[n]) for n in wanted}
+    wanted = [asked] if asked in known else known
+    return _OWN | {n: _load(n) for n in wanted}
 
 
 class _Broken:
@@ -74,26 +82,20 @@ class _Broken:
         raise PluginError(self.problem)
 
 
-def _load(name: str, target: str) -> Command:
+def _load(name: str) -> Command:
     try:
-        return load_object(target)
-    except Exception as e:  # a plugin's module may fail in any way
-        return _Broken(
-            f"the command {name!r} ({target}) cannot be loaded: {type(e).__name__}: {e}. See "
-            "dovetail doctor."
-        )
+        return registry().load("commands", name)
+    except DovetailError as e:
+        return _Broken(str(e))
 
 
-def _targets(quiet: bool) -> dict[str, str]:
-    """Import strings of plugins' commands; warnings about plugins become lines of text."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            found = registry().entries("commands")
-        except DovetailError:
-            if not quiet:
-                raise
-            return {}
-    for w in [] if quiet else caught:
-        print(f"dovetail: warning: {w.message}", file=sys.stderr)
-    return found
+def _known(quiet: bool) -> list[str]:
+    """Names of plugins' commands, also of those that several plugins claim."""
+    try:
+        found = registry()
+    except DovetailError:
+        if not quiet:
+            raise
+        return []
+    clashes = [name for kind, name in found.clashes if kind == "commands" and name not in _OWN]
+    return sorted([*found.entries("commands"), *clashes])

@@ -11,7 +11,6 @@ from ..base.errors import RegistryError
 from ..base.options import check_ir
 from ..ir.verification import check_jaxpr
 from ..registry.discovery import registry
-from ..registry.plugins import load_object
 
 Stage = Literal["hi", "ir", "module"]
 
@@ -64,6 +63,7 @@ def ordered(passes: list[Pass]) -> list[Pass]:
     return found
 
 
+_STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
 _by_stage: dict[Stage, list[Pass]] = {}
 
 
@@ -75,8 +75,9 @@ def forget_passes() -> None:
 def run_passes(stage: Stage, program: Any) -> Any:
     """Apply every registered pass of ``stage`` in order."""
     if stage not in _by_stage:
-        found = [load_object(t) for t in registry().entries("passes").values()]
-        _by_stage[stage] = ordered([p for p in found if p.stage == stage])
+        found = registry().load_all("passes")
+        for each in _STAGES:
+            _by_stage[each] = ordered([p for p in found if p.stage == each])
     for p in _by_stage[stage]:
         program = p.run(program)
         if check_ir.value and stage != "module":

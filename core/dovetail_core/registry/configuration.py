@@ -6,7 +6,6 @@ from typing import Any
 
 from ..base.options import Option, check_ir, disable_jit, enable_x64
 from .discovery import registry
-from .plugins import load_object
 
 
 class Configuration:
@@ -28,11 +27,11 @@ class Configuration:
         """
         name = name.removeprefix("jax_").removeprefix("dovetail_")
         if name not in self._options:
-            target = registry().entries("options").get(name)
-            if target is None:
+            found = registry()
+            if name not in found.entries("options") and ("options", name) not in found.clashes:
                 known = ", ".join(self.names())
                 raise AttributeError(f"no option {name!r}; options are {known}")
-            self._options[name] = load_object(target)
+            self._options[name] = found.load("options", name)
         return self._options[name]
 
     def names(self) -> list[str]:

@@ -30,7 +30,7 @@ def discover() -> Registry:
     """Read every installed manifest. A plugin that does not work is set aside with a warning.
 
     Raises:
-        RegistryError: two distributions install an entry point of one name, or claim one name.
+        RegistryError: two distributions install an entry point of one name.
         PluginError: ``DOVETAIL_STRICT=1`` is set and a plugin does not work.
     """
     from importlib.metadata import entry_points
@@ -113,17 +113,21 @@ def _state(plugin: Plugin | None) -> str:
 
 
 def _check_claims(found: Registry) -> None:
+    """Note entries that several have: they fail when they are used, and nothing else does."""
     claimed = {(kind, n): "" for kind, names in _KERNEL_CLAIMS.items() for n in names}
     for plugin_name, manifest in found.active.items():
         for kind in ("names", "surfaces", "tables", "backends", "passes", "options", "commands"):
             for name in getattr(manifest, kind):
                 owner = claimed.setdefault((kind, name), plugin_name)
                 if owner != plugin_name:
-                    raise RegistryError(
+                    found.clashes[kind, name] = text = (
                         f"{kind} entry {name!r} is claimed by {_claimant(found, owner)} and by "
                         f"{_claimant(found, plugin_name)}. Disable one of the plugins "
                         "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
                     )
+                    # The kernel keeps what is its own, and nobody asks for a pass by its name.
+                    if not owner or kind == "passes":
+                        set_aside(text)
 
 
 def _claimant(found: Registry, name: str) -> str:

@@ -56,8 +56,12 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             raise AttributeError(_absence(module, path, name))
         if len(found) > 1:
             raise RegistryError(_clash(f"{module}.{name}", found))
-        (target,) = found.values()
-        value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
+        ((owner, target),) = found.items()
+        try:
+            value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
+        except Exception as e:
+            e.add_note(f"{module}.{name} comes from plugin {owner!r}, which names it {target!r}.")
+            raise
         return value
 
     def public() -> list[str]:

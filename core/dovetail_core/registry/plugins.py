@@ -7,7 +7,7 @@ from importlib import import_module
 from threading import get_ident
 from typing import Any
 
-from ..base.errors import PluginError
+from ..base.errors import PluginError, RegistryError
 from .aside import set_aside
 from .manifest import Manifest
 
@@ -34,12 +34,34 @@ class Plugin:
     problem: str = ""
     seconds: float = 0.0
 
+    def load(self, kind: str, name: str = "", target: str = "") -> Any:
+        """The object that an entry of the manifest names.
+
+        Args:
+            target: its import string, where the field ``kind`` is no mapping from ``name``.
+
+        Raises:
+            PluginError: it cannot be loaded; names plugin, field, and why.
+        """
+        target = target or getattr(self.manifest, kind)[name]
+        try:
+            return load_object(target)
+        except Exception as e:  # a plugin's module may fail in any way
+            raise PluginError(
+                f"{kind}{f' entry {name!r}' if name else ''} of plugin {self.name!r} of "
+                f"{self.distribution} {self.version} ({target}) cannot be loaded: "
+                f"{type(e).__name__}: {e}. Correct the manifest or the module, or disable the "
+                "plugin (DOVETAIL_DISABLE_PLUGINS)."
+            ) from e
+
 
 @dataclass
 class Registry:
     """All plugins that were found; ``active`` are those that work together."""
 
     plugins: dict[str, Plugin] = field(default_factory=dict[str, Plugin])
+    clashes: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    """Entries that several claim, by field and name, and what to do about it. Nobody has them."""
     _objects: dict[str, Any] = field(default_factory=dict[str, Any])
     _has_types: bool = False
     _importing: set[int] = field(default_factory=set[int])  # threads
@@ -76,7 +98,7 @@ class Registry:
             if default is not _REQUIRED:
                 return default
             raise PluginError(f"no active plugin provides {role!r}. {self._aside_note()}")
-        self._objects[key] = load_object(next(iter(found.values())))
+        self._objects[key] = self.plugins[next(iter(found))].load("providers", role)
         return self._objects[key]
 
     def table(self, name: str) -> Any:
@@ -92,20 +114,50 @@ class Registry:
         return self._owned("backends", name, {})
 
     def entries(self, kind: str) -> dict[str, str]:
-        """All entries of one mapping of the manifests, such as ``tables`` or ``commands``."""
-        return {k: v for m in self.active.values() for k, v in getattr(m, kind).items()}
+        """The entries of one mapping of the manifests, such as ``tables`` or ``commands``, but for
+        those that several plugins claim."""
+        found = {k: v for m in self.active.values() for k, v in getattr(m, kind).items()}
+        return {k: v for k, v in found.items() if (kind, k) not in self.clashes}
+
+    def load(self, kind: str, name: str) -> Any:
+        """The object that an entry of a manifest names.
+
+        Raises:
+            RegistryError: several plugins claim it.
+            PluginError: no active plugin has it, or it cannot be loaded; names plugin and field.
+        """
+        return self._owned(kind, name, {})
+
+    def load_all(self, kind: str) -> list[Any]:
+        """The objects of all entries of a mapping; those that cannot be loaded are set aside."""
+        found: list[Any] = []
+        for name in self.entries(kind):
+            try:
+                found.append(self.load(kind, name))
+            except PluginError as e:
+                set_aside(str(e), e)
+        return found
 
     def _owned(self, kind: str, name: str, own: dict[str, str]) -> Any:
         key = f"{kind} {name}"
         if key not in self._objects:
-            known = own | self.entries(kind)
-            if name not in known:
-                raise PluginError(
-                    f"no active plugin has {kind} entry {name!r}; known: "
-                    f"{', '.join(sorted(known)) or 'none'}. {self._aside_note()}"
-                )
-            self._objects[key] = load_object(known[name])
+            if name in own:
+                self._objects[key] = load_object(own[name])
+            else:
+                self._objects[key] = self._load(kind, name, own)
         return self._objects[key]
+
+    def _load(self, kind: str, name: str, own: dict[str, str]) -> Any:
+        if (kind, name) in self.clashes:
+            raise RegistryError(self.clashes[kind, name])
+        owner = next((n for n, m in self.active.items() if name in getattr(m, kind)), None)
+        if owner is None:
+            known = sorted({*own, *self.entries(kind)})
+            raise PluginError(
+                f"no active plugin has {kind} entry {name!r}; known: "
+                f"{', '.join(known) or 'none'}. {self._aside_note()}"
+            )
+        return self.plugins[owner].load(kind, name)
 
     def import_types(self) -> bool:
         """Import the modules that plugins name as registering types; False if that is done.

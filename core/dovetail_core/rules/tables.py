@@ -7,7 +7,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from ..base.errors import MissingRule, RegistryError, RuleConflict
+from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
 from ..base.source import callable_name, current_source, describe, registering_place
 from ..dispatch.primitive import Primitive
 from ..registry.aside import set_aside
@@ -82,6 +82,7 @@ class RuleTable(Generic[RuleT]):
         self._derive = derive
         self._filled = False
         self._filling = False
+        self._clash = ""  # of two contributors; then the table stays empty
 
     def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
         """Decorator that adds the rule of ``primitive``.
@@ -156,7 +157,10 @@ class RuleTable(Generic[RuleT]):
         with _filling:
             if self._filled or self._filling:
                 return
+            if self._clash:
+                raise RuleConflict(self._clash)
             self._filling = True
+            before = self.rules.copy(), self.origins.copy()
             try:
                 self.problems.clear()
                 for module in KERNEL_RULES.get(self.name, ()):
@@ -164,8 +168,19 @@ class RuleTable(Generic[RuleT]):
                 for plugin, module in registry().contributions(self.name):
                     self._load(plugin, module)
                 self._filled = True
+            except RuleConflict as e:
+                # With some of the rules programs would run, and mean who knows what.
+                self._restore(before)
+                self._clash = str(e)
+                raise
             finally:
                 self._filling = False
+
+    def _restore(self, before: tuple[dict[Primitive, RuleT], dict[Primitive, Origin]]) -> None:
+        # In place: interpreters hold on to the dictionaries.
+        for now, then in zip((self.rules, self.origins), before):
+            now.clear()
+            now.update(then)  # type: ignore[arg-type]
 
     def _load(self, plugin: Plugin, module: str) -> None:
         before = self.rules.copy(), self.origins.copy()
@@ -174,10 +189,7 @@ class RuleTable(Generic[RuleT]):
         except RuleConflict:
             raise
         except Exception as e:  # a plugin's module may fail in any way; the rest must go on
-            # In place: interpreters hold on to the dictionaries.
-            for now, then in zip((self.rules, self.origins), before):
-                now.clear()
-                now.update(then)  # type: ignore[arg-type]
+            self._restore(before)
             why = f"{type(e).__name__}: {e}"
             text = (
                 f"the rules of plugin {plugin.name!r} of {plugin.distribution} {plugin.version} "
@@ -198,13 +210,24 @@ class RuleTable(Generic[RuleT]):
         if rule is None and primitive.rules is not None:
             rule = cast("RuleT | None", primitive.rules.get(self.name))
         if rule is None and self._derive is not None:
-            rule = self._derive(primitive)
+            rule = self._derived(self._derive, primitive)
             if rule is not None and not primitive.anonymous:
                 self.rules[primitive] = rule
                 self.origins[primitive] = Origin(self.module, 0, "derived")
         if rule is None:
             raise MissingRule(self._missing(primitive))
         return rule
+
+    def _derived(self, derive: Derive[RuleT], primitive: Primitive) -> RuleT | None:
+        try:
+            return derive(primitive)
+        except DovetailError:
+            raise
+        except Exception as e:  # a plugin's deriver may fail in any way
+            raise RegistryError(
+                f"the deriver of table {self.name!r}, {_spell(derive)}, fails for primitive "
+                f"{primitive.name!r}: {type(e).__name__}: {e}. It must return a rule or None."
+            ) from e
 
     def is_derived(self, primitive: Primitive) -> bool:
         """Whether the rule of ``primitive`` follows from its regions or decomposition."""

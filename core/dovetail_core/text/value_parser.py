@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
-from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
 
+from ..base.errors import PluginError
 from ..dispatch.primitive import Primitive, primitives
 from ..ir.programs import ClosedJaxpr, Jaxpr
+from ..registry.aside import set_aside
 from ..registry.discovery import registry
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from .numerals import NUMERAL, number_value
@@ -235,7 +236,14 @@ class ValueParser:
 
 
 def import_primitives() -> None:
-    """Import every module that active plugins name as defining primitives."""
-    for manifest in registry().active.values():
+    """Import every module that active plugins name as defining primitives.
+
+    One that does not import is set aside with a warning.
+    """
+    found = registry()
+    for name, manifest in found.active.items():
         for module in manifest.primitives:
-            import_module(module)
+            try:
+                found.plugins[name].load("primitives", target=module)
+            except PluginError as e:
+                set_aside(str(e), e)

@@ -152,7 +152,7 @@ def _ranked(allowed: str | None) -> list[Backend]:
     """The candidates for the default backend, best first."""
     if allowed:
         return [registry().backend(n) for a in _split(allowed) for n in _members(a)]
-    found: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
+    found: list[Backend] = registry().load_all("backends")
     return sorted((b for b in found if b.priority >= 0), key=lambda b: -b.priority)
 
 
