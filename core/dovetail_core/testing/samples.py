@@ -29,7 +29,8 @@ class Sample:
         params: parameters of the primitive.
         tags: what is awkward about it, so that laws can pass over it: ``"empty"`` (no elements),
             ``"nonsmooth"`` (not differentiable there), ``"extreme"`` (limits of integers, NaN,
-            infinities), or anything that a law knows of.
+            infinities), ``"open-ended"`` (a loop of unknown length, which has no transpose), or
+            anything that a law knows of.
         scale: how large the terms are that cancel in its results, where results are smaller than
             these: comparisons allow for rounding relative to it, besides that of each element.
         name: distinguishes samples of one primitive in reports; by default made from the types.

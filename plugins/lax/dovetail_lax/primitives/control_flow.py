@@ -32,7 +32,8 @@ def _effects(primitive: Primitive, params: dict[str, Any], *programs: ClosedJaxp
     return primitive.regions(params).effects()
 
 
-# cond(index, *operands): the branch number ``index`` on the operands.
+# cond(index, *operands): the branch number ``index`` on the operands. There must be one of that
+# number, which the functions that bind it see to.
 
 cond_p = Primitive("cond", multiple_results=True)
 

@@ -9,6 +9,7 @@ from dovetail_core.testing import Sample
 from . import (
     arithmetic,
     contractions,
+    control_flow,
     discrete,
     indexing,
     linalg,
@@ -36,6 +37,7 @@ FAMILIES = (
     contractions,
     windows,
     linalg,
+    control_flow,
 )
 
 
