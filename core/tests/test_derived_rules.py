@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import ShapedArray, jaxpr_as_fun, lift_call, lift_structures, stage_closed
+from dovetail_core.base.options import check_ir
 from dovetail_core.ir.verification import check_jaxpr
 from dovetail_core.testing.toy import add_p, less_p, mul_p, neg_p, sin_p
 from dovetail_core.testing.toy_control import call_p, cond_p, scan_p, while_p
@@ -225,3 +226,23 @@ def test_a_mapped_predicate_runs_until_all_are_done(carriers):
     f = lambda x: while_p.bind(x, cond=small, body=double)  # noqa: E731
     (found,) = lift_call(carriers.Mapped(4), f, [carriers.Lane(x, 0)])
     np.testing.assert_allclose(found.array, [f(v)[0] for v in x], rtol=1e-6)
+
+
+def test_arrays_that_are_not_of_their_types_are_found_where_programs_are_checked(carriers):
+    class Wrong(carriers.Intervals):
+        """Forgets upper bounds."""
+
+        key = "wrong"
+
+        def arrays(self, value, structure, depth):
+            return super().arrays(value, structure, depth)[:1]
+
+    fresh = program(lambda x: [mul_p.bind(x, f32(2))])
+    message = (
+        r"^Wrong.arrays made arrays of types \(f32\[\]\) of a value of type f32\[\] and structure "
+        r"'range' at .*test_derived_rules.*; its types are \(f32\[\], f32\[\]\)\.$"
+    )
+    with check_ir(True), pytest.raises(TypeError, match=message):
+        lift_call(
+            Wrong(), lambda x: call_p.bind(x, program=fresh), [carriers.Interval(f32(1), f32(2))]
+        )

@@ -11,14 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from ..base.errors import ConcretizationTypeError
-from ..base.source import current_source, describe
+from ..base.options import check_ir
+from ..base.source import current_source, describe, here
 from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
-from ..types.avals import AbstractValue, is_inexact
+from ..types.avals import AbstractValue, is_inexact, typeof
 from ..xla.config import trace_context
 from .carrier import Carrier
 from .mutable import apply_local, concerns
@@ -154,10 +155,26 @@ def lift_function(
             at += len(t)
         outs = f(*values)
         out_structures[:] = wanted or [carrier.structure(v, 0) for v in outs]
+        if check_ir.value:
+            for v, s in zip(outs, out_structures):
+                check_arrays(carrier, v, s)
         return [x for v, s in zip(outs, out_structures) for x in carrier.arrays(v, s, 0)]
 
     program = stage_closed(on_arrays, [t for ts in types for t in ts], name)
     return program, tuple(out_structures)
+
+
+def check_arrays(carrier: Carrier[V, Any], value: V, structure: Any) -> None:
+    """Raise TypeError unless a value's arrays are of the types that its structure says."""
+    wanted = [t.strong() for t in carrier.types(carrier.aval(value), structure)]
+    found = [typeof(x).strong() for x in carrier.arrays(value, structure, 0)]
+    if found != wanted:
+        shown = [", ".join(a.str_short() for a in avals) for avals in (found, wanted)]
+        raise TypeError(
+            f"{type(carrier).__name__}.arrays made arrays of types ({shown[0]}) of a value of type "
+            f"{carrier.aval(value).str_short()} and structure {structure!r}{here()}; its types are "
+            f"({shown[1]})."
+        )
 
 
 def lift_program(
