@@ -24,7 +24,10 @@ class ArrayAlgebra:
         if aval.dtype == float0:
             return np.zeros(aval.shape, float0)
         x = aval.dtype.type(value)
-        return spread(x, aval.shape) if aval.shape else x
+        full = spread(x, aval.shape) if aval.shape else x
+        if aval.weak_type:
+            full = convert_element_type_p.bind(full, new_dtype=aval.dtype, weak_type=True)
+        return full
 
     def add(self, x: Any, y: Any) -> Any:
         """The sum of two values of one type."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 import pytest
 
-from dovetail_core import ExtendedDType, enable_x64
+from dovetail_core import ExtendedDType, ShapedArray, enable_x64, typeof
+from dovetail_core.types.algebra import algebra, zeros
+from dovetail_jit import jit
 from dovetail_lax import dtypes
 
 
@@ -89,3 +93,14 @@ def test_python_scalars_are_weakly_typed() -> None:
     assert [dtypes.is_weakly_typed(x) for x in (1, 1.0, 1j, True, np.float32(1))] == [
         True, True, True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3), (0,)])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex64])
+@pytest.mark.parametrize("weak", [False, True])
+def test_what_is_filled_is_of_the_type_asked_for(shape: Any, dtype: Any, weak: bool) -> None:
+    aval = ShapedArray(shape, dtype, weak)
+    x = algebra().full(aval, 2)
+    assert typeof(x) is aval and (np.asarray(x) == 2).all()
+    f = jit(lambda: (algebra().full(aval, 2), zeros(aval)))
+    assert [typeof(y) for y in f()] == [aval, aval]
