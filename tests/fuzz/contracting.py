@@ -44,7 +44,7 @@ _RUNNING = [
     ("f", "nn.logsumexp({0}, axis={axis})", "np.logaddexp.reduce({0}, {axis})"),
     ("fi", "xp.sort({0}, axis={axis})", ""),
     ("f", "-xp.sort(-{0}, axis={axis})[:1]", ""),
-    ("fi", "xp.argsort({0}, axis={axis}).astype(np.int32)", ""),
+    ("fi", "xp.argsort({0}, axis={axis}, stable=True).astype(np.int32)", ""),
     ("f", "lax.associative_scan(lambda a, b: a + b + 0.1 * a * b, {0}, axis={axis})",
      "np.frompyfunc(lambda a, b: a + b + 0.1 * a * b, 2, 1).accumulate("
      "{0}, {axis}, dtype=object).astype({0}.dtype)"),

@@ -17,8 +17,8 @@ class Unclear(Exception):
 
 
 def inexact(x):
-    """Whether a value has a derivative."""
-    return dnp.issubdtype(x.dtype, dnp.inexact)
+    """Whether a value has a derivative; a Python number is one of a program's literals."""
+    return dnp.issubdtype(getattr(x, "dtype", type(x)), dnp.inexact)
 
 
 def places(xs):
@@ -98,11 +98,13 @@ def agree(got, want, what, factor=1.0):
     """Raise Wrong unless lists of arrays have the same types, and values but for rounding."""
     if len(got) != len(want):
         raise Wrong(f"{what}: {len(got)} results, expected {len(want)}")
+    # What is of a wide type may be computed from what is not: a cotangent of what was converted.
+    coarsest = max([tolerance(y.dtype) for y in map(np.asarray, want) if inexact(y)], default=0)
     for i, (x, y) in enumerate(zip(got, want)):
         x, y = np.asarray(x), np.asarray(y)
         if x.dtype != y.dtype or x.shape != y.shape:
             raise Wrong(f"{what}: result {i} is {x.dtype}{x.shape}, expected {y.dtype}{y.shape}")
-        if not near(x, y, factor * tolerance(x.dtype) if inexact(x) else 0):
+        if not near(x, y, factor * coarsest if inexact(x) else 0):
             if not np.isfinite(wide(y)).all() or np.abs(wide(y)).max() > 1e8:
                 raise Unclear("out of range")
             raise Wrong(f"{what}: result {i} is\n{x}\nexpected\n{y}")

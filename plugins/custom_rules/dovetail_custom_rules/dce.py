@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dovetail_ad import typed
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
+from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
 from dovetail_core.types.effects import lasting
 
@@ -209,7 +210,8 @@ def _reduce(
 
 def _stage_rule(name: str, f: Callable[..., Any], program: ClosedJaxpr) -> ClosedJaxpr:
     staged = stage_closed(f, program.in_avals, f"the dce rule of {name}")
-    return ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts)
+    # Without references that the rule makes: programs are also reduced after these are discharged.
+    return without_mutable(ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts))
 
 
 def _made(

@@ -228,3 +228,19 @@ def test_derivative_rules_outlive_elimination() -> None:
 
     assert dt.grad(one)(0.5) == 10.0
     assert dt.jit(dt.grad(lambda x: f(x, 2.0)[1]))(0.5) == 100.0
+
+
+def test_rules_may_use_references() -> None:
+    def body(x: Any) -> Any:
+        ref = dt.new_ref(x)
+        dt.lax.fori_loop(0, 2, lambda i, c: ref.__setitem__(..., ref[...] * 2), None)
+        return dt.freeze(ref), ref_free(x)
+
+    def ref_free(x: Any) -> Any:
+        return x * 3
+
+    f = dt.custom_dce(body)
+    f.def_dce(lambda used, x: tuple(y if u else None for u, y in zip(used, body(x))))
+    for k, factor in enumerate((4, 3)):
+        np.testing.assert_allclose(dt.jit(lambda x, k=k: f(x)[k])(XS), factor * XS)
+        np.testing.assert_allclose(dt.jit(dt.vmap(lambda x, k=k: f(x)[k]))(XS), factor * XS)
