@@ -8,13 +8,16 @@ from typing import Any, Protocol
 from dovetail_core import Option, config, registry
 from dovetail_core.xla.client import Device
 
+from .pjrt.backend import PjrtBackend
+
 
 class Backend(Protocol):
     """Where programs run. A plugin names its backends in its manifest (``backends``).
 
     A backend that compiles StableHLO through PJRT is a ``PjrtBackend``. Any other one has, beside
-    what is here, ``run(program, args)``, which returns the results of a ``ClosedJaxpr`` as arrays:
-    ``jit(f, backend=...)`` calls it.
+    what is here, ``run(program, args)``, which returns the results of a ``ClosedJaxpr`` as arrays,
+    or ``compile(program)``, which returns a function of ``args`` that does, and is asked once for
+    each program. ``jit(f, backend=...)`` calls it, after all passes; it cannot be the default.
 
     Attributes:
         platform: its name, as in the manifest.
@@ -35,6 +38,12 @@ class Backend(Protocol):
     def local_devices(self) -> list[Any]:
         """The devices attached to this process."""
         ...
+
+
+def runs_whole(backend: Any) -> bool:
+    """Whether a backend takes whole programs, instead of modules for PJRT."""
+    own = hasattr(backend, "run") or hasattr(backend, "compile")
+    return own and not isinstance(backend, PjrtBackend)
 
 
 _FAMILIES = {"gpu": ("cuda", "rocm")}
@@ -77,6 +86,7 @@ platforms = config.add(
 
 _default: dict[str | None, Backend] = {}
 _first: dict[Backend, Any] = {}
+_working: dict[int, Backend] = {}  # those that were asked for a problem and have none, by id
 
 
 def backend(platform: str | None = None) -> Any:
@@ -116,8 +126,9 @@ def _named(platform: str) -> Backend:
             problems.append(f"the option 'platforms' allows only {platforms.value!r}")
             continue
         found: Backend = registry().backend(name)
-        problem = found.problem()
+        problem = "" if id(found) in _working else found.problem()
         if not problem:
+            _working[id(found)] = found
             return found
         problems.append(problem)
     raise RuntimeError(f"backend {platform!r} is not available: {'; '.join(problems)}")
@@ -151,9 +162,26 @@ def _best(allowed: str | None) -> Backend:
 def _ranked(allowed: str | None) -> list[Backend]:
     """The candidates for the default backend, best first."""
     if allowed:
-        return [registry().backend(n) for a in _split(allowed) for n in _members(a)]
+        named = [registry().backend(n) for a in _split(allowed) for n in _members(a)]
+        if all(map(runs_whole, named)):
+            raise RuntimeError(
+                f"the option platforms is {allowed!r}, and no default among these: a backend that "
+                "runs whole programs computes no single operations. Add one that does ('cpu'), and "
+                "ask for the other by jit(f, backend=...)."
+            )
+        return [b for b in named if not runs_whole(b)]
     found: list[Backend] = registry().load_all("backends")
-    return sorted((b for b in found if b.priority >= 0), key=lambda b: -b.priority)
+    for b in found:
+        if b.priority >= 0 and runs_whole(b):
+            warnings.warn(
+                f"backend {b.platform!r} has priority {b.priority}, and cannot be the default: it "
+                "runs whole programs and no single operations. Give it a negative priority, and "
+                f"ask for it by jit(f, backend={b.platform!r}).",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+    usable = [b for b in found if b.priority >= 0 and not runs_whole(b)]
+    return sorted(usable, key=lambda b: -b.priority)
 
 
 def _starting(candidate: Backend) -> str:

@@ -48,6 +48,9 @@ def installed(monkeypatch):
         by_name = {b.platform: b for b in backends}
 
         class Registry:
+            def load_all(self, kind):
+                return [self.backend(name) for name in self.entries(kind)]
+
             def entries(self, kind):
                 return dict.fromkeys(by_name, "")
 

@@ -12,9 +12,6 @@ from dovetail_core import (
     Tracer,
     check_alive,
     get_trace,
-    lower_to_lo,
-    lower_values,
-    raise_values,
 )
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.util import default_registry, tree_flatten, tree_unflatten
@@ -24,6 +21,7 @@ from dovetail_core.xla.calls import clear_cache, make_call
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
 from .eager import fallback
+from .elsewhere import call_elsewhere, refuse_transformed
 from .executables import committed_to
 from .guards import given, guarded, reject_deleted
 from .primitive import jit_p
@@ -125,11 +123,10 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     arguments = settings.take_apart(args, kwargs)
     leaves = arguments.leaves
     tracing = get_trace() is not EVAL
-    for x in leaves:
-        if isinstance(x, Tracer):
-            check_alive(x)
-        elif x.__class__ is ArrayImpl and x.is_deleted():  # type: ignore[union-attr]
-            reject_deleted(settings, args, kwargs)
+    _check_usable(settings, leaves, args, kwargs)
+    elsewhere = settings.elsewhere()
+    if tracing and elsewhere is not None:
+        refuse_transformed(settings.name, elsewhere, get_trace())
     if tracing and settings.inline:
         return arguments.rebuild(leaves), None, False
     avals = settings.avals(arguments, args, kwargs)
@@ -143,9 +140,8 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         flags = donated or (False,) * len(operands)
         outs = jit_p.bind(*operands, program=program.call, name=settings.name, donated=flags)
         return tree_unflatten(program.out_tree, outs), None, False
-    run = settings.runner()
-    if run is not None:
-        outs = _run_elsewhere(run, settings.name, program, operands)
+    if elsewhere is not None:
+        outs = call_elsewhere(elsewhere, settings.name, program, operands)
         return tree_unflatten(program.out_tree, outs), None, False
     if donated:
         settings.check_donated(operands, donated, len(program.consts))
@@ -161,15 +157,14 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return tree_unflatten(program.out_tree, outs), path, False
 
 
-def _run_elsewhere(run: Any, name: str, program: Program, operands: Sequence[Any]) -> list[Any]:
-    """A call by a backend that is not PJRT, which evaluates low programs."""
-    bound = boundary_of(program.call)
-    call, given = program.call, operands
-    if bound is not None:
-        call, given = bound.program, bound.contents(operands)
-    arrays = lower_values(given, f"asked for to call {name}")
-    outs = raise_values(run(lower_to_lo(call), arrays), call.out_avals)
-    return outs if bound is None else bound.finish(operands, outs)
+def _check_usable(
+    settings: Settings, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    for x in leaves:
+        if isinstance(x, Tracer):
+            check_alive(x)
+        elif x.__class__ is ArrayImpl and x.is_deleted():  # type: ignore[union-attr]
+            reject_deleted(settings, args, kwargs)
 
 
 def _call_mutable(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend as backend_named
+from dovetail_backends.selection import runs_whole
 from dovetail_core import Tracer, here, typeof
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
@@ -180,9 +181,10 @@ class Settings:
             return backend_named(self.backend).local_devices()[0], True
         return common_device(committed, self.name)
 
-    def runner(self) -> Callable[..., list[Any]] | None:
-        """``run(program, args)`` of the backend asked for, if that is one that is not PJRT."""
-        return getattr(backend_named(self.backend), "run", None) if self.backend else None
+    def elsewhere(self) -> Any:
+        """The backend asked for, if that is one that is not PJRT and takes whole programs."""
+        found = backend_named(self.backend) if self.backend else None
+        return found if found is not None and runs_whole(found) else None
 
 
 def _signature(fun: Any) -> inspect.Signature | None:

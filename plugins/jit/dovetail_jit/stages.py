@@ -21,6 +21,7 @@ from dovetail_core.xla import execution
 from .argument_names import array_names, leaf_names, with_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import compile_module, executable_key, lower
+from .elsewhere import refuse_lowering
 from .executables import Executable
 from .stage import Stage, argument_formats, result_formats
 from .structs import ArgInfo as ArgInfo, Format, shape_struct
@@ -86,6 +87,9 @@ class Traced(Stage):
             ValueError: there is no such platform; names those that there are.
         """
         settings = self._settings
+        elsewhere = settings.elsewhere()
+        if elsewhere is not None and not lowering_platforms:
+            refuse_lowering(settings.name, elsewhere)
         device, committed = settings.place_with(self._committed)
         platform = lowering_platforms[0] if lowering_platforms else backend_of(device).platform
         known = registry().entries("backends")

@@ -1,0 +1,76 @@
+"""Calls by backends that are not PJRT: they take programs as these are, and run them whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Trace,
+    generation,
+    here,
+    lower_to_lo,
+    lower_values,
+    raise_values,
+)
+from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core.interpret.passes import run_passes
+
+from .boundary import boundary_of
+from .tracing import Program
+
+Runner = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def call_elsewhere(backend: Any, name: str, program: Program, operands: Sequence[Any]) -> list[Any]:
+    """The results of a call by a backend that takes whole programs."""
+    bound = boundary_of(program.call)
+    call, given = program.call, operands
+    if bound is not None:
+        call, given = bound.program, bound.contents(operands)
+    low, run = call.memo(("runner", backend, generation.value), lambda: _compiled(backend, call))
+    arrays = lower_values(given, f"asked for to call {name}")
+    values = [_of_type(x, a) for x, a in zip(arrays, low.in_avals)]
+    outs = raise_values(list(run(values)), call.out_avals)
+    return outs if bound is None else bound.finish(operands, outs)
+
+
+def _compiled(backend: Any, program: ClosedJaxpr) -> tuple[ClosedJaxpr, Runner]:
+    """The program that the backend gets, after all passes, and the function of its operands."""
+    program = run_passes("hi", program)
+    if program.is_high:
+        program = lower_to_lo(without_mutable(program))
+    program = run_passes("ir", program)
+    compile_program = getattr(backend, "compile", None)
+    if compile_program is not None:
+        return program, compile_program(program)
+    return program, partial(backend.run, program)
+
+
+def _of_type(x: Any, aval: Any) -> Any:
+    """A number or NumPy array as one of the type that the program says; arrays are of theirs."""
+    if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
+        return np.asarray(x, aval.dtype)
+    return x
+
+
+def refuse_transformed(name: str, backend: Any, trace: Trace) -> NoReturn:
+    """Raise TypeError: a function jitted for such a backend is called while something traces it."""
+    raise TypeError(
+        f"{name}, jitted for backend {backend.platform!r}, is called under {trace.what}{here()}. "
+        "That backend runs whole programs, and would not run this one. Transform first: "
+        f"jit(grad({name}), backend={backend.platform!r})."
+    )
+
+
+def refuse_lowering(name: str, backend: Any) -> NoReturn:
+    """Raise ValueError: there is nothing to lower to."""
+    raise ValueError(
+        f"{name}, jitted for backend {backend.platform!r}, cannot be lowered{here()}: that backend "
+        "takes programs as they are. Call it, or say for which platform: trace(...)"
+        ".lower(lowering_platforms=('cpu',))."
+    )

@@ -1,0 +1,112 @@
+"""Calls by backends that take whole programs: passes, types, what is compiled once or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+from dovetail_ad import grad
+from dovetail_backends import reference
+from dovetail_backends.reference import evaluate
+from dovetail_batching import vmap
+from dovetail_core import ClosedJaxpr
+from dovetail_jit import jit
+from dovetail_refs import freeze, new_ref
+
+X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
+
+
+def f(x: Any) -> Any:
+    return dnp.sin(x) * 2
+
+
+@pytest.mark.parametrize(
+    "transformed",
+    [
+        lambda g: grad(lambda x: g(x).sum())(X),
+        lambda g: vmap(g)(X),
+        lambda g: jit(lambda x: g(x))(X),
+    ],
+)
+def test_it_is_refused_under_a_transformation(transformed: Callable[..., Any]) -> None:
+    said = r"^f, jitted for backend 'reference', is called under .* at .*test_elsewhere.*Transform"
+    with pytest.raises(TypeError, match=said):
+        transformed(jit(f, backend="reference"))
+    found = jit(grad(lambda x: f(x).sum()), backend="reference")(X)
+    np.testing.assert_allclose(found, 2 * np.cos(X), rtol=1e-6)
+
+
+def test_there_is_nothing_to_lower_to() -> None:
+    g = jit(f, backend="reference")
+    said = (
+        r"^f, jitted for backend 'reference', cannot be lowered at .*\.lower\(lowering_platforms="
+    )
+    with pytest.raises(ValueError, match=said):
+        g.lower(X)
+    assert "stablehlo.sine" in g.trace(X).lower(lowering_platforms=("cpu",)).as_text()
+    assert "sin" in str(g.trace(X).jaxpr)
+
+
+def test_a_backend_may_compile_and_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[ClosedJaxpr] = []
+    given: list[Any] = []
+
+    def compile_program(self: Any, program: ClosedJaxpr) -> Any:
+        compiled.append(program)
+
+        def run(args: Any) -> Any:
+            given.append(args)
+            return self.run(program, args)
+
+        return run
+
+    monkeypatch.setattr(reference.ReferenceBackend, "compile", compile_program, raising=False)
+    asked: list[Any] = []
+    monkeypatch.setattr(reference.ReferenceBackend, "problem", lambda self: asked.append(1) or "")
+    g = jit(lambda x, n: f(x) * n, backend="reference")
+    for n in (2, 3):
+        np.testing.assert_allclose(g(X, n), np.sin(X) * 2 * n, rtol=1e-6)
+    assert len(compiled) == 1 and len(asked) <= 1
+    assert [x.dtype for x in given[0]] == [np.float32, np.int32], "of the types of the program"
+
+
+def test_references_are_discharged_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def run(self: Any, program: ClosedJaxpr, args: Any) -> list[Any]:
+        seen.append(str(program))
+        return evaluate(program, *args)
+
+    monkeypatch.setattr(reference.ReferenceBackend, "run", run)
+
+    def g(x: Any) -> Any:
+        ref = new_ref(x)
+        ref[...] = ref[...] * 2
+        return freeze(ref)
+
+    np.testing.assert_allclose(jit(g, backend="reference")(X), 2 * X)
+    assert len(seen) == 1 and "ref." not in seen[0]
+
+
+def test_it_cannot_be_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dovetail_backends.selection import platforms
+
+    with (
+        platforms("reference"),
+        pytest.raises(RuntimeError, match="no default among these: a back"),
+    ):
+        jit(f)(X)
+    with platforms("reference,cpu"):
+        np.testing.assert_allclose(jit(f)(X), 2 * np.sin(X), rtol=1e-6)
+    monkeypatch.setattr(reference.ReferenceBackend, "priority", 50)
+    with (
+        platforms(None),
+        pytest.warns(RuntimeWarning, match="backend 'reference' has priority 50, and cannot be"),
+    ):
+        from dovetail_backends.selection import _ranked
+
+        assert "reference" not in [b.platform for b in _ranked(None)]
