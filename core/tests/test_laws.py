@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core import Manifest, Primitive, RegistryError, ShapedArray, dce_rules
+from dovetail_core import Manifest, MissingRule, Primitive, RegistryError, ShapedArray, dce_rules
 from dovetail_core.testing import (
     Law,
     Sample,
@@ -123,6 +123,40 @@ def test_the_quick_product_has_every_row_under_every_law_and_is_always_the_same(
     for c in full:
         c.run()
     assert full[0].id == "text-toy.neg-s0"
+
+
+@pytest.mark.parametrize(
+    ("flap", "acme", "owed"),
+    [
+        ("", "", False),
+        (", requires=('acme',)", "", True),
+        ("", ", contributes={'flap.t': ()}", True),
+    ],
+)
+def test_what_two_packages_do_not_know_of_each_other_is_nobodys_fault(site, flap, acme, owed):
+    head = "from dovetail_core import Manifest, Primitive, RuleTable\n"
+    tables = "tables={'flap.t': 'flap.plugin:t'}, laws={'flap.t': 'flap.plugin:look'}"
+    site.module(
+        "flap.plugin",
+        f"{head}M = Manifest('flap', {tables}{flap})\nt = RuleTable('flap.t')\n"
+        "def look(sample):\n    t[sample.primitive]\n",
+    )
+    site.module(
+        "acme.plugin",
+        f"{head}M = Manifest('acme', samples=('acme.samples',){acme})\n"
+        f"p = Primitive('acme.p_{len(flap)}_{len(acme)}')\np.def_abstract_eval(lambda x: x)\n",
+    )
+    site.module(
+        "acme.samples",
+        "from dovetail_core.testing import Sample\nfrom acme.plugin import p\n"
+        "def samples():\n    yield Sample(p, (1.0,))\n",
+    )
+    for name in ("flap", "acme"):
+        site.install(f"{name}-dist", {name: f"{name}.plugin:M"}, "1.0")
+    (case,) = Matrix(tables=frozenset(["flap"])).cases(full=True)
+    error = MissingRule if owed else Skip
+    with pytest.raises(error, match=r"table 'flap.t' has no rule for"):
+        case.run()
 
 
 def test_parts_of_the_product(acme):

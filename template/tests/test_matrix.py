@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from dovetail_core.testing import matrix
 
-test_rows = matrix(primitives="acme")
+test_product = matrix(primitives="acme")
