@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.options import enable_x64
 from ..base.source import get_override, reset_override, set_override
-from ..dispatch.primitive import EVAL, Primitive, run_under
+from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
 from ..types.avals import AbstractValue, is_wide, numpy_dtype, typeof
@@ -46,17 +46,22 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()  # an enclosing program's equation, already the user's line
-    for eqn in jaxpr.eqns:
-        vals = [x.val if x.__class__ is Literal else env[x] for x in eqn.invars]  # type: ignore
-        token = set_override(inherited or eqn.source)
-        try:
-            out = eqn.primitive.bind(*vals, **eqn.params)
-        finally:
-            reset_override(token)
-        if eqn.primitive.multiple_results:
-            env.update(zip(eqn.outvars, out))
-        else:
-            env[eqn.outvars[0]] = out
+    process, token = get_trace().process, set_override(inherited)
+    try:
+        for eqn in jaxpr.eqns:
+            vals: list[Any] = [
+                x.val if x.__class__ is Literal else env[x]  # type: ignore
+                for x in eqn.invars
+            ]
+            if inherited is None:
+                set_override(eqn.source)
+            out = process(eqn.primitive, tuple(vals), eqn.params)
+            if eqn.primitive.multiple_results:
+                env.update(zip(eqn.outvars, out))
+            else:
+                env[eqn.outvars[0]] = out
+    finally:
+        reset_override(token)
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
 
 

@@ -140,22 +140,22 @@ def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()
-    special = partial_eval_rules.rules
-    for eqn in jaxpr.eqns:
-        primitive, source = eqn.primitive, inherited or eqn.source
-        vals = [x.val if x.__class__ is Literal else env[x] for x in eqn.invars]  # type: ignore
-        plain = not primitive.stateful and primitive.rules is None and primitive not in special
-        if plain and any([trace.owns(x) for x in vals]):  # noqa: C419
-            outs = [trace.unknown(v.aval) for v in eqn.outvars]
-            trace.eqns.append(_new(LinearEqn, (primitive, vals, eqn.params, outs, source)))
-        else:
-            token = set_override(source)
-            try:
-                out = primitive.bind(*vals, **eqn.params)
-            finally:
-                reset_override(token)
-            outs = out if primitive.multiple_results else [out]
-        env.update(zip(eqn.outvars, outs))
+    special, token = partial_eval_rules.rules, set_override(inherited)
+    try:
+        for eqn in jaxpr.eqns:
+            primitive, source = eqn.primitive, inherited or eqn.source
+            vals = [x.val if x.__class__ is Literal else env[x] for x in eqn.invars]  # type: ignore
+            plain = not primitive.stateful and primitive.rules is None and primitive not in special
+            if plain and any([trace.owns(x) for x in vals]):  # noqa: C419
+                outs = [trace.unknown(v.aval) for v in eqn.outvars]
+                trace.eqns.append(_new(LinearEqn, (primitive, vals, eqn.params, outs, source)))
+            else:
+                set_override(source)
+                out = trace.process(primitive, tuple(vals), eqn.params)
+                outs = out if primitive.multiple_results else [out]
+            env.update(zip(eqn.outvars, outs))
+    finally:
+        reset_override(token)
     return [x.val if x.__class__ is Literal else env[x] for x in jaxpr.outvars]  # type: ignore
 
 
