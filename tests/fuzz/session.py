@@ -12,8 +12,10 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import dovetail
@@ -154,17 +156,25 @@ def fuzz(
         )
         for w in range(workers)
     ]  # fmt: skip
-    total = Report()
-    for w, p in enumerate(processes):
-        assert p.stdout is not None
+    lock = Lock()
+
+    def listen(worker: int) -> dict[str, Any]:
+        """What a worker said last; all are heard at once, as none speaks on unheard."""
         said: dict[str, Any] = {"report": vars(Report())}
-        for line in p.stdout:
+        for line in processes[worker].stdout or ():
             if not line.endswith("\n"):
-                break  # the worker was killed while it was speaking
+                break  # it was killed while it was speaking
             said = json.loads(line)
-            tell(w, Report(**said["report"]))
-        total.join(said["report"])
-        if p.wait() or "end" not in said:
-            key = f"worker {w} ended with {p.returncode} after {said['report']['cases']} cases"
-            total.failures[key] = {"numbers": [], "message": key}
+            with lock:
+                tell(worker, Report(**said["report"]))
+        return said
+
+    total = Report()
+    with ThreadPoolExecutor(workers) as pool:
+        for w, said in enumerate(pool.map(listen, range(workers))):
+            total.join(said["report"])
+            if processes[w].wait() or "end" not in said:
+                cases = said["report"]["cases"]
+                key = f"worker {w} ended with {processes[w].returncode} after {cases} cases"
+                total.failures[key] = {"numbers": [], "message": key}
     return total
