@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     )
     from .public import *  # noqa: F403
     from .reference import evaluate as evaluate
-    from .selection import Backend as Backend, backend as backend, target_device as target_device
+    from .selection import (
+        Backend as Backend,
+        backend as backend,
+        runs_whole as runs_whole,
+        target_device as target_device,
+    )
     from .tables import (
         ReferenceRule as ReferenceRule,
         StablehloRule as StablehloRule,

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dovetail_backends import backend as backend_named
-from dovetail_backends.selection import runs_whole
+from dovetail_backends import backend as backend_named, runs_whole
 from dovetail_core import Tracer, here, typeof
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
