@@ -188,13 +188,10 @@ def choice(s: Scope) -> None:
 def clamp(s: Scope) -> None:
     a = s.like("fi")
     b = s.pick(lambda y: y.dtype == s.values[a].dtype and y.shape == s.values[a].shape)
-    s.add(
-        "selection",
-        "lax.clamp({0} - 1, {1}, {0} + 1)",
-        "np.minimum(np.maximum({1}, {0} - 1), {0} + 1)",
-        a,
-        b,
-    )
+    # Clamped once more, in a loop, a value would be on a bound, where there is no derivative.
+    x = "{1} * 0.75" if kind_of(s.values[a].dtype) == "f" else "{1}"
+    numpy = "np.minimum(np.maximum(X, {0} - 1), {0} + 1)".replace("X", x)
+    s.add("selection", f"lax.clamp({{0}} - 1, {x}, {{0}} + 1)", numpy, a, b)
 
 
 _TARGETS = {
