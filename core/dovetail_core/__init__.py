@@ -54,6 +54,7 @@ from .dispatch.primitive import (
     set_trace as set_trace,
 )
 from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
+from .dispatch.traits import Traits as Traits
 from .interpret.carrier import Carrier as Carrier
 from .interpret.control_flow import (
     LiftedRegions as LiftedRegions,
@@ -61,6 +62,7 @@ from .interpret.control_flow import (
     lift_regions as lift_regions,
     lift_structures as lift_structures,
 )
+from .interpret.interpreter import Interpreter as Interpreter, interpret as interpret
 from .interpret.lifting import (
     LiftTrace as LiftTrace,
     LiftTracer as LiftTracer,

@@ -137,8 +137,8 @@ def test_values_at_the_boundary():
 
 def test_a_rule_that_disagrees_with_its_type_rule():
     message = (
-        r"the rule to_lo of 'high_test.swap' at .*test_high.py.* returned a value of type f32\[2\] "
-        r"as result 0, its type rule says pair\[2\]"
+        r"the rule of 'to_lo' for 'high_test.swap' \(.*\) returned a value of type f32\[2\] as "
+        r"result 0 at .*test_high.py.*; the type rule says pair\[2\]"
     )
     with pytest.raises(TypeError, match=message):
         swap_p.bind(Pair(XS, XS), wrong="type")

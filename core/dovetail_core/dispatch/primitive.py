@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeVar, final
 
 from ..base.errors import MissingRule, RegistryError
@@ -18,6 +19,7 @@ from ..base.keys import ParameterKeys
 from ..base.source import current_source, describe
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
+from .traits import NO_TRAITS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,8 +115,8 @@ class Primitive:
 
     __slots__ = (
         "name", "multiple_results", "module", "abstract_eval", "decomposition", "regions",
-        "is_high", "anonymous", "rules", "lift", "stateful", "allocates", "keys", "_effectful",
-        "_memo", "__weakref__",
+        "is_high", "anonymous", "rules", "lift", "stateful", "allocates", "traits", "keys",
+        "_effectful", "_memo", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -140,6 +142,7 @@ class Primitive:
         self.is_high: Callable[..., bool] | None = None
         self.rules: dict[str, Callable[..., Any]] | None = None
         self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
+        self.traits = NO_TRAITS
         self._effectful = False
         self._memo: dict[Any, Inferred] = {}
         self.keys = ParameterKeys()
@@ -167,6 +170,14 @@ class Primitive:
         """Say the same in other primitives: ``function(*args, **params)``; used without a rule."""
         self.decomposition = function
         return function
+
+    def def_traits(self, **traits: Any) -> Primitive:
+        """Say what is true of the operation: ``def_traits(linear=((0,),), ...)``.
+
+        Called again it adds to what was said. Returns the primitive. See :class:`Traits`.
+        """
+        self.traits = replace(self.traits, **traits)
+        return self
 
     def def_regions(self, function: Callable[[dict[str, Any]], Any]) -> Any:
         """Set the structural interface of a primitive that holds sub-programs.

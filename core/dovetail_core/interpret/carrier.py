@@ -71,6 +71,10 @@ class Carrier(Generic[V, S]):
         """The plain array where a predicate or index is untransformed, else None."""
         raise NotImplementedError
 
+    def primal(self, value: V) -> Any:
+        """The plain value that an effect (printing, say) shows of a lifted one, or None."""
+        return self.known(value)
+
     def may(self, predicate: V) -> Any:
         """A scalar boolean: whether a lifted predicate may still be true for some element."""
         raise NotImplementedError

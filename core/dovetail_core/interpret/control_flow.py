@@ -29,7 +29,8 @@ LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]
 def derive(primitive: Primitive) -> LiftedRule | None:
     """The rule that follows from the primitive's regions, or else from its decomposition.
 
-    A primitive that says itself how it is lifted is asked.
+    A primitive that says itself how it is lifted is asked. One that is there for its effect alone
+    is applied once, to untransformed values (``Carrier.primal``).
     """
     if primitive.lift is not None:
         return primitive.lift
@@ -37,6 +38,8 @@ def derive(primitive: Primitive) -> LiftedRule | None:
         lift = lift_regions
     elif primitive.decomposition is not None:
         lift = _lift_decomposition
+    elif primitive.traits.effect_only:
+        lift = _happen_once
     else:
         return None
 
@@ -55,6 +58,20 @@ def _lift_decomposition(
     decomposition = primitive.decomposition
     assert decomposition is not None
     return lift_call(carrier, lambda *xs: decomposition(*xs, **params), args)
+
+
+def _happen_once(
+    carrier: Carrier[V, Any], primitive: Primitive, args: Sequence[V], params: dict[str, Any]
+) -> Any:
+    primals = [carrier.primal(a) for a in args]
+    for i, x in enumerate(primals):
+        if x is None:
+            raise MissingRule(
+                f"{primitive.name!r}{describe(current_source())} has an effect on operand {i}, of "
+                f"which {type(carrier).__name__} has no untransformed value. Define "
+                f"{type(carrier).__name__}.primal, or add a rule for the primitive."
+            )
+    return primitive.bind(*primals, **params)
 
 
 def lift_regions(

@@ -16,6 +16,7 @@ from ..base.source import current_source, describe, here
 from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
+from ..rules.checks import check_results
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
@@ -66,8 +67,9 @@ class LiftTrace(Trace, Generic[V]):
     """Runs operations on lifted values by the rules of one table.
 
     Rules are called with the parent as current trace, as ``rule(carrier, lifted_args, params)``,
-    and return a lifted result (a list where the primitive has multiple results). A transformation
-    that prefers another convention for its rules overrides :meth:`apply`.
+    and return a lifted result (a list where the primitive has multiple results), or NotImplemented
+    where they are not for such operands: then the derived rule is used. A transformation that
+    prefers another convention for its rules overrides :meth:`apply`.
     """
 
     __slots__ = ("carrier", "table")
@@ -104,13 +106,23 @@ class LiftTrace(Trace, Generic[V]):
                 break
         else:
             return self.parent.process(primitive, args, params)
-        rule = self.table.rules.get(primitive) or self.table.miss(primitive)
+        table = self.table
+        rule = table.rules.get(primitive) or table.miss(primitive)
         token = set_trace(self.parent)
         try:
-            out = self.apply(rule, [self.lower(a) for a in args], params)
+            lowered = [self.lower(a) for a in args]
+            out = self.apply(rule, lowered, params)
+            if out is NotImplemented:
+                out = self.apply(table.fallback(primitive), lowered, params)
+        except Exception as e:
+            table.blame(primitive, args, params, e)
+            raise
         finally:
             reset_trace(token)
-        return [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
+        found = [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
+        if check_ir.value:
+            check_results(table, primitive, args, params, found)
+        return found
 
 
 def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]) -> Any:

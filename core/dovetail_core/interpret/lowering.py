@@ -14,6 +14,7 @@ from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive, Trace
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
+from ..rules.checks import check_results
 from ..rules.evaluation import eval_rules
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, typeof
@@ -81,27 +82,14 @@ def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
         TypeError: the rule's results are not of the types that the type rule says; names both.
     """
     rule = to_lo_rules.rules.get(primitive) or to_lo_rules.miss(primitive)
-    out = rule(*args, **params)
+    try:
+        out = rule(*args, **params)
+    except Exception as e:
+        to_lo_rules.blame(primitive, args, params, e)
+        raise
     if primitive.regions is None:
-        wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
-        _check_results(primitive, out if primitive.multiple_results else [out], wanted)
+        check_results(to_lo_rules, primitive, args, params, out)
     return out
-
-
-def _check_results(primitive: Primitive, outs: Any, wanted: Sequence[AbstractValue]) -> None:
-    where = f"the rule to_lo of {primitive.name!r}{describe(current_source())}"
-    if not isinstance(outs, (list, tuple)) or len(outs) != len(wanted):  # type: ignore[arg-type]
-        raise TypeError(
-            f"{where} must return a list of {len(wanted)} results, as its type rule says, "
-            f"got {outs!r}."
-        )
-    for i, (x, want) in enumerate(zip(outs, wanted)):  # type: ignore[arg-type]
-        found = typeof(x)
-        if found.strong() != want.strong():
-            raise TypeError(
-                f"{where} returned a value of type {found.str_short()} as result {i}, its type "
-                f"rule says {want.str_short()}. Make the two agree."
-            )
 
 
 def lower_to_lo(program: ClosedJaxpr) -> ClosedJaxpr:

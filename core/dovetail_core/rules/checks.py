@@ -42,6 +42,26 @@ def type_of_result(
     return typeof(found)
 
 
+def check_results(
+    table: RuleTable[Any], primitive: Primitive, args: Sequence[Any], params: Any, found: Any
+) -> None:
+    """Raise TypeError unless a rule returned the operation's results, weak typing aside.
+
+    ``args`` are the operands, or any values of their types.
+    """
+    if primitive.abstract_eval is None:  # it is evaluated, and no program has it
+        return
+    wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
+    results = found if primitive.multiple_results else [found]
+    check_count(table, primitive, results, len(wanted), "result")
+    for i, (x, want) in enumerate(zip(results, wanted)):
+        got = type_of_result(table, primitive, x, f"result {i}")
+        if got is not want and got.strong() != want.strong():
+            said = f"a value of type {got.str_short()} as result {i}"
+            wish = f"the type rule says {want.str_short()}"
+            refuse_result(table, primitive, said, wish)
+
+
 def kind_of(found: Any) -> str:
     """What something is that should have been something else, for messages."""
     if is_value(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -13,6 +13,7 @@ from ..dispatch.primitive import Primitive
 from ..registry.aside import set_aside
 from ..registry.discovery import distribution_of, registry
 from ..registry.plugins import KERNEL_RULES, Plugin
+from ..types.avals import typeof
 from ..xla.config import Config
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
@@ -80,6 +81,7 @@ class RuleTable(Generic[RuleT]):
         self.origins: dict[Primitive, Origin] = {}
         self.problems: list[str] = []  # contributions that were set aside, and why
         self._derive = derive
+        self._fallbacks: dict[Primitive, RuleT] = {}
         self._filled = False
         self._filling = False
         self._clash = ""  # of two contributors; then the table stays empty
@@ -234,15 +236,66 @@ class RuleTable(Generic[RuleT]):
         origin = self.origins.get(primitive)
         return origin is not None and origin.kind == "derived"
 
+    def declares(self, primitive: Primitive) -> bool:
+        """Whether an author wrote the rule of ``primitive``: in the table or, as custom rules do,
+        with the primitive. Then derivers of other tables should not look behind it."""
+        return self.origin(primitive) is not None and not self.is_derived(primitive)
+
+    def origin(self, primitive: Primitive) -> Origin | None:
+        """Where the rule of ``primitive`` is from; None where it has none yet.
+
+        Fills the table, but derives nothing: what is derived has an origin once it was used.
+        """
+        self.fill()
+        found = self.origins.get(primitive)
+        rule = (primitive.rules or {}).get(self.name) if found is None else None
+        if rule is None:
+            return found
+        code = getattr(rule, "__code__", None)
+        module = getattr(rule, "__module__", primitive.module)
+        return Origin(module, 0 if code is None else code.co_firstlineno, "declared")
+
     def spell_rule(self, primitive: Primitive) -> str:
         """``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``: for messages about what it did."""
-        place: Any = self.origins.get(primitive)
-        if place is None:
-            rule = (primitive.rules or {}).get(self.name)
-            code = getattr(rule, "__code__", None)
-            line = f":{code.co_firstlineno}" if code is not None else ""
-            place = f"{getattr(rule, '__module__', primitive.module)}{line}"
+        place = self.origin(primitive) or primitive.module
         return f"the rule of {self.name!r} for {primitive.name!r} ({place})"
+
+    def fallback(self, primitive: Primitive) -> RuleT:
+        """What is done where a rule returns NotImplemented: it is not for these operands. The rule
+        that the table would derive if there were none.
+
+        Raises:
+            MissingRule: none can be derived.
+        """
+        rule = self._fallbacks.get(primitive)
+        if rule is None:
+            rule = None if self._derive is None else self._derived(self._derive, primitive)
+            if rule is None:
+                said = f"{self.spell_rule(primitive)} is not for these operands"
+                raise MissingRule(
+                    f"{said}{describe(current_source())}, and none can be derived. Give the "
+                    "primitive a decomposition (Primitive.def_decomposition), or extend the rule."
+                )
+            if not primitive.anonymous:
+                self._fallbacks[primitive] = rule
+        return rule
+
+    def blame(
+        self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], error: Exception
+    ) -> None:
+        """Add a note to the error of a rule that an author wrote: which rule it was.
+
+        Not where the primitive refuses such operands anyway: that is its user's mistake.
+        """
+        if isinstance(error, DovetailError) or not self.declares(primitive):
+            return
+        try:
+            primitive.infer(tuple([typeof(x) for x in args]), params)
+        except Exception:  # a type rule may refuse in any way
+            return
+        note = f"In {self.spell_rule(primitive)}{describe(current_source())}."
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
     def _missing(self, primitive: Primitive) -> str:
         return (

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .arguments import has_tangent as has_tangent
+    from .derived import via_jvp as via_jvp
     from .forward import JvpTrace as JvpTrace, jvp_values as jvp_values
     from .late import (
         Late as Late,

@@ -15,6 +15,8 @@ from dovetail_core import (
     Primitive,
     Trace,
     derive,
+    get_trace,
+    run_under,
     typeof,
 )
 from dovetail_core.base.frozen import frozen
@@ -67,6 +69,9 @@ class DualCarrier(Carrier[Dual, bool]):
         primal, tangent = value
         return primal if tangent is None else None
 
+    def primal(self, value: Dual) -> Any:
+        return value[0]
+
     def may(self, predicate: Dual) -> Any:
         raise AssertionError("a predicate has no tangent")
 
@@ -111,16 +116,28 @@ class JvpTrace(LiftTrace[Dual]):
         token = set_trace(self.parent)
         try:
             found = rule(primals, tangents, **params)
+        except Exception as e:
+            jvp_rules.blame(primitive, args, params, e)
+            raise
         finally:
             reset_trace(token)
         try:
             out, tangent = found
         except (TypeError, ValueError):
-            refuse_pair(primitive, found)
+            out, tangent = self._otherwise(primitive, found, primals, tangents, params)
         if primitive.multiple_results:
             check_lists(primitive, primals, params, out, tangent)
             return [p if t is None else self.checked(primitive, p, t) for p, t in zip(out, tangent)]
         return out if tangent is None else self.checked(primitive, out, tangent)
+
+    def _otherwise(
+        self, primitive: Primitive, found: Any, primals: Any, tangents: Any, params: dict[str, Any]
+    ) -> Any:
+        """The derived rule's pair where a rule is not for these operands, else an error."""
+        if found is not NotImplemented:
+            refuse_pair(primitive, found)
+        rule = jvp_rules.fallback(primitive)
+        return run_under(self.parent, rule, primals, tangents, **params)
 
     def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
         """Whether an operation is about a mutable value of this trace."""
@@ -167,8 +184,6 @@ def jvp_values(
     f: Callable[..., Sequence[Any]], primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
     """Values and tangents of ``f`` (flat arguments, a sequence of results); None is a zero."""
-    from dovetail_core import get_trace, run_under
-
     trace = JvpTrace(get_trace())
     try:
         outs = run_under(trace, f, *[_input(trace, p, t) for p, t in zip(primals, tangents)])

@@ -32,11 +32,11 @@ from dovetail_core.base.options import check_ir
 from dovetail_core.base.source import get_override, reset_override, set_override
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
+from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import at_their_types
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import is_wide
 
-from .rule_checks import check_results
 from .tables import partial_eval_rules
 
 
@@ -112,10 +112,13 @@ class LinearTrace(Trace):
         token = set_trace(self.parent)
         try:
             found = rule(self, args, params)
+        except Exception as e:
+            partial_eval_rules.blame(primitive, args, params, e)
+            raise
         finally:
             reset_trace(token)
         if not partial_eval_rules.is_derived(primitive):
-            check_results(primitive, args, params, found)
+            check_results(partial_eval_rules, primitive, args, params, found)
         return found
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from dovetail_core import AbstractValue, Primitive, typeof
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 
 from .arguments import same_type
-from .tables import jvp_rules, partial_eval_rules, transpose_rules
+from .tables import jvp_rules, transpose_rules
 from .zeros import transposed_type
 
 
@@ -63,21 +63,3 @@ def check_cotangent(primitive: Primitive, args: Sequence[Any], x: Any, cotangent
             f"a cotangent of type {got.str_short()} for operand {index} of type {aval.str_short()}",
             f"cotangents of that are of type {want.str_short()}",
         )
-
-
-def check_results(primitive: Primitive, args: Sequence[Any], params: Any, found: Any) -> None:
-    """Raise TypeError unless a rule of ``ad.partial_eval`` returned the operation's results."""
-    if primitive.abstract_eval is None:  # it is evaluated, and no program has it
-        return
-    wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
-    results = found if primitive.multiple_results else [found]
-    check_count(partial_eval_rules, primitive, results, len(wanted), "result")
-    for i, (x, want) in enumerate(zip(results, wanted)):
-        got = type_of_result(partial_eval_rules, primitive, x, f"result {i}")
-        if not same_type(got, want):
-            refuse_result(
-                partial_eval_rules,
-                primitive,
-                f"a value of type {got.str_short()} as result {i}",
-                f"the type rule says {want.str_short()}",
-            )

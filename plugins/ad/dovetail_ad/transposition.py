@@ -71,10 +71,10 @@ def backward_pass(
         token = set_source_override(source)
         try:
             rule = rules.get(primitive) or _find(primitive)
-            results = rule(given, *args, **params)
-            if results.__class__ is not list or len(results) != len(args):
-                check_count(transpose_rules, primitive, results, len(args), "operand")
-            _give(cts, trace, primitive, args, results)
+            _give(cts, trace, primitive, args, rule(given, *args, **params))
+        except Exception as e:
+            transpose_rules.blame(primitive, args, params, e)
+            raise
         finally:
             reset_source_override(token)
     found = [cts[x.index] for x in inputs]
@@ -89,6 +89,8 @@ def _give(
     results: Any,
 ) -> None:
     """Add what a rule returned to the cotangents of its operands, checked against their types."""
+    if results.__class__ is not list or len(results) != len(args):
+        check_count(transpose_rules, primitive, results, len(args), "operand")
     for x, ct in zip(args, results):
         if ct is not None and x.__class__ is LinearInput and x._trace is trace:
             aval = x.aval

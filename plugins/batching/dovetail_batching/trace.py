@@ -15,8 +15,11 @@ from dovetail_core import (
     Primitive,
     ShapedArray,
     Trace,
+    bound_axis,
     derive,
+    get_trace,
     high_algebra,
+    run_under,
     typeof,
 )
 from dovetail_core.dispatch.primitive import reset_trace, set_trace
@@ -150,11 +153,8 @@ class BatchTrace(LiftTrace[Batched]):
         self.borrow_dims: list[int] = []
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if primitive.stateful:
-            if self.borrows:
-                refuse_borrowed(self.borrows, args, "vmap")
-            if concerns(self, primitive, args):
-                return apply_local(self, primitive, args, params)
+        if primitive.stateful and self._is_local(primitive, args):
+            return apply_local(self, primitive, args, params)
         values: list[Any] = []
         dims: list[int | None] = []
         lifted = False
@@ -174,17 +174,35 @@ class BatchTrace(LiftTrace[Batched]):
         token = set_trace(self.parent)
         try:
             found = rule(self.axis, values, dims, **params)
+        except Exception as e:
+            batch_rules.blame(primitive, args, params, e)
+            raise
         finally:
             reset_trace(token)
         try:
             out, dim = found
         except (TypeError, ValueError):
-            refuse_pair(primitive, found)
+            out, dim = self._otherwise(primitive, found, values, dims, params)
         if primitive.multiple_results:
             check_count(batch_rules, primitive, out, None, "result")
             check_count(batch_rules, primitive, dim, len(out), "result")
             return [x if d is None else self.checked(primitive, x, d) for x, d in zip(out, dim)]
         return out if dim is None else self.checked(primitive, out, dim)
+
+    def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
+        """Whether an operation is about a mutable value of this trace."""
+        if self.borrows:
+            refuse_borrowed(self.borrows, args, "vmap")
+        return concerns(self, primitive, args)
+
+    def _otherwise(
+        self, primitive: Primitive, found: Any, values: Any, dims: Any, params: dict[str, Any]
+    ) -> Any:
+        """The derived rule's pair where a rule is not for these operands, else an error."""
+        if found is not NotImplemented:
+            refuse_pair(primitive, found)
+        rule = batch_rules.fallback(primitive)
+        return run_under(self.parent, rule, self.axis, values, dims, **params)
 
     def checked(self, primitive: Primitive, x: Any, dim: Any) -> LiftTracer:
         """The tracer of a mapped value that a rule returned.
@@ -267,8 +285,6 @@ def batch_values(
     f: Callable[..., Sequence[Any]], axis: Axis, args: Sequence[Any], dims: Sequence[int | None]
 ) -> list[Batched]:
     """Values of ``f`` (flat arguments, a sequence of results) over a mapped axis."""
-    from dovetail_core import bound_axis, get_trace, run_under
-
     trace = carrier_of(axis).trace(get_trace())
     try:
         with bound_axis(axis.name, axis.size):

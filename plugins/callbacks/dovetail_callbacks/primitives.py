@@ -36,6 +36,7 @@ def _io_type(
 
 
 debug_callback_p = Primitive("debug_callback", multiple_results=True)
+debug_callback_p.def_traits(effect_only=True)
 
 
 @debug_callback_p.def_effectful_abstract_eval

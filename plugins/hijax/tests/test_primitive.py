@@ -191,9 +191,12 @@ def test_rules_that_return_something_else_than_the_type_rule_says():
 
     wrong_p = Wrong("test.wrong")
     for wrap in (lambda f: f, dovetail.jit):
-        message = r"to_lo of 'test.wrong' at .*test_primitive.* must return a list of 2 results"
+        message = (
+            r"the rule of 'to_lo' for 'test.wrong' \(.*\) returned 1 result at .*test_primitive.*; "
+            "it must return a list of 2, one per result"
+        )
         with pytest.raises(TypeError, match=message):
             wrap(lambda x: wrong_p.bind(x, how="few"))(X)
-        message = r"returned a value of type f32\[2\] as result 1, its type rule says f32\[3\]"
+        message = r"a value of type f32\[2\] as result 1 at .*; the type rule says f32\[3\]"
         with pytest.raises(TypeError, match=message):
             wrap(lambda x: wrong_p.bind(x, how="type"))(X)

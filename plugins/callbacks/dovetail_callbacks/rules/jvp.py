@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_ad import jvp_rules
 
-from ..primitives import debug_callback_p, io_callback_p, pure_callback_p
+from ..primitives import io_callback_p, pure_callback_p
 
 
 def _refuse(callback: Any) -> Any:
@@ -26,9 +26,3 @@ def _pure_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) ->
 @jvp_rules.register(io_callback_p)
 def _io_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     return _refuse(params["callback"])
-
-
-@jvp_rules.register(debug_callback_p)
-def _debug_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    debug_callback_p.bind(*primals, **params)
-    return [], []

@@ -17,6 +17,7 @@ from . import (
     sorting as sorting,
     special as special,
     spectral as spectral,
+    traits as traits,  # of all of these
     transcendental as transcendental,
     values as values,
     windows as windows,

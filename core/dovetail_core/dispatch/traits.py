@@ -1,0 +1,66 @@
+"""Traits of primitives: what holds of an operation whoever interprets it, to derive rules from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Group = tuple[int, ...] | slice
+"""Operands by position; a slice where their number varies."""
+
+
+def _no_parameters() -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is true of an operation; laws try it on the primitive's samples.
+
+    Attributes:
+        linear: groups of operands. The operation is linear, over the reals, in the operands of one
+            group together while the others are fixed: ``((0, 1),)`` for a sum, ``((0,), (1,))`` for
+            a product, which is bilinear. A function of the parameters where these decide.
+        constant: operands on which the results depend in steps: derivatives are zero wherever they
+            exist (an index, a predicate, what is rounded).
+        elementwise: whether each element of a result depends on the elements of the operands in its
+            place; operands without axes are for all places.
+        monotone: how results of real numbers go with each operand: ``+`` they rise (or stay), ``-``
+            they fall, ``.`` neither is known. The last one is for all operands that follow.
+        commutative: whether the first two operands may be exchanged.
+        effect_only: whether it has no results and is there for its effect, which a forward-style
+            transformation without a rule lets happen once, on untransformed values.
+        parameters: what parameters mean, in a few words, by name (others may be among them).
+    """
+
+    linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
+    constant: tuple[int, ...] = ()
+    elementwise: bool = False
+    monotone: str = ""
+    commutative: bool = False
+    effect_only: bool = False
+    parameters: Mapping[str, str] = field(default_factory=_no_parameters)
+
+    def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
+        """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""
+        given = self.linear(params) if callable(self.linear) else self.linear
+        return [tuple(range(count)[g]) if isinstance(g, slice) else g for g in given]
+
+    def linear_in(
+        self, varying: Sequence[int], count: int, params: dict[str, Any]
+    ) -> tuple[int, ...] | None:
+        """The group of operands that has all the ``varying`` ones, or None.
+
+        The result is linear in that group: where only some of it varies, a rule for what is linear
+        (tangents, say) puts zeros in place of the others.
+        """
+        found = (g for g in self.groups(count, params) if set(varying) <= set(g))
+        return next(found, None)
+
+    def direction(self, operand: int) -> str:
+        """``+``, ``-`` or ``.`` (see :attr:`monotone`)."""
+        return self.monotone[min(operand, len(self.monotone) - 1)] if self.monotone else "."
+
+
+NO_TRAITS = Traits()

@@ -1,0 +1,132 @@
+"""What is true of the primitives on arrays, for tables that derive rules from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import is_inexact, primitives
+
+# What moves elements about is linear in its first operand, and rises with it.
+MOVES = "copy reshape transpose rev broadcast_in_dim squeeze split unstack tile slice dynamic_slice"
+LINEAR = f"{MOVES} neg real imag conj reduce_sum cumsum reduce_window_sum fft div"
+LINEAR_JOINTLY = "concatenate stack optimization_barrier"
+BILINEAR = "mul dot_general conv_general_dilated"
+RISING = """
+    add max min exp exp2 expm1 log log1p logistic sqrt cbrt tanh sinh asinh acosh atan asin atanh
+    erf erf_inv floor ceil round sign clamp reduce_sum reduce_max reduce_min cumsum cummax cummin
+    cumlogsumexp reduce_window_sum reduce_window_max reduce_window_min concatenate stack pad
+"""
+ELEMENTWISE = """
+    add sub mul div rem max min neg sign abs square sqrt rsqrt cbrt integer_pow pow nextafter mulhi
+    exp exp2 expm1 log log1p logistic sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    atan2 erf erfc erf_inv lgamma digamma bessel_i0e bessel_i1e igamma igammac igamma_grad_a
+    random_gamma_grad regularized_incomplete_beta zeta polygamma eq ne lt le gt ge eq_to le_to lt_to
+    and or xor not shift_left shift_right_logical shift_right_arithmetic population_count clz floor
+    ceil is_finite round reduce_precision real imag conj complex select_n clamp convert_element_type
+    copy stop_gradient
+"""
+STEPS = """
+    sign floor ceil round is_finite not population_count clz argmax argmin eq ne lt le gt ge eq_to
+    le_to lt_to and or xor shift_left shift_right_logical shift_right_arithmetic
+"""
+COMMUTATIVE = "add mul max min eq ne and or xor mulhi"
+
+PARAMETERS = {
+    "algorithm": "how it is computed",
+    "axes": "axes that disappear",
+    "axis": "the axis along which it works",
+    "body": "program of one iteration",
+    "branches": "programs, of which the first operand selects one",
+    "condition": "program that says whether the loop goes on",
+    "dimension": "the axis along which it works",
+    "dimension_numbers": "which axes of the operands mean what",
+    "dimensions": "the axes concerned",
+    "dtype": "element type of the result",
+    "exponent_bits": "bits of the exponent that are left",
+    "fft_lengths": "lengths of the transformed axes, which are the last ones",
+    "fft_type": "which transform: FFT, IFFT, RFFT, IRFFT",
+    "full_matrices": "whether factors are square",
+    "index_dtype": "element type of the indices",
+    "indices_are_sorted": "a promise that indices ascend",
+    "is_stable": "whether equal elements keep their order",
+    "jaxpr": "program that combines two values",
+    "k": "how many elements",
+    "length": "how many iterations",
+    "limit_indices": "where each axis ends",
+    "lower": "whether the lower triangle is meant",
+    "mantissa_bits": "bits of the mantissa that are left",
+    "mode": "what happens where an index is outside",
+    "new_dtype": "element type of the result",
+    "new_sizes": "shape of the result",
+    "num_carry": "how many operands are loop variables",
+    "num_consts": "how many operands are the same in every iteration",
+    "num_keys": "how many operands are compared; the others are moved along",
+    "out_dtype": "element type to which operands are converted first, or None",
+    "padding": "how many elements are added before and after each axis",
+    "padding_config": "for each axis: elements added before, after, between",
+    "permutation": "for each axis of the result, that of the operand",
+    "precision": "how exactly products are computed",
+    "preferred_element_type": "element type of the result, or None for the operands'",
+    "program": "program of one iteration",
+    "reverse": "whether it goes from the end to the beginning",
+    "shape": "shape of the result",
+    "sizes": "lengths of the parts",
+    "slice_sizes": "shape of the part that is taken",
+    "start_indices": "where each axis begins",
+    "strides": "steps along each axis, or None",
+    "unique_indices": "a promise that no index occurs twice",
+    "unroll": "how many iterations are written out in one",
+    "weak_type": "whether the result is weakly typed",
+    "window_dimensions": "shape of the window",
+    "window_strides": "steps of the window along each axis",
+    "y": "the exponent",
+}
+
+
+def _gather(params: dict[str, Any]) -> tuple[Any, ...]:
+    fills = params["mode"].name == "FILL_OR_DROP" and params["fill_value"] != 0
+    return () if fills else ((0,),)
+
+
+def _conversion(params: dict[str, Any]) -> tuple[Any, ...]:
+    return ((0,),) if is_inexact(params["new_dtype"]) else ()
+
+
+def describe_all() -> None:
+    """Give the primitives their traits."""
+    of = primitives()
+
+    def say(names: str, **traits: Any) -> None:
+        for name in names.split():
+            of[name].def_traits(**traits)
+
+    say(LINEAR, linear=((0,),))
+    say(LINEAR_JOINTLY, linear=(slice(None),))
+    say(BILINEAR, linear=((0,), (1,)))
+    say("add sub complex pad dynamic_update_slice", linear=((0, 1),))
+    say("scatter scatter_add scatter_sub", linear=((0, 2),))
+    say("scatter_mul select_and_gather_add select_and_scatter_add", linear=((0,),))
+    say("triangular_solve", linear=((1,),))
+    say("gather", linear=_gather)
+    say("convert_element_type", linear=_conversion)
+    say("select_n", linear=(slice(1, None),))
+
+    say(STEPS, constant=(0, 1))
+    say("select_n", constant=(0,))
+
+    say(RISING, monotone="+")
+    say(MOVES, monotone="+.")
+    say("sub", monotone="+-")
+    say("neg acos erfc rsqrt", monotone="-")
+    say("select_n", monotone=".+")
+    say("dynamic_update_slice", monotone="++.")
+    say("gather", monotone="+.")
+
+    say(ELEMENTWISE, elementwise=True)
+    say(COMMUTATIVE, commutative=True)
+    for primitive in of.values():
+        if primitive.module.startswith(__name__.rpartition(".")[0]):
+            primitive.def_traits(parameters=PARAMETERS)
+
+
+describe_all()
