@@ -47,12 +47,13 @@ class Interpreter:
         collected: what :meth:`collect` was given, by name. From a call it comes out as it is, from
             a loop of known length stacked along a new leading axis, from a ``while_loop`` as in the
             last iteration (zeros if there was none), from branches zeros where another one ran.
+        changed: whether anything was done so far but to leave equations as they are.
     """
 
     def __init__(self, state: Sequence[Any] = ()) -> None:
         self.state = [algebra().convert(x, typeof(x).strong()) for x in state]
         self.collected: dict[Any, Any] = {}
-        self._changed = False
+        self.changed = False
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         """The list of results of an equation; NotImplemented leaves it as it is.
@@ -102,7 +103,7 @@ class Interpreter:
         before = list(self.state)
         found = self.visit(eqn, args)
         changed = any(x is not y for x, y in zip(before, self.state)) or bool(self.collected)
-        self._changed = self._changed or changed or found is not NotImplemented
+        self.changed = self.changed or changed or found is not NotImplemented
         if found is not NotImplemented:
             return found
         primitive = eqn.primitive
@@ -110,7 +111,7 @@ class Interpreter:
             interface: RegionInterface = primitive.regions(eqn.params)
             inside = [_Inside(self, interface, region) for region in interface.regions]
             if any(r.changed for r in inside):
-                self._changed = True
+                self.changed = True
                 if primitive.anonymous:  # its author's rules are for its results alone
                     return self.run(interface.regions[0].program, args)
                 return _Extension(self, interface, inside, args).run(eqn)
@@ -138,9 +139,9 @@ class _Inside:
 
         def run(*xs: Any) -> list[Any]:
             inner = copy(outer)
-            inner.state, inner.collected, inner._changed = list(xs[n:]), {}, False
+            inner.state, inner.collected, inner.changed = list(xs[n:]), {}, False
             outs = inner.run(region.program, xs[:n])
-            self.names, self.changed = list(inner.collected), inner._changed
+            self.names, self.changed = list(inner.collected), inner.changed
             return [*outs, *inner.state, *inner.collected.values()]
 
         states = [typeof(x) for x in outer.state]

@@ -17,8 +17,10 @@ from . import (
     sorting as sorting,
     special as special,
     spectral as spectral,
-    traits as traits,  # of all of these
+    traits as traits,
     transcendental as transcendental,
     values as values,
     windows as windows,
 )
+
+traits.describe_all()

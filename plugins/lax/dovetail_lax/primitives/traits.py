@@ -93,7 +93,7 @@ def _conversion(params: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def describe_all() -> None:
-    """Give the primitives their traits."""
+    """Give the primitives of all families their traits."""
     of = primitives()
 
     def say(names: str, **traits: Any) -> None:
@@ -127,6 +127,3 @@ def describe_all() -> None:
     for primitive in of.values():
         if primitive.module.startswith(__name__.rpartition(".")[0]):
             primitive.def_traits(parameters=PARAMETERS)
-
-
-describe_all()
