@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import transformations as tr
-from .evaluation import EVALUATIONS, compiled, staged
+from .evaluation import EVALUATIONS, compiled, staged, stays_finite
 from .generation import generate
-from .laws import Unclear, agree, inexact
+from .laws import Unclear, Wrong, agree, inexact
 from .programs import Program, all_steps, kind_of, type_of
 from .rendering import function
 
@@ -140,6 +140,12 @@ def check(case: Case) -> bool:
                     last.check(evaluate, staged, inner, last.apply(inner), case.arguments())
         except Unclear:
             return False
+        except Wrong as e:
+            # Zero times what overflowed, of which no result shows anything, is NaN.
+            inner = applied(case.stack[:-1], f)
+            if "nan" in str(e) and not stays_finite(inner, case.arguments(len(case.stack) - 1)):
+                return False
+            raise
     return True
 
 

@@ -10,7 +10,17 @@ import numpy as np
 
 import dovetail
 from dovetail_backends import asarray_on, evaluate
-from dovetail_core import ClosedJaxpr, Primitive, Tracer, float0, registry, stage_closed, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Interpreter,
+    Primitive,
+    Tracer,
+    float0,
+    is_inexact,
+    registry,
+    stage_closed,
+    typeof,
+)
 from dovetail_core.xla.config import trace_context
 from dovetail_jit import api, eager as eager_operations
 
@@ -49,6 +59,32 @@ def compiled(f: Function) -> Function:
     """Compiled by XLA."""
     run = dovetail.jit(f, compiler_options=QUICK)
     return lambda *args: _arrays(run(*args))
+
+
+class _Watch(Interpreter):
+    """Whether all numbers on the way were finite, as the state."""
+
+    def visit(self, eqn: Any, args: list[Any]) -> Any:
+        if eqn.primitive.regions is not None:
+            return NotImplemented
+        outs = eqn.primitive.bind(*args, **eqn.params)
+        results = outs if eqn.primitive.multiple_results else [outs]
+        for x in results:
+            if is_inexact(getattr(typeof(x), "dtype", None)):
+                self.state = [self.state[0] & dovetail.numpy.isfinite(x).all()]
+        return results
+
+
+def stays_finite(f: Function, args: Sequence[Any]) -> bool:
+    """Whether everything that ``f`` computes is finite, also what its results do not show."""
+    program = dovetail.make_jaxpr(f)(*args)
+
+    def run(*xs: Any) -> tuple[Any, ...]:
+        watch = _Watch([True])
+        watch.run(program, xs)
+        return tuple(watch.state)
+
+    return bool(staged(run)(*args)[0])
 
 
 EVALUATIONS: dict[str, Function] = {

@@ -22,8 +22,8 @@ class Traits:
         linear: groups of operands. The operation is linear, over the reals, in the operands of one
             group together while the others are fixed: ``((0, 1),)`` for a sum, ``((0,), (1,))`` for
             a product, which is bilinear. A function of the parameters where these decide.
-        constant: operands on which the results depend in steps: derivatives are zero wherever they
-            exist (an index, a predicate, what is rounded).
+        constant: operands on which the results depend in steps where they are real: derivatives are
+            zero wherever they exist (an index, a predicate, what is rounded).
         elementwise: whether each element of a result depends on the elements of the operands in its
             place; operands without axes are for all places.
         monotone: how results of real numbers go with each operand: ``+`` they rise (or stay), ``-``

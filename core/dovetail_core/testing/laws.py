@@ -68,6 +68,7 @@ KERNEL_LAWS: Mapping[str, str] = {
     "text": "dovetail_core.testing.kernel_laws:text_law",
     "check": "dovetail_core.testing.kernel_laws:check_law",
     "dce": "dovetail_core.testing.kernel_laws:dce_law",
+    "traits": "dovetail_core.testing.trait_laws:trait_law",
 }
 
 
