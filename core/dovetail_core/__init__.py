@@ -171,4 +171,10 @@ Jaxpr.text_of = _text_of
 if _typing.TYPE_CHECKING:
     from .late import *  # noqa: F403
 else:
-    from .late import __dir__ as __dir__, __getattr__ as __getattr__
+    from .late import __dir__ as __dir__, __getattr__ as _late
+
+    def __getattr__(name: str) -> object:
+        if name != "__all__":
+            return _late(name)
+        modules = [n for n, x in globals().items() if isinstance(x, type(_typing))]
+        return [n for n in __dir__() if not n.startswith("_") and n not in modules]

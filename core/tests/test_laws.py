@@ -107,6 +107,7 @@ def test_samples_and_laws_are_found_in_manifests(acme):
         ("", "text"),
         ("", "check"),
         ("", "dce"),
+        ("", "traits"),
         ("acme", "acme.cost"),
     ]
     assert all(isinstance(x, Law) for _, _, x in laws) and laws[-1][2].name == "acme.cost"
@@ -114,12 +115,12 @@ def test_samples_and_laws_are_found_in_manifests(acme):
 
 def test_the_quick_product_has_every_row_under_every_law_and_is_always_the_same(acme):
     quick, full = Matrix().cases(full=False), Matrix().cases(full=True)
-    assert len(full) == 4 * 11 and len(quick) == 4 * 3
+    assert len(full) == 5 * 11 and len(quick) == 5 * 3
     rules = {(c.table, c.sample.primitive.name) for c in quick}
-    assert len(rules) == 4 * 2
+    assert len(rules) == 5 * 2
     assert [c.id for c in quick] == [c.id for c in Matrix().cases(full=False)]
     of_neg = [c.sample.name for c in quick if c.sample.primitive is toy.neg_p]
-    assert of_neg.count("s0") == 4 and len(set(of_neg)) > 2  # rule tables differ in their second
+    assert of_neg.count("s0") == 5 and len(set(of_neg)) > 2  # rule tables differ in their second
     for c in full:
         c.run()
     assert full[0].id == "text-toy.neg-s0"

@@ -52,9 +52,9 @@ def _elementwise(name: str, compute: Callable[..., Any]) -> Primitive:
     return primitive
 
 
-add_p = _elementwise("add", np.add)
-mul_p = _elementwise("mul", np.multiply)
-neg_p = _elementwise("neg", np.negative)
+add_p = _elementwise("add", np.add).def_traits(linear=((0, 1),), commutative=True, monotone="+")
+mul_p = _elementwise("mul", np.multiply).def_traits(linear=((0,), (1,)), commutative=True)
+neg_p = _elementwise("neg", np.negative).def_traits(linear=((0,),), monotone="-")
 sin_p = _elementwise("sin", np.sin)
 cos_p = _elementwise("cos", np.cos)
 
@@ -145,7 +145,7 @@ def _sincos_dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     return [False], None
 
 
-emit_p = Primitive("toy.emit", multiple_results=True)
+emit_p = Primitive("toy.emit", multiple_results=True).def_traits(effect_only=True)
 """No result and an outside effect: appends its operand to :data:`EMITTED`."""
 EMITTED: list[Any] = []
 
