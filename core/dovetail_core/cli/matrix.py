@@ -9,25 +9,11 @@ from fnmatch import fnmatch
 from ..dispatch.primitive import Primitive
 from . import rules
 from .find import find_table
-from .render import can_print, count, style
+from .marks import MARKS, coloured, mark
+from .render import count, style
 
 help = "print primitives x tables: which rules are declared, derived, or missing"
 
-_MARKS = {
-    rules.DECLARED: ("●", "D", "declared"),
-    rules.OVERRIDE: ("◆", "O", "declared to override another"),
-    rules.DERIVED: ("○", "d", "derived (regions, decomposition)"),
-    rules.EMPTY: ("·", ".", "none, none needed"),
-    rules.HOLE: ("✗", "-", "hole"),
-    rules.BROKEN: ("!", "!", "deriving fails"),
-}
-_COLOURS = {
-    rules.OVERRIDE: "yellow",
-    rules.DERIVED: "green",
-    rules.EMPTY: "dim",
-    rules.HOLE: "red",
-    rules.BROKEN: "red",
-}
 Rows = dict[str, dict[str, rules.Rule]]
 
 
@@ -84,11 +70,6 @@ def _holes(row: dict[str, rules.Rule]) -> bool:
     return any(c.kind in (rules.HOLE, rules.BROKEN) for c in row.values())
 
 
-def _mark(kind: str) -> str:
-    fancy, plain, _ = _MARKS[kind]
-    return fancy if can_print("".join(m[0] for m in _MARKS.values())) else plain
-
-
 def _grid(matrix: Rows, primitives: dict[str, Primitive], tables: list[str]) -> list[str]:
     """Two lines of header (the owners of tables, their names), then a line for each primitive."""
     names = [c.rpartition(".")[2] for c in tables]
@@ -104,12 +85,7 @@ def _grid(matrix: Rows, primitives: dict[str, Primitive], tables: list[str]) -> 
         style((lead + _padded(names, widths)).rstrip(), "bold"),
     ]
     for name, row in matrix.items():
-        marks = [
-            style(_mark(row[c].kind), _COLOURS[row[c].kind])
-            if row[c].kind in _COLOURS
-            else _mark(row[c].kind)
-            for c in tables
-        ]
+        marks = [coloured(mark(row[c].kind), row[c].kind) for c in tables]
         padded = [f"{m}{' ' * (w - 1)}" for m, w in zip(marks, widths)]
         home = style(f"{homes[name]:{home_width}}", "dim")
         lines.append(f"{name:{row_width}}  {home}  {'  '.join(padded)}".rstrip())
@@ -122,5 +98,5 @@ def _padded(texts: list[str], widths: list[int]) -> str:
 
 def _legend(found: Counter[str]) -> str:
     """The marks that occur, and how often."""
-    kinds = [k for k in _MARKS if found[k]]
-    return "   ".join(f"{_mark(k)} {_MARKS[k][2]}: {found[k]}" for k in kinds)
+    kinds = [k for k in MARKS if found[k]]
+    return "   ".join(f"{mark(k)} {MARKS[k].meaning}: {found[k]}" for k in kinds)
