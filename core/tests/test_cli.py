@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from html.parser import HTMLParser
 
 import pytest
 
@@ -246,6 +247,109 @@ def test_marks_without_unicode(acme, dovetail, monkeypatch, capsys):
     sys.stdout.flush()
     text = raw.getvalue().decode()
     assert "acme.one    acme        D     .    -" in text and "D declared: 1" in text
+
+
+# --- the matrix as a page -----------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Rows of the page's table, as pairs of class and text, and all attributes that load things."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.loads, self.titles, self.open = [], [], {}, []
+        self.feed(text)
+        assert not self.open, "every tag is closed"
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.loads += [a for a in ("src", "href", "data", "action") if a in found]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append([found.get("class", ""), ""])
+            self.titles[len(self.rows) - 1, len(self.rows[-1]) - 1] = found.get("title")
+        if tag not in ("meta", "input", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1] and {"td", "th"} & set(self.open):
+            self.rows[-1][-1][1] += data
+
+
+def test_the_matrix_as_a_page(wave, dovetail, tmp_path):
+    wave.plugin("over", "contributes={'wave.height': ('over_rules',)}")
+    wave.module(
+        "over_rules",
+        "from wave.primitives import roll_p\nfrom wave.tables import height_rules\n"
+        "height_rules.set(roll_p, lambda x: x)\n"
+        "height_rules.set(roll_p, lambda x: x, override=True)\n",
+    )
+    file = tmp_path / "page.html"
+    status, out, err = dovetail("matrix", "--html", str(file))
+    assert (status, out, err) == (0, f"{file}: written\n2 primitives, 5 tables\n", "")
+    text = file.read_text()
+    found = Page(text)
+    assert not found.loads and "://" not in text and "@import" not in text and "url(" not in text
+    owners, heads, package, bare, roll = found.rows
+    assert [t for _, t in owners] == ["", "", "wave", "kernel"]
+    assert [t for _, t in heads] == [
+        "primitive",
+        "samples",
+        "depthno law·\u202f2",
+        "heightlaw: height◆\u202f1 ✗\u202f1",
+        "dcelaw: dce·\u202f2",
+        "evalno law○\u202f1 ✗\u202f1",
+        "to_lono law○\u202f1 ·\u202f1",
+    ]
+    assert package == [["", "wave 2 primitives, of module wave.primitives"]]
+    assert bare[:2] == [["name", "wave.bare"], ["count", "none"]]
+    assert roll == [
+        ["name", "wave.roll"],
+        ["count", "9"],
+        ["empty", "·"],
+        ["override", "◆"],
+        ["empty", "·"],
+        ["derived", "○"],
+        ["derived", "○"],
+    ]
+    assert found.titles[4, 0] == "wave.roll, defined at wave.primitives:4 as roll_p"
+    assert found.titles[4, 3] == (
+        "declared to override another\nat over_rules:4\nin place of over_rules:3\n"
+        "its law is tried on 8 samples"
+    )
+    assert found.titles[4, 5] == "derived\nfrom its decomposition, wave.primitives:17"
+    assert found.titles[3, 3] == "hole\nits law is tried on 0 samples"
+    assert "2 primitives (1 with samples), 5 rule tables (2 with a law)." in text
+    assert "Plugins: over (over-dist 1.0), wave (wave-dist 1.0)." in text
+
+
+def test_a_page_of_some_primitives_and_tables(acme, dovetail, tmp_path):
+    file = tmp_path / "page.html"
+    status, out, _ = dovetail("matrix", "--table", "cost", "--holes", "--html", str(file))
+    assert (status, out) == (1, f"{file}: written\n1 primitive with a hole, 1 table\n")
+    rows = Page(file.read_text()).rows
+    assert rows[3:] == [[["name", "acme.three"], ["count", "none"], ["hole", "✗"]]]
+
+
+def test_the_page_says_what_is_wrong(wave, dovetail, tmp_path):
+    wave.module("wave.tables", WAVE["tables"].replace("p.decomposition", "1 / 0"))
+    wave.module("wave.samples", "raise KeyError('<x>')\n")
+    file = tmp_path / "page.html"
+    assert dovetail("matrix", "--html", str(file))[0] == 1
+    text = file.read_text()
+    assert '<p class="problem">the samples of plugin &#x27;wave&#x27; (wave.samples) fail' in text
+    assert "KeyError: &#x27;&lt;x&gt;&#x27;" in text
+    assert '<p class="problem">the deriver of table &#x27;wave.height&#x27;' in text
+    assert Page(text).rows[3][3] == ["broken", "!"]
+
+
+def test_a_page_that_cannot_be_written(acme, dovetail, tmp_path):
+    status, _, err = dovetail("matrix", "--html", str(tmp_path / "no" / "page.html"))
+    assert status == 2 and f"{tmp_path}/no/page.html cannot be written: " in err
 
 
 # --- explain ------------------------------------------------------------------------------------

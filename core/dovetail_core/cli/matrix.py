@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from fnmatch import fnmatch
+from pathlib import Path
 
+from ..base.errors import RegistryError
 from ..dispatch.primitive import Primitive
-from . import rules
+from . import matrix_page, rules
 from .find import find_table
 from .marks import MARKS, coloured, mark
 from .render import count, style
@@ -33,6 +35,11 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="only primitives with a hole; exit status 1 if there is one",
     )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write it as a page for a browser, with where each rule comes from",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -47,19 +54,30 @@ def run(args: Namespace) -> int:
     if args.holes:
         matrix = {n: row for n, row in matrix.items() if _holes(row)}
     found = Counter(c.kind for row in matrix.values() for c in row.values())
-    if matrix:
+    broken = {
+        c.source: None for row in matrix.values() for c in row.values() if c.kind == rules.BROKEN
+    }
+    problems += broken
+    if args.html:
+        _write(args.html, matrix_page.page(matrix, primitives, tables, problems))
+    elif matrix:
         print("\n".join(_grid(matrix, primitives, names)))
         print(f"\n{_legend(found)}")
     print(
         f"{count(len(matrix), 'primitive')}{' with a hole' if args.holes else ''}, "
         f"{count(len(names), 'table')}"
     )
-    broken = {
-        c.source: None for row in matrix.values() for c in row.values() if c.kind == rules.BROKEN
-    }
-    for problem in [*problems, *broken]:
+    for problem in problems:
         print(f"{style('problem:', 'red')} {problem}")
-    return int(bool((args.holes and matrix) or problems or broken))
+    return int(bool((args.holes and matrix) or problems))
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise RegistryError(f"{file} cannot be written: {e}") from e
+    print(f"{file}: written")
 
 
 def _fits(name: str, patterns: list[str] | None) -> bool:

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..dispatch.primitive import HeldProgram, Primitive
-from ..registry.discovery import distribution_of, registry
+from ..registry.discovery import distribution_of
 from ..rules.staging import stage_closed
 from ..testing.laws import Law, all_laws
-from ..testing.samples import Sample, samples_of
+from ..testing.samples import Sample
 from . import rules
 from .marks import MARKS, mark
 from .places import code_place, definition, keywords, signature
 from .render import count, fields, shortened, style, table
+from .samples import samples_by_primitive
 
 SHOWN_SAMPLES = 6
 
@@ -23,7 +24,8 @@ Pairs = Iterator[tuple[str, str]]
 
 def run(primitive: Primitive) -> int:
     """Print the page; 1 if a table fails to derive a rule."""
-    samples, problems = _samples(primitive)
+    all_samples, problems = samples_by_primitive()
+    samples = all_samples.get(primitive, [])
     tables, unloaded = rules.load_tables(rules.table_names())
     found = {name: rules.rule(t, primitive) for name, t in tables.items()}
     print(style(primitive.name, "bold"))
@@ -166,20 +168,6 @@ def _tried(law: Law | None, samples: Sequence[Sample]) -> str:
 
 
 # --- its samples ----------------------------------------------------------------------------------
-
-
-def _samples(primitive: Primitive) -> tuple[list[Sample], list[str]]:
-    """The samples that plugins have of it, and what is wrong with modules that should have some."""
-    found: list[Sample] = []
-    problems: list[str] = []
-    for plugin, manifest in registry().active.items():
-        for module in manifest.samples:
-            try:
-                found += [s for s in samples_of(module) if s.primitive is primitive]
-            except Exception as e:  # a plugin's module may fail in any way
-                why = f"{type(e).__name__}: {e}"
-                problems.append(f"the samples of plugin {plugin!r} ({module}) fail: {why}")
-    return found, problems
 
 
 def _sample_lines(samples: Sequence[Sample]) -> Iterator[str]:
