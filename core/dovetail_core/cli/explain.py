@@ -14,7 +14,7 @@ from .find import find_primitive, find_table
 from .places import call, code_place, place
 from .render import fields, style
 
-help = "say what a primitive is, or where its rule under a table comes from, or how to write it"
+help = "say what a primitive is, or where its rule under a table comes from"
 
 _TITLES = {
     rules.DECLARED: "declared",
