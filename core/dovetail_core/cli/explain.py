@@ -9,7 +9,7 @@ from typing import Any
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
 from ..rules.tables import RuleTable
-from . import primitive_page, rules
+from . import rules
 from .find import find_primitive, find_table
 from .places import call, code_place, place
 from .render import fields, style
@@ -40,6 +40,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print a primitive, or one rule: 1 if that is a hole, or deriving one fails."""
     if args.table is None:
+        from . import primitive_page  # it needs dovetail_core.testing, which others do without
+
         return primitive_page.run(find_primitive(args.primitive))
     name = find_table(args.table)
     primitive, table = find_primitive(args.primitive), rules.load_table(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..base.errors import RegistryError
 from ..dispatch.primitive import Primitive
-from . import matrix_page, rules
+from . import rules
 from .find import find_table
 from .marks import MARKS, coloured, mark
 from .render import count, style
@@ -59,6 +59,8 @@ def run(args: Namespace) -> int:
     }
     problems += broken
     if args.html:
+        from . import matrix_page  # it needs dovetail_core.testing, which others do without
+
         _write(args.html, matrix_page.page(matrix, primitives, tables, problems))
     elif matrix:
         print("\n".join(_grid(matrix, primitives, names)))
