@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 from dovetail_backends import asarray_on, reference_rules
-from dovetail_core import ClosedJaxpr, Literal, ShapedArray, registry
+from dovetail_core import ClosedJaxpr, Literal, ShapedArray, float0, registry
 
 
 class InterpreterBackend:
@@ -49,11 +49,14 @@ class InterpreterBackend:
                     found = rule(*map(read, eqn.invars), **eqn.params)
                     several = eqn.primitive.multiple_results
                     values.update(zip(eqn.outvars, found if several else [found]))
-            device = self.devices()[0]
             results = zip(map(read, jaxpr.outvars), out_avals)
-            return [asarray_on(np.asarray(x), aval, device) for x, aval in results]
+            return [self.array(np.asarray(x), aval) for x, aval in results]
 
         return run
+
+    def array(self, x: Any, aval: ShapedArray) -> Any:
+        """A result as users get it. (Derivatives of integers have no elements: NumPy keeps them.)"""
+        return x if aval.dtype == float0 else asarray_on(x, aval, self.devices()[0])
 
 
 BACKEND = InterpreterBackend()

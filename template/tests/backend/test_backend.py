@@ -42,5 +42,12 @@ def test_programs_with_loops():
     assert_close(dovetail.jit(g, backend="acme")(x), dovetail.jit(g)(x))
 
 
+def test_derivatives_of_integers():
+    def slope(n):
+        return dovetail.grad(lambda n: n * 1.0, allow_int=True)(n)
+
+    assert dovetail.jit(slope, backend="acme")(np.int32(3)).dtype == dovetail.float0
+
+
 def test_it_is_never_the_default():
     assert dovetail.default_backend() != "acme"
