@@ -77,11 +77,14 @@ def copy_tree() -> dict[str, str]:
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     digests: dict[str, str] = {}
     for name in filter(None, names.split("\0")):
+        target = TREE / name
+        if (ROOT / name).is_symlink() and not target.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to((ROOT / name).readlink())
         if not (ROOT / name).is_file():
             continue
         data = (ROOT / name).read_bytes()
         digests[name] = hashlib.sha256(data).hexdigest()
-        target = TREE / name
         if not target.exists() or target.read_bytes() != data:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)

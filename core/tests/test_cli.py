@@ -6,6 +6,7 @@ import io
 import os
 import subprocess
 import sys
+from html.parser import HTMLParser
 
 import pytest
 
@@ -248,6 +249,109 @@ def test_marks_without_unicode(acme, dovetail, monkeypatch, capsys):
     assert "acme.one    acme        D     .    -" in text and "D declared: 1" in text
 
 
+# --- the matrix as a page -----------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Rows of the page's table, as pairs of class and text, and all attributes that load things."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.loads, self.titles, self.open = [], [], {}, []
+        self.feed(text)
+        assert not self.open, "every tag is closed"
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.loads += [a for a in ("src", "href", "data", "action") if a in found]
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append([found.get("class", ""), ""])
+            self.titles[len(self.rows) - 1, len(self.rows[-1]) - 1] = found.get("title")
+        if tag not in ("meta", "input", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1] and {"td", "th"} & set(self.open):
+            self.rows[-1][-1][1] += data
+
+
+def test_the_matrix_as_a_page(wave, dovetail, tmp_path):
+    wave.plugin("over", "contributes={'wave.height': ('over_rules',)}")
+    wave.module(
+        "over_rules",
+        "from wave.primitives import roll_p\nfrom wave.tables import height_rules\n"
+        "height_rules.set(roll_p, lambda x: x)\n"
+        "height_rules.set(roll_p, lambda x: x, override=True)\n",
+    )
+    file = tmp_path / "page.html"
+    status, out, err = dovetail("matrix", "--html", str(file))
+    assert (status, out, err) == (0, f"{file}: written\n2 primitives, 5 tables\n", "")
+    text = file.read_text()
+    found = Page(text)
+    assert not found.loads and "://" not in text and "@import" not in text and "url(" not in text
+    owners, heads, package, bare, roll = found.rows
+    assert [t for _, t in owners] == ["", "", "wave", "kernel"]
+    assert [t for _, t in heads] == [
+        "primitive",
+        "samples",
+        "depthno law·\u202f2",
+        "heightlaw: height◆\u202f1 ✗\u202f1",
+        "dcelaw: dce·\u202f2",
+        "evalno law○\u202f1 ✗\u202f1",
+        "to_lono law○\u202f1 ·\u202f1",
+    ]
+    assert package == [["", "wave 2 primitives, of module wave.primitives"]]
+    assert bare[:2] == [["name", "wave.bare"], ["count", "none"]]
+    assert roll == [
+        ["name", "wave.roll"],
+        ["count", "9"],
+        ["empty", "·"],
+        ["override", "◆"],
+        ["empty", "·"],
+        ["derived", "○"],
+        ["derived", "○"],
+    ]
+    assert found.titles[4, 0] == "wave.roll, defined at wave.primitives:4 as roll_p"
+    assert found.titles[4, 3] == (
+        "declared to override another\nat over_rules:4\nin place of over_rules:3\n"
+        "its law is tried on 8 samples"
+    )
+    assert found.titles[4, 5] == "derived\nfrom its decomposition, wave.primitives:17"
+    assert found.titles[3, 3] == "hole\nits law is tried on 0 samples"
+    assert "2 primitives (1 with samples), 5 rule tables (2 with a law)." in text
+    assert "Plugins: over (over-dist 1.0), wave (wave-dist 1.0)." in text
+
+
+def test_a_page_of_some_primitives_and_tables(acme, dovetail, tmp_path):
+    file = tmp_path / "page.html"
+    status, out, _ = dovetail("matrix", "--table", "cost", "--holes", "--html", str(file))
+    assert (status, out) == (1, f"{file}: written\n1 primitive with a hole, 1 table\n")
+    rows = Page(file.read_text()).rows
+    assert rows[3:] == [[["name", "acme.three"], ["count", "none"], ["hole", "✗"]]]
+
+
+def test_the_page_says_what_is_wrong(wave, dovetail, tmp_path):
+    wave.module("wave.tables", WAVE["tables"].replace("p.decomposition", "1 / 0"))
+    wave.module("wave.samples", "raise KeyError('<x>')\n")
+    file = tmp_path / "page.html"
+    assert dovetail("matrix", "--html", str(file))[0] == 1
+    text = file.read_text()
+    assert '<p class="problem">the samples of plugin &#x27;wave&#x27; (wave.samples) fail' in text
+    assert "KeyError: &#x27;&lt;x&gt;&#x27;" in text
+    assert '<p class="problem">the deriver of table &#x27;wave.height&#x27;' in text
+    assert Page(text).rows[3][3] == ["broken", "!"]
+
+
+def test_a_page_that_cannot_be_written(acme, dovetail, tmp_path):
+    status, _, err = dovetail("matrix", "--html", str(tmp_path / "no" / "page.html"))
+    assert status == 2 and f"{tmp_path}/no/page.html cannot be written: " in err
+
+
 # --- explain ------------------------------------------------------------------------------------
 
 
@@ -296,6 +400,170 @@ def test_explain_where_no_rule_is_needed(acme, dovetail):
 def test_explain_control_flow(site, dovetail):
     status, out, _ = dovetail("explain", "toy.scan", "eval")
     assert status == 0 and "a list of results, sub-programs (regions)" in " ".join(out.split())
+
+
+WAVE = {
+    "primitives": """
+from dovetail_core import Primitive, ShapedArray
+
+roll_p, bare_p = Primitive("wave.roll"), Primitive("wave.bare")
+
+
+@roll_p.def_abstract_eval
+def _roll_type(x: ShapedArray, *, by: int, axis=0) -> ShapedArray:
+    \"\"\"The type
+    of the operand.
+
+    More.
+    \"\"\"
+    return x
+
+
+@roll_p.def_decomposition
+def _roll(x, *, by, axis=0):
+    return x
+""",
+    "samples": """
+import numpy as np
+
+from dovetail_core.testing import Sample
+from wave.primitives import roll_p
+
+
+def samples():
+    for by in range(1, 9):
+        yield Sample(roll_p, (np.zeros((2, by), np.float32),), {"by": by})
+    yield Sample(roll_p, (np.zeros(3, np.int32),), {"by": 2}, tags={"extreme"})
+""",
+    "tables": """
+from dovetail_core import RuleTable
+
+height_rules = RuleTable("wave.height", derive=lambda p: p.decomposition)
+depth_rules = RuleTable("wave.depth", empty="well where the water is shallow, and also where " * 2)
+""",
+    "law": """
+from dovetail_core.testing import law
+
+
+@law("height", without=("extreme",))
+def height_law(sample): ...
+""",
+}
+
+
+@pytest.fixture
+def wave(site):
+    """A plugin with a primitive that has parameters, samples, a decomposition and a law."""
+    fields = (
+        "primitives=('wave.primitives',), samples=('wave.samples',), "
+        "tables={'wave.height': 'wave.tables:height_rules', 'wave.depth': "
+        "'wave.tables:depth_rules'}, laws={'wave.height': 'wave.law:height_law'}"
+    )
+    primitive._named.clear()  # primitives of other tests
+    site.plugin("wave", fields, distribution="wave-dist")
+    for name, source in WAVE.items():
+        site.module(f"wave.{name}", source)
+    return site
+
+
+def test_explain_a_primitive(wave, dovetail):
+    status, out, err = dovetail("explain", "wave.roll")
+    assert (status, err) == (0, "")
+    assert (
+        out
+        == f"""\
+wave.roll
+  defined as     wave.primitives.roll_p, of module wave.primitives
+  in             {wave.path}/wave/primitives.py:4
+  type rule      _roll_type(x: ShapedArray, *, by: int, axis=0) -> ShapedArray
+                 at wave.primitives:7
+                 The type of the operand.
+  parameters     by: int, as 1 or 2 or 3
+                 axis
+  results        one
+  effects        none
+  decomposition  wave.primitives:17
+  regions        none
+  as a program   {{ lambda ; a:f32[2,1]. let b:f32[2,1] = wave.roll[by=1] a in (b,) }}
+
+Rules
+  table        rule       law tried on  from
+  wave.depth   · none     no law        well where the water is shallow, and also where well where
+                                        the water is shallow, and also where
+  wave.height  ○ derived  8 samples     its decomposition
+  dce          · none     9 samples     kept whole where a result is used, else dropped
+  eval         ○ derived  no law        its decomposition
+  to_lo        ○ derived  no law        its decomposition
+  text                    9 samples     a law of all programs
+  check                   9 samples     a law of all programs
+
+Samples: 9
+  f32[2,1] by=1
+  f32[2,2] by=2
+  f32[2,3] by=3
+  f32[2,4] by=4
+  f32[2,5] by=5
+  f32[2,6] by=6
+  ... and 3 others
+"""
+    )
+
+
+def test_explain_a_primitive_of_which_little_is_known(wave, dovetail):
+    status, out, err = dovetail("explain", "wave.bare")
+    assert (status, err) == (0, "")
+    assert (
+        "  type rule      none\n  results        one\n  effects        no sample shows any" in out
+    )
+    assert "wave.height  ✗ hole  0 samples\n" in out
+    assert out.endswith("\nSamples: none\n")
+
+
+def test_explain_a_primitive_whose_samples_fail(wave, dovetail):
+    wave.module("wave.samples", "import not_there\n")
+    status, out, _ = dovetail("explain", "wave.roll")
+    assert status == 0 and "Samples: none\n" in out
+    assert "problem: the samples of plugin 'wave' (wave.samples) fail: ModuleNotFoundError" in out
+
+
+def test_explain_a_primitive_whose_type_rule_fails(wave, dovetail):
+    wave.module("wave.primitives", WAVE["primitives"].replace("return x", "return 1 / 0", 1))
+    status, out, _ = dovetail("explain", "wave.roll")
+    assert status == 0 and "effects        no sample shows any" in out
+    said = "as a program   the first sample cannot be traced: ZeroDivisionError: division by zero"
+    assert said in out
+
+
+def test_explain_a_primitive_where_a_deriver_fails(wave, dovetail):
+    wave.module("wave.tables", WAVE["tables"].replace("p.decomposition", "1 / 0"))
+    status, out, _ = dovetail("explain", "wave.roll")
+    said = "the deriver of table 'wave.height', wave.tables.<lambda>, fails for primitive"
+    assert status == 1 and "wave.height  ! fails" in out and said in " ".join(out.split())
+    status, out, _ = dovetail("explain", "wave.roll", "height")
+    assert status == 1 and out.startswith("wave.roll x wave.height: deriving it fails\n")
+    assert f"because    {said}" in out
+
+
+def test_explain_a_primitive_that_carries_its_rules(wave, dovetail):
+    wave.module(
+        "wave.primitives",
+        f"{WAVE['primitives']}\nbare_p.rules = {{'wave.height': lambda carrier, x: x}}\n",
+    )
+    assert (
+        "wave.height  ● declared  0 samples     the primitive itself"
+        in (dovetail("explain", "wave.bare")[1])
+    )
+    status, out, _ = dovetail("explain", "wave.bare", "height")
+    assert status == 0 and out.startswith("wave.bare x wave.height: declared\n")
+    assert "registered at  the primitive, which carries its rule\n" in out
+    assert "rule           <lambda>(carrier, x)\n" in out
+
+
+def test_explain_control_flow_in_full(site, dovetail):
+    status, out, _ = dovetail("explain", "toy.scan")
+    assert status == 0 and "results        a list\n" in out
+    assert "mutable        may take mutable values\n" in out
+    assert "regions        dovetail_core.testing.toy_control:" in out
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,15 @@
-"""The plugin is found and well, and has no hole."""
+"""The plugin is found and well, and all that its manifest names is there."""
 
 from __future__ import annotations
 
-import pytest
-
 from dovetail_core import registry
-from dovetail_core.cli import main
+from dovetail_core.cli.manifests import manifest_problems
 
 
 def test_the_plugin_is_active():
     assert "acme" in registry().active
 
 
-def test_no_rule_is_missing(capsys: pytest.CaptureFixture[str]):
-    assert main(["matrix", "--primitive", "acme.*", "--holes"]) == 0, capsys.readouterr().out
+def test_all_that_the_manifest_names_is_there():
+    found, name = registry(), "acme"
+    assert not list(manifest_problems(found.plugins[name], found.active[name]))

@@ -1,22 +1,26 @@
-"""The template, copied and renamed as its README says, installed by pip, passes its own tests."""
+"""What ``dovetail new`` writes passes its own tests: each part alone, and all installed by pip."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+import pytest
+
+from dovetail_core.cli.new import PARTS, write
+
+RUFF = Path(sys.executable).with_name("ruff")
+TEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 
-def run(command: list[str], where: Path, **env: str) -> str:
+def run(command: list[str], where: Path, *path: Path) -> str:
     done = subprocess.run(
         command,
         cwd=where,
-        env={**os.environ, **env},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -25,17 +29,42 @@ def run(command: list[str], where: Path, **env: str) -> str:
     return done.stdout
 
 
-def test_a_copy_under_another_name(tmp_path: Path) -> None:
-    copied = shutil.ignore_patterns("__pycache__", ".*", "*.egg-info")
-    shutil.copytree(ROOT / "template", tmp_path / "template", ignore=copied)
-    commands = re.findall(r"```sh\n(.*?)```", (tmp_path / "template/README.md").read_text(), re.S)
-    run(["sh", "-e", "-c", commands[0]], tmp_path)
-    plugin, site = tmp_path / "dovetail-zeta", tmp_path / "site"
-    assert not [p for p in plugin.rglob("*") if p.is_file() and "acme" in p.read_text()]
+def entry_point(folder: Path, name: str) -> None:
+    """What an installer would write, so that the plugin in ``folder`` is found without one."""
+    info = folder / f"dovetail_{name}-0.1.0.dist-info"
+    info.mkdir()
+    head = f"Metadata-Version: 2.1\nName: dovetail-{name}\nVersion: 0.1.0\n"
+    (info / "METADATA").write_text(head)
+    text = (folder / "pyproject.toml").read_text()
+    found = re.search(r'entry-points\."dovetail.plugins"\]\n(\w+) = "(.*)"\n', text)
+    assert found is not None
+    (info / "entry_points.txt").write_text(f"[dovetail.plugins]\n{found[1]} = {found[2]}\n")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_alone(tmp_path: Path, part: str) -> None:
+    folder = tmp_path / "fresh"
+    write(folder, "fresh", [part])
+    entry_point(folder, "fresh")
+    assert " passed" in run(TEST, folder, folder)
+
+
+def test_all_parts_installed_by_pip(tmp_path: Path) -> None:
+    new = [sys.executable, "-m", "dovetail_core.cli", "new", "fresh", "--with", ",".join(PARTS)]
+    assert "the plugin 'fresh', with" in run(new, tmp_path)
+    plugin, site = tmp_path / "dovetail-fresh", tmp_path / "site"
     install = "pip install --quiet --no-deps --no-index --no-build-isolation --target".split()
     run([sys.executable, "-m", *install, str(site), "."], plugin)
-    test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    assert " passed" in run(test, plugin, PYTHONPATH=str(site))
-    assert "zeta" in run(
-        [sys.executable, "-m", "dovetail_core.cli", "plugins"], tmp_path, PYTHONPATH=str(site)
-    )
+    assert " passed" in run(TEST, plugin, site)
+    listed = run([sys.executable, "-m", "dovetail_core.cli", "plugins", "fresh"], tmp_path, site)
+    assert "state          active" in listed and "tables         fresh.bounds" in listed
+
+
+@pytest.mark.skipif(not RUFF.exists(), reason="ruff is not installed")
+@pytest.mark.parametrize("name", ["q", "a_name_of_eighteen"])
+def test_what_is_written_is_in_style(tmp_path: Path, name: str) -> None:
+    for part in PARTS:
+        write(tmp_path / part, name, [part])
+    write(tmp_path / "all", name, PARTS)
+    run([str(RUFF), "check", "--no-cache"], tmp_path)
+    run([str(RUFF), "format", "--no-cache", "--check"], tmp_path)

@@ -1,4 +1,4 @@
-"""``dovetail explain PRIMITIVE TABLE``: where one rule comes from, or how to fill it."""
+"""``dovetail explain PRIMITIVE [TABLE]``: what a primitive is, or where one rule comes from."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
-from ..rules.tables import Origin, RuleTable
+from ..rules.tables import RuleTable
 from . import rules
 from .find import find_primitive, find_table
+from .places import call, code_place, place
 from .render import fields, style
 
-help = "say where the rule of a primitive under a table comes from, or how to write it"
+help = "say what a primitive is, or where its rule under a table comes from"
 
 _TITLES = {
     rules.DECLARED: "declared",
@@ -21,17 +22,27 @@ _TITLES = {
     rules.DERIVED: "derived",
     rules.EMPTY: "no rule, and none is needed",
     rules.HOLE: "a hole",
+    rules.BROKEN: "deriving it fails",
 }
 
 
 def configure(parser: ArgumentParser) -> None:
     """Arguments: the primitive and the table."""
     parser.add_argument("primitive", help="name of a primitive, as sin")
-    parser.add_argument("table", help="name of a table, as ad.jvp (or jvp where that is clear)")
+    parser.add_argument(
+        "table",
+        nargs="?",
+        help="name of a table, as ad.jvp (or jvp where that is clear); without: the primitive "
+        "itself, its rules in all tables, its samples",
+    )
 
 
 def run(args: Namespace) -> int:
-    """Print one rule; 1 if it is a hole."""
+    """Print a primitive, or one rule: 1 if that is a hole, or deriving one fails."""
+    if args.table is None:
+        from . import primitive_page  # it needs dovetail_core.testing, which others do without
+
+        return primitive_page.run(find_primitive(args.primitive))
     name = find_table(args.table)
     primitive, table = find_primitive(args.primitive), rules.load_table(name)
     rule = rules.rule(table, primitive)
@@ -41,7 +52,7 @@ def run(args: Namespace) -> int:
         wanted = "to fill it" if rule.kind == rules.HOLE else "to better it"
         pairs.append((wanted, _remedy(table, primitive)))
     print(fields(pairs))
-    return int(rule.kind == rules.HOLE)
+    return int(rule.kind in (rules.HOLE, rules.BROKEN))
 
 
 def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> list[tuple[str, str]]:
@@ -50,12 +61,15 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
     if rule.kind == rules.HOLE:
         why = "it has no decomposition" if primitive.decomposition is None else ""
         return [("because", why or "the table cannot derive one from the decomposition")]
+    if rule.kind == rules.BROKEN:
+        return [("because", rule.source)]
     if rule.kind == rules.DERIVED:
         return [("follows from", _derivation(rule, primitive))]
-    pairs = [("registered at", _place(rule.origin)), ("rule", _signature(table.rules[primitive]))]
+    where = place(rule.origin) if rule.origin else "the primitive, which carries its rule"
+    pairs = [("registered at", where), ("rule", call(table[primitive]))]
     replaced = rule.origin.replaced if rule.origin else None
     while replaced is not None:
-        pairs.append(("in place of", _place(replaced)))
+        pairs.append(("in place of", place(replaced)))
         replaced = replaced.replaced
     return pairs
 
@@ -63,31 +77,12 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
     if rule.source == "regions":
         return (
-            f"the primitive's regions, {_code(primitive.regions)}, and how the table carries values"
+            f"the primitive's regions, {code_place(primitive.regions)}, and how the table carries "
+            "values"
         )
     if rule.source == "decomposition":
-        return f"the primitive's decomposition, {_code(primitive.decomposition)}"
+        return f"the primitive's decomposition, {code_place(primitive.decomposition)}"
     return "what the table makes of primitives without a rule"
-
-
-def _place(origin: Origin | None) -> str:
-    return f"{origin}, of {distribution_of(origin.module)}" if origin else "an unknown place"
-
-
-def _code(function: Any) -> str:
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    line = f":{code.co_firstlineno}" if code is not None else ""
-    return f"{getattr(function, '__module__', '?')}{line}"
-
-
-def _signature(rule: Any) -> str:
-    name: str = getattr(rule, "__qualname__", None) or repr(rule)
-    try:
-        parameters = inspect.signature(rule).parameters.values()
-    except (TypeError, ValueError):
-        return name
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return f"{name}({', '.join(stars.get(p.kind, '') + p.name for p in parameters)})"
 
 
 def _primitive(primitive: Primitive) -> str:

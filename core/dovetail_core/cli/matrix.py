@@ -5,29 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from fnmatch import fnmatch
+from pathlib import Path
 
+from ..base.errors import RegistryError
 from ..dispatch.primitive import Primitive
 from . import rules
 from .find import find_table
-from .render import can_print, count, style
+from .marks import MARKS, coloured, mark
+from .render import count, style
 
 help = "print primitives x tables: which rules are declared, derived, or missing"
 
-_MARKS = {
-    rules.DECLARED: ("●", "D", "declared"),
-    rules.OVERRIDE: ("◆", "O", "declared to override another"),
-    rules.DERIVED: ("○", "d", "derived (regions, decomposition)"),
-    rules.EMPTY: ("·", ".", "none, none needed"),
-    rules.HOLE: ("✗", "-", "hole"),
-    rules.BROKEN: ("!", "!", "deriving fails"),
-}
-_COLOURS = {
-    rules.OVERRIDE: "yellow",
-    rules.DERIVED: "green",
-    rules.EMPTY: "dim",
-    rules.HOLE: "red",
-    rules.BROKEN: "red",
-}
 Rows = dict[str, dict[str, rules.Rule]]
 
 
@@ -47,6 +35,11 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="only primitives with a hole; exit status 1 if there is one",
     )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write it as a page for a browser, with where each rule comes from",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -61,19 +54,32 @@ def run(args: Namespace) -> int:
     if args.holes:
         matrix = {n: row for n, row in matrix.items() if _holes(row)}
     found = Counter(c.kind for row in matrix.values() for c in row.values())
-    if matrix:
+    broken = {
+        c.source: None for row in matrix.values() for c in row.values() if c.kind == rules.BROKEN
+    }
+    problems += broken
+    if args.html:
+        from . import matrix_page  # it needs dovetail_core.testing, which others do without
+
+        _write(args.html, matrix_page.page(matrix, primitives, tables, problems))
+    elif matrix:
         print("\n".join(_grid(matrix, primitives, names)))
         print(f"\n{_legend(found)}")
     print(
         f"{count(len(matrix), 'primitive')}{' with a hole' if args.holes else ''}, "
         f"{count(len(names), 'table')}"
     )
-    broken = {
-        c.source: None for row in matrix.values() for c in row.values() if c.kind == rules.BROKEN
-    }
-    for problem in [*problems, *broken]:
+    for problem in problems:
         print(f"{style('problem:', 'red')} {problem}")
-    return int(bool((args.holes and matrix) or problems or broken))
+    return int(bool((args.holes and matrix) or problems))
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise RegistryError(f"{file} cannot be written: {e}") from e
+    print(f"{file}: written")
 
 
 def _fits(name: str, patterns: list[str] | None) -> bool:
@@ -82,11 +88,6 @@ def _fits(name: str, patterns: list[str] | None) -> bool:
 
 def _holes(row: dict[str, rules.Rule]) -> bool:
     return any(c.kind in (rules.HOLE, rules.BROKEN) for c in row.values())
-
-
-def _mark(kind: str) -> str:
-    fancy, plain, _ = _MARKS[kind]
-    return fancy if can_print("".join(m[0] for m in _MARKS.values())) else plain
 
 
 def _grid(matrix: Rows, primitives: dict[str, Primitive], tables: list[str]) -> list[str]:
@@ -104,12 +105,7 @@ def _grid(matrix: Rows, primitives: dict[str, Primitive], tables: list[str]) -> 
         style((lead + _padded(names, widths)).rstrip(), "bold"),
     ]
     for name, row in matrix.items():
-        marks = [
-            style(_mark(row[c].kind), _COLOURS[row[c].kind])
-            if row[c].kind in _COLOURS
-            else _mark(row[c].kind)
-            for c in tables
-        ]
+        marks = [coloured(mark(row[c].kind), row[c].kind) for c in tables]
         padded = [f"{m}{' ' * (w - 1)}" for m, w in zip(marks, widths)]
         home = style(f"{homes[name]:{home_width}}", "dim")
         lines.append(f"{name:{row_width}}  {home}  {'  '.join(padded)}".rstrip())
@@ -122,5 +118,5 @@ def _padded(texts: list[str], widths: list[int]) -> str:
 
 def _legend(found: Counter[str]) -> str:
     """The marks that occur, and how often."""
-    kinds = [k for k in _MARKS if found[k]]
-    return "   ".join(f"{_mark(k)} {_MARKS[k][2]}: {found[k]}" for k in kinds)
+    kinds = [k for k in MARKS if found[k]]
+    return "   ".join(f"{mark(k)} {MARKS[k].meaning}: {found[k]}" for k in kinds)

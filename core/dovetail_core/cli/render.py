@@ -28,26 +28,44 @@ def can_print(characters: str) -> bool:
 
 
 def table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]] = ()
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    styles: Sequence[Sequence[str]] = (),
+    indent: str | None = None,
 ) -> str:
-    """Left-aligned columns; ``styles`` may name a style for each cell ("" for none)."""
+    """Left-aligned columns; ``styles`` may name a style for each cell ("" for none).
+
+    With an ``indent`` the table stands to the right, and texts of the last column are wrapped where
+    the terminal ends.
+    """
     columns = list(zip_longest(header, *rows, fillvalue=""))
     widths = [max(map(len, column)) for column in columns]
+    lead = sum(widths[:-1]) + 2 * (len(widths) - 1)
     lines = [style("  ".join(h.ljust(w) for h, w in zip(header, widths)).rstrip(), "bold")]
-    for row, names in zip_longest(rows, styles[: len(rows)], fillvalue=()):
-        cells: list[str] = []
-        for cell, width, name in zip_longest(row, widths, names, fillvalue=""):
-            if isinstance(width, int):
-                padding = " " * (width - len(str(cell)))
-                cells.append((style(str(cell), str(name)) if name else str(cell)) + padding)
+    for i, row in enumerate(rows):
+        names = styles[i] if i < len(styles) else ()
+        texts = [row[-1]]
+        if indent is not None:
+            texts = _wrapped(row[-1], _room(len(indent) + lead)) or [""]
+        padded = [(cell, " " * (w - len(cell))) for cell, w in zip([*row[:-1], texts[0]], widths)]
+        cells = [
+            (style(cell, name) if name else cell) + padding
+            for (cell, padding), name in zip_longest(padded, names[: len(padded)], fillvalue="")
+        ]
         lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+        lines += [" " * lead + text for text in texts[1:]]
+    return "\n".join(f"{indent or ''}{line}" for line in lines)
+
+
+def shortened(text: str, width: int = 90) -> str:
+    """A text that is cut off, with dots, where it is longer."""
+    return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def fields(pairs: Sequence[tuple[str, str]], indent: str = "  ") -> str:
     """Named paragraphs, names in one column; line ends in a text are kept."""
     name_width = max((len(name) for name, _ in pairs), default=0)
-    width = max(40, shutil.get_terminal_size((100, 24)).columns - len(indent) - name_width - 2)
+    width = _room(len(indent) + name_width + 2)
     lines: list[str] = []
     for name, text in pairs:
         parts = [w for line in text.split("\n") for w in (_wrapped(line, width) or [""])]
@@ -55,6 +73,11 @@ def fields(pairs: Sequence[tuple[str, str]], indent: str = "  ") -> str:
             label = style(name.ljust(name_width), "dim") if i == 0 else " " * name_width
             lines.append(f"{indent}{label}  {part}".rstrip())
     return "\n".join(lines)
+
+
+def _room(taken: int) -> int:
+    """How many characters of a line are left for a text."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns - taken)
 
 
 def _wrapped(line: str, width: int) -> list[str]:

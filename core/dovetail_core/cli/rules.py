@@ -16,7 +16,10 @@ BROKEN = "broken"
 
 
 class Rule(NamedTuple):
-    """What one rule is: its kind, where it came from, and what a derived one follows from."""
+    """What one rule is: its kind, where it came from, and what a derived one follows from.
+
+    Of a declared rule without an origin the source is ``"primitive"``, which carries it.
+    """
 
     kind: str
     origin: Origin | None = None
@@ -64,6 +67,8 @@ def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
     origin = table.origins.get(primitive)
     if origin is not None and origin.kind in (DECLARED, OVERRIDE):
         return Rule(origin.kind, origin)
+    if table.name in (primitive.rules or {}):
+        return Rule(DECLARED, None, "primitive")
     try:
         found = table.get(primitive)
     except DovetailError as e:  # a deriver fails

@@ -12,9 +12,10 @@ from typing import Any, cast
 from ..base.errors import DovetailError, PluginError
 from ..registry.command import Command
 from ..registry.discovery import registry
-from . import doctor, explain, matrix, plugins
+from . import doctor, explain, matrix, new, plugins
 
 _OWN: dict[str, Any] = {
+    "new": new,
     "plugins": plugins,
     "matrix": matrix,
     "explain": explain,

@@ -22,7 +22,7 @@ GROUP = "dovetail.plugins"
 _KERNEL_CLAIMS = {
     "tables": tuple(KERNEL_TABLES),
     "options": ("enable_x64", "disable_jit", "check_ir"),
-    "commands": ("plugins", "matrix", "explain", "doctor"),
+    "commands": ("new", "plugins", "matrix", "explain", "doctor"),
 }
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-
 from dovetail_core.testing import Sample
 
-from .primitives import shift_p
+from .shift import shift_p
 
 
 def samples() -> Iterator[Sample]:

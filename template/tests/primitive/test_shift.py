@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import dovetail
 import numpy as np
 import pytest
-from dovetail_acme import shift
 
-import dovetail
+from dovetail_acme import shift
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The primitive ``acme.shift``: what it is, without saying how any rule table treats it."""
+"""The primitive ``acme.shift``: its function for users, its type rule, its decomposition."""
 
 from __future__ import annotations
 
@@ -33,3 +33,13 @@ def _shift_type(x: ShapedArray, *, by: int, axis: int) -> ShapedArray:
             f"{x.str_short()}, which has {x.ndim} axes. Name one of them."
         )
     return x
+
+
+@shift_p.def_decomposition
+def _shift(x: Any, *, by: int, axis: int) -> Any:
+    # What a rule table does with a primitive for which it has no rule. Imported when it is needed:
+    # this module is read at once, to know which primitives there are.
+    import dovetail_lax as lax
+
+    widths = [(by, -by, 0) if i == axis else (0, 0, 0) for i in range(len(x.shape))]
+    return lax.pad(x, x.dtype.type(0), widths)

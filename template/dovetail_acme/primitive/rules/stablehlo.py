@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_core import registry
 
-from ..primitives import shift_p
+from ..shift import shift_p
 
 
 @registry().table("backends.stablehlo").register(shift_p)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from dovetail_core import registry
 
-from ..primitives import shift_p
+from ..shift import shift_p
 
 
 @registry().table("backends.reference").register(shift_p)

@@ -1,0 +1,1 @@
+"""A backend: where programs run."""

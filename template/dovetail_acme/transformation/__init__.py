@@ -1,0 +1,1 @@
+"""A transformation: its rule table and trace, its rules for the primitives of others, its law."""

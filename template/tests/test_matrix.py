@@ -1,7 +1,0 @@
-"""This plugin's primitive under every installed rule table that has a law."""
-
-from __future__ import annotations
-
-from dovetail_core.testing import matrix
-
-test_product = matrix(primitives="acme")
