@@ -422,6 +422,10 @@ def _roll_type(x: ShapedArray, *, by: int, axis=0) -> ShapedArray:
 @roll_p.def_decomposition
 def _roll(x, *, by, axis=0):
     return x
+
+
+roll_p.def_traits(linear=((0,), (2, 3)), commutative=True, parameters={"by": "places"})
+bare_p.def_traits(linear=(slice(1, None),), constant=(0,), monotone=".-", elementwise=True)
 """,
     "samples": """
 import numpy as np
@@ -478,12 +482,13 @@ wave.roll
   type rule      _roll_type(x: ShapedArray, *, by: int, axis=0) -> ShapedArray
                  at wave.primitives:7
                  The type of the operand.
-  parameters     by: int, as 1 or 2 or 3
+  parameters     by: int (places), as 1 or 2 or 3
                  axis
   results        one
   effects        none
   decomposition  wave.primitives:17
   regions        none
+  traits         linear in operand 0 and in operands 2 and 3, each alone; commutative
   as a program   {{ lambda ; a:f32[2,1]. let b:f32[2,1] = wave.roll[by=1] a in (b,) }}
 
 Rules
@@ -496,6 +501,7 @@ Rules
   to_lo        ○ derived  no law        its decomposition
   text                    9 samples     a law of all programs
   check                   9 samples     a law of all programs
+  traits                  8 samples     a law of all programs
 
 Samples: 9
   f32[2,1] by=1
@@ -515,6 +521,8 @@ def test_explain_a_primitive_of_which_little_is_known(wave, dovetail):
     assert (
         "  type rule      none\n  results        one\n  effects        no sample shows any" in out
     )
+    said = "linear in all operands from 1 on; constant in operand 0, step by step; monotone (.-);"
+    assert f"  traits         {said}\n" in out and " elementwise\n" in out
     assert "wave.height  ✗ hole  0 samples\n" in out
     assert out.endswith("\nSamples: none\n")
 

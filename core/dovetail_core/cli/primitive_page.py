@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..dispatch.primitive import HeldProgram, Primitive
+from ..dispatch.traits import Group, Traits
 from ..registry.discovery import distribution_of
 from ..rules.staging import stage_closed
 from ..testing.laws import Law, all_laws
@@ -51,6 +52,7 @@ def _facts(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
     yield "effects", _effects(primitive, samples)
     yield "decomposition", _function(primitive.decomposition)
     yield "regions", _function(primitive.regions)
+    yield "traits", "; ".join(_traits(primitive.traits)) or "nothing is said"
     if primitive.is_high is not None:
         yield "high", f"where {code_place(primitive.is_high)} says; its rule of 'to_lo' lowers it"
     if primitive.stateful:
@@ -76,16 +78,44 @@ def _typing(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
     about = (inspect.getdoc(rule) or "").partition("\n\n")[0]
     if about:
         yield "", " ".join(about.split())
-    yield "parameters", "\n".join(_parameters(keywords(rule), samples)) or "none"
+    told = primitive.traits.parameters
+    yield "parameters", "\n".join(_parameters(keywords(rule), samples, told)) or "none"
 
 
-def _parameters(types: Mapping[str, str], samples: Sequence[Sample]) -> Iterator[str]:
-    """Each parameter with its type, and the values that samples have."""
+def _parameters(
+    types: Mapping[str, str], samples: Sequence[Sample], told: Mapping[str, str]
+) -> Iterator[str]:
+    """Each parameter with its type and meaning, and the values that samples have."""
     for name in dict.fromkeys([*types, *(k for s in samples for k in s.params)]):
         values = dict.fromkeys(_brief(s.params[name]) for s in samples if name in s.params)
         kind = f": {types[name]}" if types.get(name) else ""
         shown = " or ".join(list(values)[:3])
-        yield f"{name}{kind}{f', as {shown}' if shown else ''}"
+        meaning = f": {told[name]}" if name in told and not kind else ""
+        meaning = f" ({told[name]})" if name in told and kind else meaning
+        yield f"{name}{kind}{meaning}{f', as {shown}' if shown else ''}"
+
+
+def _traits(traits: Traits) -> Iterator[str]:
+    """What is true of the operation."""
+    if callable(traits.linear):
+        yield f"linear where {code_place(traits.linear)} says"
+    elif traits.linear:
+        groups = [_group(g) for g in traits.linear]
+        yield f"linear in {' and in '.join(groups)}{', each alone' if len(groups) > 1 else ''}"
+    if traits.constant:
+        yield f"constant in {_group(traits.constant)}, step by step"
+    if traits.monotone:
+        yield f"monotone ({traits.monotone})"
+    names = ("elementwise", "commutative", "effect_only")
+    yield from (name.replace("_", " ") for name in names if getattr(traits, name))
+
+
+def _group(group: Group) -> str:
+    """Operands in words."""
+    if isinstance(group, slice):
+        return f"all operands from {group.start} on" if group.start else "all operands"
+    one = "operand" if len(group) == 1 else "operands"
+    return f"{one} {' and '.join(map(str, group))}"
 
 
 def _brief(value: Any) -> str:

@@ -34,6 +34,11 @@ log_softmax_p = Primitive("log_softmax")
 logsumexp_p = Primitive("logsumexp")
 """The logarithm of the sum of ``exp(x)`` along ``axes``, which disappear."""
 
+for _p in (relu_p, relu6_p, softplus_p):
+    _p.def_traits(elementwise=True, monotone="+")
+log1mexp_p.def_traits(elementwise=True)
+logsumexp_p.def_traits(monotone="+")
+
 
 def _same(x: ShapedArray) -> ShapedArray:
     return x
