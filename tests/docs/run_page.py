@@ -11,7 +11,8 @@ something else. In a page's fenced blocks
   ``...`` any lines;
 - whatever begins with a line ``# NAME.SUFFIX`` is that file. Python goes to the end of the file,
   and runs in its module where the script has imported it;
-- ``console`` has commands (``$ command``), each followed by what it prints.
+- ``console`` has commands (``$ command``), each followed by what it prints. ``pip install -e .``
+  and ``pip install examples/NAME`` let Python find a distribution and its entry points.
 
 Other blocks (``text`` elsewhere, ``sh``) are only to be read.
 """
@@ -39,6 +40,7 @@ FILE = re.compile(r"^# ([\w./-]+\.\w+)$")
 NUMBERS = re.compile(r"(\bdovetail[\w-]*\s+|\.py:)\d[\d.]*")
 ANY_LINES = "(?s:.*)"
 WIDTH = 100
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Block(NamedTuple):
@@ -168,9 +170,10 @@ def _wrap(line: str) -> list[str]:
 
 
 def command(line: str) -> str:
-    """What a shell command prints. ``pip install`` is done by hand, which takes no time."""
+    """What a shell command prints; ``pip install`` is done by hand, which takes no time."""
     if line.startswith("pip install"):
-        return install(Path.cwd())
+        target = line.split()[-1]
+        return install(ROOT / target if target.startswith("examples/") else Path.cwd())
     bin = Path(sys.executable).parent
     env = {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "COLUMNS": str(WIDTH)}
     done = subprocess.run(
@@ -183,7 +186,10 @@ def command(line: str) -> str:
 def install(where: Path) -> str:
     """Let Python find the distribution of a ``pyproject.toml`` and its entry points."""
     project = tomllib.loads((where / "pyproject.toml").read_text())["project"]
-    info = where / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    if where != Path.cwd():
+        sys.path.insert(1, str(where))
+        os.environ["PYTHONPATH"] += f"{os.pathsep}{where}"
+    info = Path(f"{project['name'].replace('-', '_')}-{project['version']}.dist-info")
     info.mkdir(exist_ok=True)
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"

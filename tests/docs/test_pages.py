@@ -10,7 +10,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNNER = Path(__file__).with_name("run_page.py")
-NAMES = "README.md ARCHITECTURE.md core/README.md docs/*.md docs/guides/*.md docs/reference/*.md"
+NAMES = (
+    "README.md ARCHITECTURE.md core/README.md docs/*.md docs/guides/*.md docs/reference/*.md "
+    "docs/gallery/*.md"
+)
 PAGES = sorted(p.relative_to(ROOT) for name in NAMES.split() for p in ROOT.glob(name))
 
 
