@@ -13,6 +13,7 @@ sys.path.insert(0, str(HERE))  # where the extension `surfaces` is
 project = "Dovetail"
 author = "The Dovetail authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "surfaces"]
+exclude_patterns = ["gallery/*"]  # parts of gallery.md
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
