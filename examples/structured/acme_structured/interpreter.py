@@ -1,15 +1,16 @@
-"""Functions of arrays applied to structured arrays: a carrier, a trace, and rules by structure."""
+"""Functions of arrays applied to structured arrays: rules by structure, a carrier, a trace."""
 
 from __future__ import annotations
 
 import operator
 import warnings
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from functools import wraps
 from typing import Any, Protocol
 
 import dovetail_core.tree.util as tree
-from dovetail.hijax import aval_method, aval_property
+from dovetail.hijax import aval_method
 from dovetail_core import (
     Carrier,
     LiftTrace,
@@ -17,7 +18,6 @@ from dovetail_core import (
     Primitive,
     RuleConflict,
     RuleTable,
-    algebra,
     current_source,
     derive,
     describe_source,
@@ -26,32 +26,24 @@ from dovetail_core import (
     typeof,
 )
 
-from .values import Structured, StructuredType, make_p, parts_p, type_of
-
-CHOICES = ("allow", "warn", "refuse")
+from .values import Structured, StructuredType, make, parts_p, type_of
 
 
-def _choice(value: Any) -> str:
-    if value not in CHOICES:
-        raise ValueError(f"expected one of {', '.join(CHOICES)}, got {value!r}")
-    return value
+class Choice(StrEnum):
+    """What happens where an operation has no rule for a structure."""
+
+    ALLOW = "allow"
+    WARN = "warn"
+    REFUSE = "refuse"
 
 
 structured_dense = Option(
-    "structured_dense",
-    "allow",
-    "What happens where an operation has no rule for a structure: allow, warn, refuse.",
-    check=_choice,
-    traced=True,
+    "structured_dense", Choice.ALLOW, str(Choice.__doc__), check=Choice, traced=True
 )
 
 
-class DenseWarning(UserWarning):
-    """A structured array is used as a dense one."""
-
-
 class DenseError(TypeError):
-    """A structured array would be used as a dense one, and ``structured_dense`` is "refuse"."""
+    """A structured array would be made dense, and ``structured_dense`` is ``"refuse"``."""
 
 
 def as_dense(x: Any, why: str) -> Any:
@@ -60,18 +52,15 @@ def as_dense(x: Any, why: str) -> Any:
     Raises:
         DenseError: it is refused.
     """
-    if not isinstance(x, Structured):
-        return x
-    if structured_dense.value != "allow":
+    if isinstance(x, Structured) and structured_dense.value != Choice.ALLOW:
         text = (
-            f"{type_of(x).str_short()} is used as a dense array{describe_source(current_source())}"
-            f": {why}. Register a rule (acme_structured.register), or write dense(x) where it is "
-            "meant."
+            f"{type_of(x).str_short()} becomes a dense array{describe_source(current_source())}: "
+            f"{why}. Register a rule (acme_structured.register), or write dense(x) if it is meant."
         )
-        if structured_dense.value == "refuse":
+        if structured_dense.value == Choice.REFUSE:
             raise DenseError(text)
-        warnings.warn(text, DenseWarning, stacklevel=2)
-    return x.dense()
+        warnings.warn(text, stacklevel=2)
+    return x.dense() if isinstance(x, Structured) else x
 
 
 class Dense:
@@ -79,54 +68,30 @@ class Dense:
 
 
 class Cases:
-    """The rules of one primitive by the structures of its operands."""
+    """The rules of one primitive by the structures of its operands; else ``otherwise``, the rule
+    that follows from its regions or decomposition; else dense arrays."""
 
-    def __init__(self, primitive: Primitive, otherwise: Any) -> None:
-        self.primitive = primitive
-        self.otherwise = otherwise  # the rule that derives from regions or a decomposition
+    def __init__(self, primitive: Primitive) -> None:
+        self.primitive, self.otherwise = primitive, derive(primitive)
         self.rules: dict[tuple[type, ...], Callable[..., Any]] = {}
         self.used = False
 
     def __call__(self, carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
         self.used = True
-        for rule in self.applicable(args):
-            out = rule(*args, **params)
+        kinds = [type(x) if isinstance(x, Structured) else Dense for x in args]
+        fitting = [s for s in self.rules if len(s) == len(kinds) and all(map(issubclass, kinds, s))]
+        fitting.sort(key=lambda s: [k.__mro__.index(c) for k, c in zip(kinds, s)])
+        for signature in fitting:
+            out = self.rules[signature](*args, **params)
             if out is not NotImplemented:
                 return out
         if self.otherwise is not None:
             return self.otherwise(carrier, args, params)
-        why = f"{self.primitive.name} has no rule for {', '.join(map(_spell, args))}"
+        found = ", ".join(
+            (type_of(x) if k is not Dense else typeof(x)).str_short() for x, k in zip(args, kinds)
+        )
+        why = f"{self.primitive.name} has no rule for {found}"
         return self.primitive.bind(*[as_dense(x, why) for x in args], **params)
-
-    def applicable(self, args: Sequence[Any]) -> list[Callable[..., Any]]:
-        """The rules for these operands, the most specific ones first.
-
-        Raises:
-            RuleConflict: two of them are equally specific.
-        """
-        kinds = tuple(type(x) if isinstance(x, Structured) else Dense for x in args)
-        fitting = [s for s in self.rules if _covers(s, kinds)]
-        found = sorted(fitting, key=lambda s: -sum(_covers(t, s) for t in fitting))
-        for other in found:
-            if not _covers(other, found[0]):
-                both = " and ".join(
-                    f"({', '.join(k.__name__ for k in s)})" for s in (found[0], other)
-                )
-                raise RuleConflict(
-                    f"{self.primitive.name} of {', '.join(map(_spell, args))}"
-                    f"{describe_source(current_source())}: its rules for {both} fit equally well. "
-                    "Register one for the operands' own structures."
-                )
-        return [self.rules[s] for s in found]
-
-
-def _covers(signature: tuple[type, ...], kinds: tuple[type, ...]) -> bool:
-    same = len(signature) == len(kinds)
-    return same and all(issubclass(k, s) for s, k in zip(signature, kinds))
-
-
-def _spell(x: Any) -> str:
-    return type_of(x).str_short() if isinstance(x, Structured) else typeof(x).str_short()
 
 
 class StructuredRule(Protocol):
@@ -139,18 +104,16 @@ class StructuredRule(Protocol):
 
 
 structured_rules: RuleTable[Any] = RuleTable(
-    "structured.rules",
-    signature=StructuredRule,
-    derive=lambda primitive: Cases(primitive, derive(primitive)),
-    law="structured",
+    "structured.rules", signature=StructuredRule, derive=Cases, law="structured"
 )
 
 
 def register(primitive: Primitive, *structures: type) -> Callable[[Any], Any]:
-    """Decorator: the rule of ``primitive`` for operands of these classes, ``rule(*args, **params)``.
+    """Decorator: a rule, ``rule(*args, **params)``, of ``primitive`` for operands of such classes.
 
-    A class stands for its subclasses; ``Dense`` for ordinary arrays, ``object`` for anything. The
-    most specific rule is asked first; one that returns NotImplemented passes on to the next.
+    A class stands for its subclasses, ``Dense`` for ordinary arrays, ``object`` for anything. The
+    first operand whose classes differ decides which rule is more specific. The most specific one is
+    asked first; if it returns NotImplemented, the next.
 
     Raises:
         RuleConflict: there is a rule for these classes.
@@ -158,12 +121,13 @@ def register(primitive: Primitive, *structures: type) -> Callable[[Any], Any]:
 
     def add(rule: Any) -> Any:
         cases = structured_rules.rules.get(primitive)
-        if not isinstance(cases, Cases):
-            cases = Cases(primitive, derive(primitive))
-            structured_rules.set(primitive, cases)
+        if cases is None:
+            structured_rules.set(primitive, cases := Cases(primitive))
         if structures in cases.rules:
             names = ", ".join(k.__name__ for k in structures)
-            raise RuleConflict(f"{primitive.name} has a rule for ({names}) already")
+            raise RuleConflict(
+                f"structured.rules has a rule for {primitive.name} of {names} already"
+            )
         cases.rules[structures] = rule
         if cases.used:  # programs that were made without it are made again
             generation.set_global(generation.value + 1)
@@ -180,10 +144,9 @@ class StructuredTrace(LiftTrace[Any]):
 
 
 class StructuredCarrier(Carrier[Any, Any]):
-    """Lifted values are structured arrays and ordinary ones; the former's structure is their type."""
+    """A lifted value is a structured array, whose structure is its type, or an ordinary one."""
 
     key = "structured"
-    joined = "a loop or branch has another structure in its place elsewhere"
 
     def trace(self, parent: Any) -> StructuredTrace:
         return StructuredTrace(parent, self, structured_rules)
@@ -195,12 +158,9 @@ class StructuredCarrier(Carrier[Any, Any]):
         return value.array_type if isinstance(value, Structured) else typeof(value)
 
     def structure(self, value: Any, depth: int) -> StructuredType | None:
-        if not isinstance(value, Structured):
+        if not isinstance(value, Structured) or (depth and not type_of(value).is_stacked):
             return None
-        if not depth:
-            return type_of(value)
-        stacked = all(len(a.shape) > r for a, r in zip(type_of(value).avals, value.ranks.values()))
-        return type_of(value).mapped(0, 0) if stacked else None  # type: ignore[return-value]
+        return type_of(value).mapped(0, 0) if depth else type_of(value)
 
     def join_structures(self, a: Any, b: Any) -> Any:
         return a if a == b else None
@@ -210,20 +170,17 @@ class StructuredCarrier(Carrier[Any, Any]):
 
     def arrays(self, value: Any, structure: Any, depth: int) -> tuple[Any, ...]:
         if structure is None:
-            return (as_dense(value, self.joined),)
+            return (as_dense(value, "a loop or branch needs one structure in its place"),)
         return tuple(structure.lower_val(value))
 
     def value(self, arrays: Sequence[Any], structure: Any, depth: int) -> Any:
         return arrays[0] if structure is None else structure.raise_val(*arrays)
 
     def known(self, value: Any) -> Any:
-        return None if isinstance(value, Structured) else value
-
-    def may(self, predicate: Any) -> Any:
-        return predicate.dense()
-
-    def select(self, index: Any, cases: Sequence[Any]) -> Any:
-        return algebra().pick(index.dense(), [as_dense(x, self.joined) for x in cases])
+        """Scalars are never lifted: so predicates and indices are ordinary ones."""
+        if isinstance(value, Structured):
+            return None if value.ndim else value.dense()
+        return value
 
 
 CARRIER = StructuredCarrier()
@@ -231,17 +188,8 @@ CARRIER = StructuredCarrier()
 
 def take(x: Any) -> Any:
     """A structured array, traced or not, as an instance of its class; others as they are."""
-    if isinstance(x, Structured):
-        return x
-    aval = typeof(x)
+    aval = None if isinstance(x, Structured) else typeof(x)
     return aval.raise_val(*parts_p.bind(x)) if isinstance(aval, StructuredType) else x
-
-
-def give(x: Any) -> Any:
-    """An instance of a structured array's class as a value of its high type."""
-    return (
-        make_p.bind(*type_of(x).lower_val(x), type=type_of(x)) if isinstance(x, Structured) else x
-    )
 
 
 def structured(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -264,35 +212,30 @@ def structured(f: Callable[..., Any]) -> Callable[..., Any]:
             return outs
 
         outs = lift_call(CARRIER, flat, [take(x) for x in leaves])
-        return tree.tree_unflatten(made[0], [give(x) for x in outs])
+        values = [make(x) if isinstance(x, Structured) else x for x in outs]
+        return tree.tree_unflatten(made[0], values)
 
     return applied
 
 
-def _install_operators() -> None:
-    """Operators of structured arrays, and of traced ones (which look them up in their type)."""
-    for name in ("add", "sub", "mul", "truediv", "matmul"):
-        forward = structured(getattr(operator, name))
-        backward = structured(lambda x, y, op=getattr(operator, name): op(y, x))
-        for prefix, method in (("", forward), ("r", backward)):
-            setattr(Structured, f"__{prefix}{name}__", method)
-            setattr(StructuredType, f"_{prefix}{name}", aval_method(method))
-    negative, transposed = structured(operator.neg), structured(lambda x: x.mT)
-    Structured.__neg__ = negative  # type: ignore[attr-defined]
-    StructuredType._neg = aval_method(negative)  # type: ignore[attr-defined]
-    Structured.mT = property(transposed)  # type: ignore[attr-defined]
-    StructuredType.mT = aval_property(transposed)  # type: ignore[attr-defined]
+def _operator(name: str, f: Callable[..., Any]) -> None:
+    """An operator of structured arrays, and of traced ones, whose types have it."""
+    setattr(Structured, f"__{name}__", structured(f))
+    setattr(StructuredType, f"_{name}", aval_method(structured(f)))
 
 
-_install_operators()
+def _reflected(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda x, y: f(y, x)
+
+
+for _f in (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul):
+    _operator(_f.__name__, _f)
+    _operator(f"r{_f.__name__}", _reflected(_f))
+_operator("neg", operator.neg)
 
 dense_p = Primitive("structured.dense")
 dense_p.def_abstract_eval(lambda x: x)
 dense_p.def_decomposition(lambda x: x)
+structured_rules.set(dense_p, lambda carrier, args, params: args[0].dense())
 dense = structured(dense_p.bind)
 """The dense array that a structured one stands for; others as they are."""
-
-
-@structured_rules.register(dense_p)
-def _dense_structured(carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    return args[0].dense()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import dovetail.numpy as dnp
+from dovetail_core import typeof
 
-from .values import Structured, make, part, structure
+from .values import Structured, make, make_p, named_parts, part, structure
 
 
 class Matrix(Structured):
@@ -63,7 +65,7 @@ class COO(Matrix):
 
     data: Any = part(1)
     indices: Any = part(2, frozen=True)
-    extent: tuple[int, int]
+    extent: tuple[int, ...]
 
     @property
     def core(self) -> tuple[int, ...]:
@@ -98,19 +100,29 @@ class Zeros(Structured):
 
 def lora(W: Any, A: Any, B: Any) -> Any:
     """``W + A @ B`` for arrays ``(m, n)``, ``(m, r)`` and ``(r, n)``, or stacks of them."""
-    return make(LoRA, *map(dnp.asarray, (W, A, B)))
+    return make(LoRA(*map(dnp.asarray, (W, A, B))))
 
 
 def diagonal(d: Any) -> Any:
     """The matrix with diagonal ``d``, of shape ``(n,)``, or stacks of them."""
-    return make(Diagonal, dnp.asarray(d))
+    return make(Diagonal(dnp.asarray(d)))
 
 
 def coo(data: Any, indices: Any, shape: tuple[int, int]) -> Any:
     """The sparse matrix of ``shape`` with entries ``(k,)`` at indices ``(k, 2)``."""
-    return make(COO, dnp.asarray(data), dnp.asarray(indices), tuple(shape))
+    return make(COO(dnp.asarray(data), dnp.asarray(indices), (shape[0], shape[1])))
 
 
 def zeros(shape: tuple[int, ...], dtype: Any = "float32") -> Any:
     """Zeros that take no memory and no time."""
-    return make(Zeros, dnp.zeros((0,), dtype), tuple(shape))
+    return make(Zeros(dnp.zeros((0,), dtype), tuple(shape)))
+
+
+def update(f: Callable[..., Any], x: Any, *others: Any) -> Any:
+    """``x`` with ``f(part, *parts of the others)`` for each part that all of them have.
+
+    ``update(lambda p, g: p - 0.1 * g, w, gradient)`` is a step of gradient descent.
+    """
+    own, rest = named_parts(x), [named_parts(o) for o in others]
+    new = {n: f(p, *[r[n] for r in rest]) for n, p in own.items() if all(n in r for r in rest)}
+    return make_p.bind(*{**own, **new}.values(), type=typeof(x))

@@ -1,9 +1,9 @@
-"""Structured arrays as values of high types: made of parts, of which some can be trained."""
+"""Structured arrays as values of high types, made of parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar, dataclass_transform
 
@@ -18,114 +18,101 @@ from dovetail.hijax import (
     instantiate_zeros,
     register_hitype,
 )
-from dovetail_core import algebra, current_source, describe_source, is_inexact, typeof
+from dovetail_core import (
+    algebra,
+    current_source,
+    describe_source,
+    hide_frames,
+    is_inexact,
+    typeof,
+)
 
-
-def part(rank: int, *, frozen: bool = False) -> Any:
-    """A field that is an array of this rank (behind axes that are mapped); ``frozen``: it has no
-    derivative. Fields without it are static: hashable, and part of the type."""
-    return field(metadata={"rank": rank, "frozen": frozen})
+hide_frames("acme_structured")  # a mistake is in the line that uses this package
 
 
 @dataclass(frozen=True)
-class PartsType(HiType):
-    """The type of values of ``kind`` that are made of arrays with these names and types."""
+class StructuredType(HiType):
+    """The type of structured arrays of one kind, and of their tangents.
+
+    ``avals`` are the parts' types (None in a tangent for a part that has no derivative), ``static``
+    the fields that are not parts. A spec is an integer or None for each part, or one for all.
+    """
 
     kind: type[Structured]
-    names: tuple[str, ...]
     avals: tuple[Any, ...]
-    static: tuple[Any, ...] = ()
+    static: tuple[Any, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the parts that there are."""
+        return [n for n, a in zip(self.kind.ranks, self.avals) if a is not None]
 
     def lo_ty(self) -> list[Any]:
-        return list(self.avals)
+        return [a for a in self.avals if a is not None]
 
     def lower_val(self, value: Any) -> list[Any]:
-        return [getattr(value, name) for name in self.names]
+        return [getattr(value, n) for n in self.names]
 
-    def tangent_type(self) -> TangentType:
-        avals = dict(zip(self.names, self.avals))
-        kept = [n for n in self.kind.trained if is_inexact(avals[n].dtype)]
-        return self.kind.tangents(self.kind, tuple(kept), tuple(avals[n].strong() for n in kept))
+    def raise_val(self, *arrays: Any) -> Any:
+        rest = iter(arrays)
+        return self.kind(*[a and next(rest) for a in self.avals], *self.static)
 
-    def mapped(self, size: int, spec: Any) -> PartsType:
-        return self._with_shapes(spec, lambda s, d: s[:d] + s[d + 1 :], least=1)
+    def tangent_type(self) -> StructuredType:
+        frozen = self.kind.frozen
+        return self._each(lambda n, a: a if n not in frozen and is_inexact(a.dtype) else None)
 
-    def unmapped(self, size: int, spec: Any) -> PartsType:
-        return self._with_shapes(spec, lambda s, d: (*s[:d], size, *s[d:]), least=0)
+    def mapped(self, size: int, spec: Any) -> StructuredType:
+        return self._along(spec, 1, lambda shape, d: shape[:d] + shape[d + 1 :])
 
-    def lo_axes(self, spec: Any) -> list[int | None]:
-        """A spec is an integer or None for each part, or one for all of them."""
-        return list(spec) if isinstance(spec, tuple) else [spec] * len(self.names)
+    def unmapped(self, size: int, spec: Any) -> StructuredType:
+        return self._along(spec, 0, lambda shape, d: (*shape[:d], size, *shape[d:]))
 
-    def _with_shapes(self, spec: Any, change: Any, least: int) -> PartsType:
-        avals: list[Any] = []
-        for name, aval, d in zip(self.names, self.avals, self.lo_axes(spec)):
-            free = len(aval.shape) - self.kind.ranks[name] - least
-            if d is not None and not 0 <= d <= free:
+    def str_short(self) -> str:
+        parts = [f"{n}:{a.str_short()}" for n, a in zip(self.names, self.lo_ty())]
+        return f"{self.kind.__name__}({' '.join([*parts, *map(str, self.static)])})"
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether all parts have an axis in front of their own."""
+        return all(a.ndim > self.kind.ranks[n] for n, a in zip(self.names, self.lo_ty()))
+
+    def _each(self, change: Callable[[str, Any], Any]) -> StructuredType:
+        pairs = zip(self.kind.ranks, self.avals)
+        return replace(self, avals=tuple(a and change(n, a) for n, a in pairs))
+
+    def _along(self, spec: Any, own: int, change: Callable[..., Any]) -> StructuredType:
+        per_part = spec if isinstance(spec, tuple) else [spec] * len(self.names)
+        axes = dict(zip(self.names, per_part))
+
+        def changed(name: str, aval: Any) -> Any:
+            d = axes[name]
+            if d is not None and not 0 <= d <= aval.ndim - self.kind.ranks[name] - own:
                 raise ValueError(
                     f"axis {d} of part {name} of {self.str_short()} cannot be mapped"
                     f"{describe_source(current_source())}: the structure needs it. Map axes in "
                     "front of those, or the dense array: dense(x)."
                 )
-            avals.append(aval if d is None else aval.update(shape=change(aval.shape, d)))
-        return type(self)(self.kind, self.names, tuple(avals), self.static)
+            return aval if d is None else aval.update(shape=change(aval.shape, d))
 
-
-class StructuredType(PartsType):
-    """The type of a structured array."""
-
-    def raise_val(self, *arrays: Any) -> Structured:
-        return self.kind(*arrays, *self.static)
-
-    def str_short(self) -> str:
-        return f"{self.kind.__name__}:{self.raise_val(*self.avals).array_type.str_short()}"
-
-
-class TangentType(PartsType):
-    """The type of tangents of a structured array, and of cotangents: its trained parts."""
-
-    def raise_val(self, *arrays: Any) -> Tangent:
-        return Tangent(self, dict(zip(self.names, arrays)))
-
-    def str_short(self) -> str:
-        inner = " ".join(f"{n}:{a.str_short()}" for n, a in zip(self.names, self.avals))
-        return f"d{self.kind.__name__}({inner})"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tangent:
-    """A tangent or gradient of a structured array: an array for each part that is not frozen."""
-
-    type: TangentType
-    parts: dict[str, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self.type.names:
-            return self.parts[name]
-        raise AttributeError(f"{self.type.str_short()} has no part {name!r}")
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{n}={x!r}" for n, x in self.parts.items())
-        return f"d{self.type.kind.__name__}({shown})"
-
-
-register_hitype(Tangent, lambda t: t.type)
+        return self._each(changed)
 
 
 class Structured:
-    """Base of structured arrays. Subclass it with the decorator :func:`structure`; give it fields,
+    """Base of structured arrays. Decorate a subclass with :func:`structure`, and give it fields,
     ``core`` and ``dense``. Axes in front of the parts' own are those of many such arrays."""
 
     __array_ufunc__ = None  # NumPy's arrays leave their operators to ours
-    parts: ClassVar[tuple[str, ...]]
-    trained: ClassVar[tuple[str, ...]]
     ranks: ClassVar[dict[str, int]]
-    types: ClassVar[type[StructuredType]]
-    tangents: ClassVar[type[TangentType]]
+    frozen: ClassVar[frozenset[str]]
+    static: ClassVar[tuple[str, ...]]
+    type: ClassVar[type[StructuredType]]
+    shape = property(lambda self: self.array_type.shape)
+    dtype = property(lambda self: self.array_type.dtype)
+    ndim = property(lambda self: self.array_type.ndim)
 
     @property
     def core(self) -> tuple[int, ...]:
-        """The shape of one array, from the shapes of the parts."""
+        """The shape of one array, from those of the parts."""
         raise NotImplementedError
 
     def dense(self) -> Any:
@@ -134,40 +121,36 @@ class Structured:
 
     @property
     def array_type(self) -> ShapedArray:
-        """The type of the array that this stands for: of its first part's element type."""
-        found = [typeof_part(getattr(self, name)) for name in self.parts]
-        front = [a.shape[: len(a.shape) - r] for a, r in zip(found, self.ranks.values())]
-        return ShapedArray((*np.broadcast_shapes(*front), *self.core), found[0].dtype)
-
-    shape = property(lambda self: self.array_type.shape)
-    dtype = property(lambda self: self.array_type.dtype)
-    ndim = property(lambda self: self.array_type.ndim)
+        """The type of the array that this stands for; its elements are like the first part's."""
+        parts = [(getattr(self, n), rank) for n, rank in self.ranks.items()]
+        front = [x.shape[: len(x.shape) - rank] for x, rank in parts]
+        return ShapedArray(np.broadcast_shapes(*front) + self.core, parts[0][0].dtype)
 
 
-def typeof_part(x: Any) -> ShapedArray:
-    """The type of a part, or of what stands for it in a type."""
-    return x if isinstance(x, ShapedArray) else typeof(x).strong()  # type: ignore[return-value]
+def part(rank: int, *, frozen: bool = False) -> Any:
+    """A field that is an array of this rank; it has no derivative if it is ``frozen``. Other fields
+    are static: hashable, and part of the type."""
+    return field(metadata={"rank": rank, "frozen": frozen})
 
 
-def type_of(x: Structured) -> StructuredType:
-    """The high type of a structured array."""
-    cls, names = type(x), type(x).parts
-    static = tuple(getattr(x, f.name) for f in fields(x) if f.name not in names)  # type: ignore
-    return cls.types(cls, names, tuple(typeof_part(getattr(x, n)) for n in names), static)
-
-
-@dataclass_transform(frozen_default=True, eq_default=False)
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(part,))
 def structure(cls: type[Any]) -> Any:
     """Decorator: a subclass of ``Structured``, of which it makes a dataclass and a high type."""
     cls = dataclass(frozen=True, eq=False)(cls)
-    found = {f.name: f.metadata for f in fields(cls) if "rank" in f.metadata}
-    cls.parts, cls.ranks = tuple(found), {n: m["rank"] for n, m in found.items()}
-    cls.trained = tuple(n for n, m in found.items() if not m["frozen"])
-    for base, attribute in ((StructuredType, "types"), (TangentType, "tangents")):
-        read = {n: aval_property(partial(_part, name=n)) for n in found}
-        setattr(cls, attribute, type(f"{cls.__name__}{base.__name__}", (base,), read))
+    cls.ranks = {f.name: f.metadata["rank"] for f in fields(cls) if f.metadata}
+    cls.frozen = frozenset(f.name for f in fields(cls) if f.metadata.get("frozen"))
+    cls.static = tuple(f.name for f in fields(cls) if not f.metadata)
+    read = {n: aval_property(partial(_part, name=n)) for n in cls.ranks}  # of traced values
+    cls.type = type(f"{cls.__name__}Type", (StructuredType,), read)
     register_hitype(cls, type_of)
     return cls
+
+
+def type_of(x: Any) -> StructuredType:
+    """The high type of a structured array or of a tangent of one."""
+    values = [getattr(x, n) for n in x.ranks]
+    avals: Any = tuple(None if v is None else typeof(v).strong() for v in values)
+    return x.type(type(x), avals, tuple(getattr(x, n) for n in x.static))
 
 
 class Parts(HiPrimitive):
@@ -175,16 +158,16 @@ class Parts(HiPrimitive):
 
     multiple_results = True
 
-    def abstract_eval(self, x: PartsType) -> list[Any]:
-        return list(x.avals)
+    def abstract_eval(self, x: StructuredType) -> list[Any]:
+        return x.lo_ty()
 
     def to_lo(self, x: Any) -> list[Any]:
-        return typeof(x).lower_val(x)  # type: ignore[attr-defined]
+        return type_of(x).lower_val(x)
 
     def jvp(self, primals: Any, tangents: Any) -> Any:
         aval: Any = typeof(primals[0])
         known = named_parts(tangents[0])
-        outs = [known.get(n, Zero(a.tangent_type())) for n, a in zip(aval.names, aval.avals)]
+        outs = [known.get(n, Zero(a.tangent_type())) for n, a in zip(aval.names, aval.lo_ty())]
         return self.bind(*primals), outs
 
     def transpose(self, cotangent: Any, x: Any) -> Any:
@@ -197,22 +180,22 @@ class Parts(HiPrimitive):
 class Make(HiPrimitive):
     """``make(*parts)``: the structured array, or the tangent, that is made of them."""
 
-    def abstract_eval(self, *avals: Any, type: PartsType) -> PartsType:
+    def abstract_eval(self, *avals: Any, type: StructuredType) -> StructuredType:
         return type
 
-    def to_lo(self, *parts: Any, type: PartsType) -> Any:
+    def to_lo(self, *parts: Any, type: StructuredType) -> Any:
         return type.raise_val(*parts)
 
-    def jvp(self, primals: Any, tangents: Any, *, type: PartsType) -> Any:
+    def jvp(self, primals: Any, tangents: Any, *, type: StructuredType) -> Any:
         change, known = type.tangent_type(), dict(zip(type.names, tangents))
         parts = [instantiate_zeros(known[n]) for n in change.names]
         return self.bind(*primals, type=type), self.bind(*parts, type=change)
 
-    def transpose(self, cotangent: Any, *parts: Any, type: PartsType) -> Any:
+    def transpose(self, cotangent: Any, *parts: Any, type: StructuredType) -> Any:
         known = named_parts(cotangent)
         return [known.get(n) for n in type.names]
 
-    def batch(self, axis: Any, args: Any, dims: Any, *, type: PartsType) -> Any:
+    def batch(self, axis: Any, args: Any, dims: Any, *, type: StructuredType) -> Any:
         front = [
             algebra().broadcast(x, axis.size, 0) if d is None else algebra().move_axis(x, d, 0)
             for x, d in zip(args, dims)
@@ -230,20 +213,9 @@ def named_parts(x: Any) -> dict[str, Any]:
 
 
 def _part(x: Any, name: str) -> Any:
-    return named_parts(x)[name]
+    return named_parts(x).get(name)
 
 
-def make(kind: type[Any], *values: Any) -> Any:
-    """A structured array from values of the fields of its class, in traced functions, too."""
-    x = kind(*values)
-    return make_p.bind(*[getattr(x, n) for n in kind.parts], type=type_of(x))
-
-
-def update(f: Callable[..., Any], x: Any, *others: Any) -> Any:
-    """``x`` with ``f(part, *parts of the others)`` for each part that all of them have.
-
-    ``update(lambda p, g: p - 0.1 * g, w, gradient)`` is a step of gradient descent.
-    """
-    own, rest = named_parts(x), [named_parts(o) for o in others]
-    new = {n: f(p, *[r[n] for r in rest]) for n, p in own.items() if all(n in r for r in rest)}
-    return make_p.bind(*{**own, **new}.values(), type=typeof(x))
+def make(x: Any) -> Any:
+    """An instance of a structured array's class as a value, in traced functions, too."""
+    return make_p.bind(*type_of(x).lower_val(x), type=type_of(x))
