@@ -45,7 +45,7 @@ def _sizes(what: str, *xs: Any) -> dict[str, int]:
 def _aligned(x: Any, names: list[str]) -> Any:
     """The array of ``x`` with its axes in the order of ``names``, of length 1 where it has none."""
     own = names_of(x)
-    if not own:
+    if not isinstance(typeof(x), NamedType):
         return x
     array = values(x, *[n for n in names if n in own])
     return dnp.expand_dims(array, [i for i, n in enumerate(names) if n not in own])
