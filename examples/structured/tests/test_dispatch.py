@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from acme_structured import (
     Diagonal,
     LoRA,
     Matrix,
+    coo,
     dense,
     diagonal,
     dot_flops,
@@ -202,6 +204,22 @@ def test_operations_of_a_low_rank_update():
     assert dot_flops(grad(f), w, x) == whole + thin + 3 * thin // 2
     merged = lambda p, x: f(w.W + p[0] @ p[1], x)  # noqa: E731
     assert dot_flops(grad(merged), (w.A, w.B), x) > 2 * whole
+
+
+def test_the_figures_of_the_readme():
+    """For a matrix of 1024 by 1024, 16 vectors and rank 8, in millions."""
+    w, x, _, _ = flops(1024, 8, 16)
+    loss = lambda w, x: dnp.sum(dnp.tanh(w @ x) ** 2)  # noqa: E731
+    merged = lambda p, x: loss(w.W + p[0] @ p[1], x)  # noqa: E731
+    sparse = coo(np.zeros(9, f32), np.zeros((9, 2), np.int32), (1024, 1024))
+    rows = {"low rank, dense": (merged, (w.A, w.B)), "low rank, structured": (loss, w)}
+    rows["(W alone, and its own gradient)"] = rows["diagonal, sparse or zero, dense"] = (loss, w.W)
+    for one in (diagonal(np.zeros(1024, f32)), sparse, zeros((1024, 1024))):
+        rows["diagonal, sparse or zero, structured"] = (structured(loss), one)
+        text = (Path(__file__).parents[1] / "README.md").read_text()
+        for name, (f, v) in rows.items():
+            found = [f"{dot_flops(g, v, x) / 1e6:.1f}".replace("0.0", "0") for g in (f, grad(f))]
+            assert f"| {name} | {found[0]} | {found[1]} |" in text
 
 
 @pytest.mark.parametrize("w", [diagonal(X), zeros((4, 4))], ids=["diagonal", "zeros"])
