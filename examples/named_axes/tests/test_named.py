@@ -330,3 +330,17 @@ def test_a_loop_must_keep_its_axes():
         TypeError, match=r"f32\[out:4\] in the input and f32\[out:4 batch:2 feature:3\]"
     ):
         lax.fori_loop(0, 3, lambda i, c: c * X, B)
+
+
+def test_branches_and_loops_that_are_mapped():
+    flags = np.array([True, False, True])
+    choose = lambda p, b: lax.cond(p, lambda b: b, lambda b: b * 2.0, b)  # noqa: E731
+    chosen = vmap(choose, in_axes=(0, None), out_axes="flag")
+    scale = np.where(flags, 1, 2).astype(f32)
+    close(chosen(flags, B), scale[:, None] * BA, "flag", "out")
+    slope = grad(lambda b: apply(dnp.sin, chosen(flags, b)).sum())(B)
+    close(slope, (scale[:, None] * np.cos(scale[:, None] * BA)).sum(0), "out")
+    until = lambda n: lax.while_loop(lambda c: c.sum() < n, lambda c: c * 2.0, B * B)  # noqa: E731
+    limits = np.float32([1e1, 1e3])
+    times = [2 ** max(0, np.ceil(np.log2(n / np.sum(BA**2)))) for n in limits]
+    close(vmap(until, out_axes="limit")(limits), np.outer(times, BA**2), "limit", "out")

@@ -284,3 +284,29 @@ def test_it_is_one_function_inside_another():
     """A structured array that is made in a function of arrays, and used in one inside."""
     f = structured(lambda d, x: structured(lambda e: diagonal(e) @ x)(d @ x))
     close(f(diagonal(D), X), (D * X) * X)
+
+
+def test_branches_and_loops_that_are_mapped():
+    """Under vmap of the predicate, values of high types are chosen part by part."""
+    w, flags = lora(W, A, B), np.array([True, False, True])
+    choose = lambda p, w: lax.cond(p, lambda w: w, lambda w: w * 2.0, w)  # noqa: E731
+    chosen = vmap(choose, in_axes=(0, None))(flags, w)
+    assert isinstance(chosen, LoRA)
+    scale = np.where(flags, 1, 2).astype(f32)
+    close(dense(chosen), scale[:, None, None] * (W + A @ B))
+
+    def loss(w):
+        return dnp.sum(vmap(lambda p: dnp.sin(choose(p, w) @ X))(flags))
+
+    plain = lambda a: dnp.sum(dnp.sin(scale[:, None] * ((W + a @ B) @ X)))  # noqa: E731
+    close(grad(loss)(w).A, grad(plain)(A))
+
+
+def test_checkpoints_and_boxes():
+    policy = dovetail.checkpoint_policies.dots_saveable
+    kept = dovetail.checkpoint(lambda w: dnp.tanh(w @ X), policy=policy)
+    loss = lambda w: dnp.sum(kept(w))  # noqa: E731
+    close(grad(loss)(lora(W, A, B)).B, grad(lambda b: loss(W + A @ b))(B))
+    box = dovetail.hijax.new_box()
+    jit(lambda box, w: box.set(w * 2.0))(box, lora(W, A, B))
+    close(dense(box.get()), 2 * (W + A @ B))
