@@ -7,6 +7,7 @@ if TYPE_CHECKING:
         AxisError as AxisError,
         Named as Named,
         NamedType as NamedType,
+        is_named as is_named,
         named as named,
         names_of as names_of,
         values as values,

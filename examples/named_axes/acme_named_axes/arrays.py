@@ -207,5 +207,10 @@ def type_of(x: Any) -> NamedType:
 
 def names_of(x: Any) -> tuple[Any, ...]:
     """The names of the axes of ``x``, in order; of an ordinary array or number none."""
-    aval: Any = typeof(x)
+    aval = typeof(x)
     return aval.names if isinstance(aval, NamedType) else ()
+
+
+def is_named(x: Any) -> bool:
+    """Whether ``x`` is a named array (perhaps one without axes), traced or not."""
+    return isinstance(typeof(x), NamedType)

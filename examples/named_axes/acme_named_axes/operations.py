@@ -12,7 +12,18 @@ from dovetail import lax
 from dovetail.hijax import aval_method
 from dovetail_core import callable_name, typeof
 
-from .arrays import Named, NamedType, attach_p, detach_p, named, names_of, refuse, type_of, values
+from .arrays import (
+    Named,
+    NamedType,
+    attach_p,
+    detach_p,
+    is_named,
+    named,
+    names_of,
+    refuse,
+    type_of,
+    values,
+)
 
 
 def _sizes(what: str, *xs: Any) -> dict[str, int]:
@@ -44,32 +55,33 @@ def _sizes(what: str, *xs: Any) -> dict[str, int]:
 
 def _aligned(x: Any, names: list[str]) -> Any:
     """The array of ``x`` with its axes in the order of ``names``, of length 1 where it has none."""
-    own = names_of(x)
-    if not isinstance(typeof(x), NamedType):
+    if not is_named(x):
         return x
+    own = names_of(x)
     array = values(x, *[n for n in names if n in own])
     return dnp.expand_dims(array, [i for i, n in enumerate(names) if n not in own])
-
-
-def _result(array: Any, names: list[str]) -> Any:
-    return named(array, *names) if names else array
 
 
 def apply(f: Callable[..., Any], *xs: Any) -> Any:
     """An elementwise function of arrays, on named ones and numbers: axes are matched by name."""
     names = list(_sizes(callable_name(f), *xs))
-    return _result(f(*[_aligned(x, names) for x in xs]), names)
+    array = f(*[_aligned(x, names) for x in xs])
+    return named(array, *names) if any(map(is_named, xs)) else array
 
 
 def reduce(f: Callable[..., Any], x: Any, *names: str) -> Any:
-    """A reduction, ``f(array, axis=...)``, over the axes of these names; over all without any.
+    """A reduction, ``f(array, axis=...)``, over the axes of these names. Over all, without any: an
+    ordinary number.
 
     Raises:
         AxisError: ``x`` has no such axis.
     """
     own = list(_sizes(callable_name(f), x))
-    axes = tuple(type_of(x).position(n) for n in names or own)
-    return _result(f(values(x, *own), axis=axes), [n for n in own if n not in (names or own)])
+    array = values(x, *own)
+    if not names:
+        return f(array)
+    axes = tuple(type_of(x).position(n) for n in names)
+    return named(f(array, axis=axes), *[n for n in own if n not in names])
 
 
 def dot(x: Any, y: Any, *names: str) -> Any:
@@ -87,7 +99,7 @@ def dot(x: Any, y: Any, *names: str) -> Any:
     numbers = ((left, right), (left_batch, right_batch))
     array = lax.dot_general(values(x, *names_of(x)), values(y, *names_of(y)), numbers)
     rest = [n for v in (x, y) for n in names_of(v) if n not in names and n not in batch]
-    return _result(array, [*batch, *rest])
+    return named(array, *batch, *rest)
 
 
 def rename(x: Any, *first: str, **names: str) -> Any:
@@ -116,7 +128,7 @@ def index(x: Any, **where: Any) -> Any:
     for name, place in where.items():
         at[type_of(x).position(name)] = place
     kept = [n for n, place in zip(own, at) if isinstance(place, slice)]
-    return _result(values(x, *own)[tuple(at)], kept)
+    return named(values(x, *own)[tuple(at)], *kept)
 
 
 def scan(f: Callable[..., Any], init: Any, xs: Any, axis: str) -> tuple[Any, Any]:
@@ -132,12 +144,12 @@ def scan(f: Callable[..., Any], init: Any, xs: Any, axis: str) -> tuple[Any, Any
     made: list[Any] = []
 
     def body(carry: Any, slices: Any) -> Any:
-        x = tree.tree_unflatten(treedef, [_result(s, r) for s, r in zip(slices, rest)])
+        x = tree.tree_unflatten(treedef, [named(s, *r) for s, r in zip(slices, rest)])
         new, y = f(carry, x)
         outs, out_tree = tree.tree_flatten(y)
         made[:] = [out_tree, [names_of(v) for v in outs]]
-        stripped = [values(v, *n) if n else v for v, n in zip(outs, made[1])]
-        return tree.tree_map(_like, new, carry), stripped
+        arrays = [values(v, *names_of(v)) if is_named(v) else v for v in outs]
+        return tree.tree_map(_like, new, carry), arrays
 
     carry, stacked = lax.scan(body, init, arrays)
     ys = [named(v, axis, *n) if n or v.ndim == 1 else v for v, n in zip(stacked, made[1])]
@@ -152,8 +164,9 @@ def _leading(x: Any, axis: str, rest: list[str]) -> Any:
 
 def _like(x: Any, old: Any) -> Any:
     """``x`` with its axes in the order of ``old``, if both have the same."""
-    own, order = names_of(x), names_of(old)
-    return named(values(x, *order), *order) if own and set(own) == set(order) else x  # type: ignore
+    order = names_of(old)
+    same = is_named(x) and is_named(old) and set(names_of(x)) == set(order)
+    return attach_p.bind(values(x, *order), names=order) if same else x
 
 
 def _operator(name: str, f: Callable[..., Any]) -> None:

@@ -38,7 +38,7 @@ T = named(TA, "time", "batch", "feature")
 
 
 def close(found, wanted, *names):
-    array = values(found, *names) if names else found
+    array = values(found, *names) if isinstance(found, Named) else found
     np.testing.assert_allclose(array, wanted, rtol=1e-5, atol=1e-6)
 
 
@@ -136,6 +136,10 @@ def test_mapping_over_a_named_axis():
     by_column = vmap(lambda w, b: dot(X, w, "feature") + b, in_axes=("out", "out"), out_axes="out")
     assert names_of(by_column(W, B)) == ("out", "batch")
     close(apply(dnp.tanh, by_column(W, B)), LAYER, "batch", "out")
+    each = vmap(lambda b: lax.fori_loop(0, 2, lambda i, c: c * b, b), ("out",), "out")
+    close(each(B), BA**3, "out")
+    sums = vmap(lambda x: x.max("feature") - dot(x, x, "feature"), ("batch",), "batch")
+    close(sums(X), XA.max(1) - (XA**2).sum(1), "batch")
     inside = vmap(lambda x: named(x, "feature") * 2.0, out_axes="batch")(XA)
     close(inside, 2 * XA, "batch", "feature")
     close(rename(vmap(one, in_axes=("batch",))(X), "rows"), LAYER, "rows", "out")
@@ -149,8 +153,8 @@ def test_mapping_twice():
     close(jit(twice)(T), 2 * np.sin(TA), "time", "batch", "feature")
     slopes = vmap(grad(lambda w, x: layer(x, w, B).sum()), (None, "batch"), "batch")(W, X)
     close(slopes.sum("batch"), grad(lambda w: layer(X, w, B).sum())(W).array, "feature", "out")
-    outer = vmap(lambda x: vmap(lambda w: dot(x, w, "feature"), ("out",))(W), ("batch",))(X)
-    close(outer, XA @ WA)
+    rows = lambda x: vmap(lambda w: dot(x, w, "feature"), ("out",), "out")(W)  # noqa: E731
+    close(vmap(rows, ("batch",), "batch")(X), XA @ WA, "batch", "out")
     some = grad(lambda w: vmap(lambda x: layer(x, w, B).sum(), ("batch",))(X).sum())(W)
     close(some, XA.T @ (1 - LAYER**2), "feature", "out")
 
@@ -189,6 +193,12 @@ def test_gradients_and_maps_of_loops():
     close(grad(run)(T), grad(plain)(dnp.asarray(TA)), "time", "batch", "feature")
     found = vmap(grad(run), in_axes=("batch",), out_axes="batch")(T)
     close(found, vmap(grad(plain), 1, 1)(TA), "time", "batch", "feature")
+
+    def sums(xs):
+        return scan(lambda c, x: (x + c, c), index(xs, time=0) * 0.0, xs, "time")[1]
+
+    each = vmap(vmap(sums, ("batch",), "batch"), ("feature",), "feature")
+    close(each(T), np.cumsum(TA, 0) - TA, "time", "batch", "feature")
     by_axis = vmap(run, in_axes=("batch",))(T)
     close(by_axis, vmap(plain, 1)(TA))
 
@@ -211,7 +221,7 @@ def test_references():
     def train(place, x):
         for _ in range(2):
             place[...] = place[...] - 0.1 * grad(lambda w: layer(x, w, B).sum())(place[...])
-        return layer(x, place[...], B).sum("batch", "out")
+        return layer(x, place[...], B).sum()
 
     loss = train(place, X)
     w = WA
