@@ -62,7 +62,10 @@ class HiType(AbstractValue):
         missing(self, "unmapped(self, size, spec)", "to stack values along an axis (vmap, scan)")
 
     def leading_spec(self, depth: int = 0) -> Any:
-        """The spec of an axis that comes first in every array, behind ``depth`` others."""
+        """The spec of an axis that comes first in every array, behind ``depth`` others.
+
+        It stays first: ``unmapped`` puts axes that other specs name behind it.
+        """
         return depth
 
     def lo_axes(self, spec: Any) -> list[int | None]:
@@ -76,6 +79,14 @@ class HiType(AbstractValue):
                 f"an integer, or one integer or None for each of its {len(avals)} arrays "
                 f"({', '.join(a.str_short() for a in avals)})."
             )
+        for d, a in zip(axes, avals):
+            ndim = len(a.shape)  # type: ignore[attr-defined]
+            if d is not None and not -ndim <= d < ndim:
+                raise ValueError(
+                    f"{spec!r} names no axis of {self.str_short()}{describe(current_source())}: "
+                    f"an array that it is made of, {a.str_short()}, has no axis {d}. Pass None in "
+                    "place of an axis for arrays that are not mapped."
+                )
         return [d if d is None else d % len(a.shape) for d, a in zip(axes, avals)]  # type: ignore
 
     def axis_size(self, spec: Any) -> int:

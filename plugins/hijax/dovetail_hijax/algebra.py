@@ -167,8 +167,9 @@ def _places(aval: Any, source: Any, out: Any, destination: Any) -> list[tuple[An
 
 
 def _behind(spec: Any) -> Any:
-    """A spec of integers where there is one more axis in front."""
-    return tree_map(lambda d: None if d is None else d + 1, spec, is_leaf=lambda d: d is None)
+    """A spec where there is one more axis in front: integers count it, names do not."""
+    later = lambda d: d + 1 if isinstance(d, int) else d  # noqa: E731
+    return tree_map(later, spec, is_leaf=lambda d: d is None)
 
 
 def _moved(x: Any, type: HiType, size: int, source: Any, destination: Any) -> Any:
