@@ -44,7 +44,7 @@ $(VENV)/.with-%: $(VENV)/.base $(PROJECTS)
 DEMO := $(VENV)/.with-viz
 TEST := $(VENV)/.with-test-viz
 LINT := $(VENV)/.with-lint-mutation-test-viz
-DOCS := $(VENV)/.with-docs
+DOCS := $(VENV)/.with-docs-viz
 MUTATION := $(VENV)/.with-mutation-test-viz
 
 # $(call fresh,DIRECTORY,PYTHON): an empty environment; $(call into,DIRECTORY): install there.
@@ -94,6 +94,11 @@ mutate: $(MUTATION) ## change the sources at random and see whether tests notice
 
 .PHONY: docs
 docs: $(DOCS) ## build the documentation into build/docs
+	@$(PIP) install --no-build-isolation --no-deps --upgrade --target build/examples \
+		./examples/roofline ./examples/stochastic
+	@echo 'docs/gallery: pictures'
+	@PYTHONPATH=build/examples $(BIN)/python examples/roofline/transformer.py docs/gallery/roofline.svg
+	@PYTHONPATH=build/examples $(BIN)/python examples/stochastic/digits.py docs/gallery/stochastic.svg
 	$(BIN)/python -m sphinx --quiet docs build/docs
 	@echo 'build/docs/index.html'
 
@@ -135,7 +140,7 @@ $(THIRD_PARTIES:%=test-%): test-%: wheels
 	@echo '.venv-examples: dovetail and examples/$*'
 	@$(call fresh,.venv-examples,$(BIN)/python)
 	@$(call into,.venv-examples) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
-	@$(call into,.venv-examples) ./examples/$*
+	@$(call into,.venv-examples) './examples/$*[test]'
 	.venv-examples/bin/pytest examples/$*/tests
 
 # The newest supported jaxlib needs Python 3.12, which a machine may or may not have.

@@ -34,7 +34,7 @@ from dovetail_core.types.algebra import add, algebra, zeros
 
 from .linear import LinearTrace, is_linear, run_linear
 from .tables import TransposeRule, transpose_rules
-from .transposition import backward_pass, derive_transpose, transpose_program
+from .transposition import at_own_lines, backward_pass, derive_transpose, transpose_program
 from .zeros import transposed_type
 
 Flags = tuple[bool, ...]
@@ -198,9 +198,10 @@ def _transpose_region(
         rest = iter(args[len(known) + len(sums) :])
         trace = LinearTrace(get_trace())
         ins = [trace.unknown(a) if live else next(values) for a, live in zip(avals, linear)]
-        outs = run_under(trace, run_linear, trace, program, *ins)
+        outs = at_own_lines(run_under, trace, run_linear, trace, program, *ins)
         unknown = [x for x, live in zip(ins, linear) if live]
-        found = backward_pass(trace, unknown, outs, [next(rest) if g else None for g in given])
+        wanted = [next(rest) if g else None for g in given]
+        found = at_own_lines(backward_pass, trace, unknown, outs, wanted)
         return [
             _total(next(before) if own else None, ct, a)
             for ct, own, a in zip(found, summed, live_cts)

@@ -126,6 +126,18 @@ def transposed_call(
     return backward_pass(trace, unknown, outs, cotangents, accumulators)
 
 
+def at_own_lines(f: Callable[..., Any], *args: Any) -> Any:
+    """``f(*args)``, in which a program's operations are of its own lines.
+
+    Else they were of the line of the operation that is being transposed, and holds the program.
+    """
+    token = set_source_override(None)
+    try:
+        return f(*args)
+    finally:
+        reset_source_override(token)
+
+
 class _Elsewhere:
     """Stands in the place of a cotangent that an accumulator collects."""
 
@@ -217,7 +229,8 @@ def _transpose_program(
             return run_linear(get_trace(), program, *ins)  # type: ignore[arg-type]
 
         types = [a for a, live in zip(avals, linear) if live]
-        found = transposed_call(of_unknowns, types, [next(cts) if g else None for g in given])
+        wanted = [next(cts) if g else None for g in given]
+        found = at_own_lines(transposed_call, of_unknowns, types, wanted)
         nonzero[:] = [ct is not None for ct in found]
         return [ct for ct in found if ct is not None]
 

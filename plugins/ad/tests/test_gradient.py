@@ -9,7 +9,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad, value_and_grad
-from dovetail_core import float0
+from dovetail_core import ClosedJaxpr, float0
 from dovetail_jit import jit, make_jaxpr
 
 
@@ -155,3 +155,29 @@ def test_gradient_of_a_function_that_ignores_its_input_is_zero() -> None:
 def test_what_is_not_a_function_is_refused() -> None:
     with pytest.raises(TypeError, match="grad takes a function, got 3"):
         grad(3)  # type: ignore[arg-type]
+
+
+def _lines(program: ClosedJaxpr) -> set[tuple[str, int]]:
+    """The primitives of a program and of all that it holds, and the lines that they are of."""
+    found = {(e.primitive.name, e.source.line) for e in program.eqns if e.source is not None}
+    for eqn in program.eqns:
+        if eqn.primitive.regions is not None:
+            for region in eqn.primitive.regions(eqn.params).regions:
+                found |= _lines(region.program)
+    return found
+
+
+@pytest.mark.parametrize("form", ["scan", "cond", "jit"])
+def test_the_backward_pass_of_what_holds_programs_is_of_their_lines(form: str) -> None:
+    def body(x):
+        y = lax.sin(x)
+        return lax.mul(y, y)
+
+    def f(x):
+        if form == "scan":
+            return lax.scan(lambda x, _: (body(x), None), x, None, length=3)[0]
+        return lax.cond(lax.gt(x, 0.0), body, lambda x: x, x) if form == "cond" else jit(body)(x)
+
+    first = body.__code__.co_firstlineno
+    lines = {n for name, n in _lines(make_jaxpr(grad(f))(1.0)) if name == "mul"}
+    assert lines == {first + 1, first + 2}

@@ -1,0 +1,7 @@
+"""The law of the table holds of every primitive that is installed."""
+
+from __future__ import annotations
+
+from dovetail_core.testing import matrix
+
+test_rounding_of_every_primitive = matrix(tables="stochastic")
