@@ -28,7 +28,7 @@ class Entry(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What all cases say of one rule: the weightiest verdict, why, and how many cases there were."""
+    """What all cases say of one rule: the weightiest verdict, why, and how many they were."""
 
     verdict: str
     reasons: tuple[str, ...]

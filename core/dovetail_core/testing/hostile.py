@@ -46,8 +46,8 @@ def hostile(sample: Sample, *, values: bool = True) -> Iterator[tuple[str, Sampl
     extreme  NaN, infinities, signed zeros; the limits of floats and of integers
     ======== ===============================================================================
 
-    Programs among the parameters are made for the operands' types, so that only ``mixed`` is derived
-    where there are some.
+    Programs among the parameters are made for the operands' types: where there are some, only
+    ``mixed`` is derived.
 
     Args:
         values: whether to derive samples of other values (``extreme``); not from samples that are
@@ -137,7 +137,7 @@ def _is_default(x: Any) -> bool:
 
 
 def _dtypes(sample: Sample) -> Iterator[Sample]:
-    """All operands of a dtype together, at the other dtypes of its family that hold their values."""
+    """All operands of a dtype together, at other dtypes of its family that hold their values."""
     arrays = {i: np.asarray(x) for i, x in enumerate(sample.args) if hasattr(x, "dtype")}
     for dtype in dict.fromkeys(x.dtype for x in arrays.values()):
         for family in FAMILIES:

@@ -49,9 +49,8 @@ def assert_types(values: Sequence[Any], wanted: Sequence[AbstractValue], what: s
         found = typeof(x)
         if isinstance(x, (np.ndarray, np.generic)):
             found, want = found.strong(), want.strong()
-        assert found == want, (
-            f"{what}: result {i} has type {found.str_short()}, the type rule says {want.str_short()}"
-        )
+        got, wants = found.str_short(), want.str_short()
+        assert found == want, f"{what}: result {i} has type {got}, the type rule says {wants}"
 
 
 def assert_untouched(sample: Sample, before: Sequence[bytes]) -> None:
@@ -101,10 +100,17 @@ def eval_law(sample: Sample) -> None:
     assert_types(found, inferred.avals, "evaluation")
     if sample.oracle is None:
         return
-    wanted: Any = sample.oracle(*sample.operands, **sample.params)
+    wanted: Any = sample.oracle(*map(_of_its_type, sample.operands), **sample.params)
     wanted = wanted if sample.primitive.multiple_results else [wanted]
     for got, want in zip(arrays_of(found), arrays_of(wanted), strict=True):
         assert_close(got, want, "evaluation against the oracle", factor=256, scale=sample.scale)
+
+
+def _of_its_type(x: Any) -> Any:
+    """A Python number as NumPy's of the type that it has in programs."""
+    if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
+        return np.asarray(x, typeof(x).dtype)[()]  # type: ignore[attr-defined]
+    return x
 
 
 def _is_decomposed(sample: Sample) -> bool:
@@ -113,7 +119,7 @@ def _is_decomposed(sample: Sample) -> bool:
 
 @law("decomposition", without=("random",), applies=_is_decomposed, mixed=False)
 def decomposition_law(sample: Sample) -> None:
-    """The decomposition has the primitive's types and effects, and computes what evaluation does."""
+    """A decomposition has the primitive's types and effects, and computes what evaluation does."""
     primitive, inferred = sample.primitive, sample.infer()
 
     def decomposed(*args: Any) -> list[Any]:
@@ -165,6 +171,8 @@ def text_law(sample: Sample) -> None:
     """The text of a program parses to an equal program, which has the same text."""
     program = staged(sample)
     text = print_ir(program)
+    if program.jaxpr.is_high:
+        skip("high types have no text form")
     if "=<" in text:
         skip("a parameter has no text form")
     again = parse_ir(text, printed_constants(program))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -67,10 +67,14 @@ class Sample:
         """All operands in order: the arguments, and those that are fixed."""
         return self._with_fixed(self.args)
 
-    def infer(self) -> Inferred:
-        """The types of the results, and the effects, as the type rule says."""
-        avals = tuple(typeof(x) for x in self.operands)
-        return self.primitive.infer(avals, dict(self.params))
+    def infer(self, avals: Sequence[AbstractValue] = ()) -> Inferred:
+        """The types of the results, and the effects, as the type rule says.
+
+        ``avals``: the types of the arguments, if not their own.
+        """
+        types: tuple[Any, ...] = self._with_fixed(tuple(avals) or self.avals)
+        fixed = [typeof(a) if i in self.fixed else a for i, a in enumerate(types)]
+        return self.primitive.infer(tuple(fixed), dict(self.params))
 
     def bind(self, *args: Any) -> Any:
         """The primitive with this sample's parameters, on ``args`` (its own if none are given)."""
