@@ -50,7 +50,10 @@ def _why(table: RuleTable[object], primitive: str, lawful: bool, sampled: bool) 
         return "" if table.empty else "there is no rule"
     if not lawful:
         return "the table has no law"
-    return "the law speaks of none of its samples" if sampled else "the primitive has no sample"
+    if not sampled:
+        return "the primitive has no sample"
+    # What the law speaks of is the table's; that it can also derive a rule for others is no promise.
+    return "" if table.is_derived(primitives()[primitive]) else "the law speaks of none of its samples"
 
 
 def _defined_by(manifest: Manifest) -> set[str]:

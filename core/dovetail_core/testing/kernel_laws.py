@@ -66,7 +66,7 @@ def contents(sample: Sample) -> list[bytes]:
 
 def arrays_of(values: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
     """The arrays of values, of high ones too."""
-    return [np.asarray(x) for x in lower_values(values, "asked for by a law")]
+    return [np.asarray(_of_its_type(x)) for x in lower_values(values, "asked for by a law")]
 
 
 def effects_of(program: ClosedJaxpr) -> Counter[Any]:

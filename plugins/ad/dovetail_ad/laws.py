@@ -36,7 +36,9 @@ def _differentiable(sample: Sample) -> list[int]:
 
 
 def _speaks(sample: Sample) -> bool:
-    return bool(_differentiable(sample))
+    """Whether there is something to differentiate, all of it arrays: differences of high values
+    are not defined."""
+    return bool(_differentiable(sample)) and not sample.infer().is_high
 
 
 def _tangents(sample: Sample) -> list[Any]:
