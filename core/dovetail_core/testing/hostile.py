@@ -70,7 +70,7 @@ def hostile(sample: Sample, *, values: bool = True) -> Iterator[tuple[str, Sampl
 
 def signature(sample: Sample) -> Any:
     """What tells samples apart: types, parameters, the fixed operands, and the label of values."""
-    types = tuple((type(x), getattr(x, "dtype", None), np.shape(x)) for x in sample.args)
+    types: Any = tuple((x.__class__, getattr(x, "dtype", None), np.shape(x)) for x in sample.args)
     special = sample.name if "extreme" in sample.tags else ""
     return sample.primitive, types, str(sample.params), tuple(sample.fixed), special
 
@@ -90,7 +90,7 @@ def _derived(sample: Sample, operands: Operands, what: str, *tags: str) -> Sampl
     more = set(sample.tags) | set(tags)
     if any(np.size(x) == 0 for x in args):
         more.add("empty")
-    if any(avals.is_wide(x.dtype) for x in args if isinstance(x, (np.ndarray, np.generic))):
+    if any(avals.is_wide(np.asarray(x).dtype) for x in args if hasattr(x, "dtype")):
         more.add("wide")
     return replace(sample, args=args, tags=frozenset(more), name=f"{sample.label}; {what}")
 
@@ -133,7 +133,7 @@ def _weak(sample: Sample) -> Iterator[Sample]:
 
 
 def _is_default(x: Any) -> bool:
-    return isinstance(x, (np.ndarray, np.generic)) and x.dtype in DEFAULTS
+    return hasattr(x, "dtype") and x.dtype in DEFAULTS
 
 
 def _dtypes(sample: Sample) -> Iterator[Sample]:
@@ -211,7 +211,8 @@ def _not_finite(dtype: Any) -> list[float]:
 
 
 def _large(dtype: Any) -> list[Any]:
-    info: Any = ml_dtypes.finfo(dtype)
+    finfo: Any = ml_dtypes.finfo
+    info = finfo(dtype)
     most = float(info.max) / 64  # whether a sum overflows depends on its order
     return [most, info.smallest_normal, -1.0, -most]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 from ..base.errors import DovetailError
 from ..dispatch.primitive import primitives
@@ -31,7 +32,7 @@ def untried(
     everywhere = sampled | {s.primitive.name for _, s in all_samples()}
     mine = sorted(sampled | _defined_by(manifest))
     for name in [*sorted(registry().entries("tables")), *sorted(KERNEL_TABLES)]:
-        table: RuleTable[object] = registry().table(name)
+        table: RuleTable[Any] = registry().table(name)
         others = _declared(table) if name in manifest.tables else set[str]()
         for primitive in [*mine, *sorted(others.difference(mine))]:
             if (primitive, name) not in tried:
@@ -40,7 +41,7 @@ def untried(
                     yield Entry(primitive, name, UNTRIED, why)
 
 
-def _why(table: RuleTable[object], primitive: str, lawful: bool, sampled: bool) -> str:
+def _why(table: RuleTable[Any], primitive: str, lawful: bool, sampled: bool) -> str:
     """Why a rule is not tried; empty where none is needed."""
     try:
         rule = table.get(primitives()[primitive])
@@ -52,8 +53,9 @@ def _why(table: RuleTable[object], primitive: str, lawful: bool, sampled: bool) 
         return "the table has no law"
     if not sampled:
         return "the primitive has no sample"
-    # What the law speaks of is the table's; that it can also derive a rule for others is no promise.
-    return "" if table.is_derived(primitives()[primitive]) else "the law speaks of none of its samples"
+    # Of a rule that is derived the table's owner promised nothing.
+    derived = table.is_derived(primitives()[primitive])
+    return "" if derived else "the law speaks of none of its samples"
 
 
 def _defined_by(manifest: Manifest) -> set[str]:
@@ -64,7 +66,7 @@ def _defined_by(manifest: Manifest) -> set[str]:
     return {n for n, p in primitives().items() if p.module.partition(".")[0] in packages}
 
 
-def _declared(table: RuleTable[object]) -> set[str]:
+def _declared(table: RuleTable[Any]) -> set[str]:
     """The primitives of which a rule of the table was written."""
     table.fill()
     return {p.name for p in table.rules if not (p.anonymous or table.is_derived(p))}
