@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Carrier, LiftTrace, RuleTable, algebra, derive, lift_call, typeof
-from dovetail_core.testing import Law, Sample, all_samples
+from dovetail_core.testing import Law, Sample
 
 PRIMITIVES = ("cond", "scan")
 
@@ -138,8 +137,3 @@ def _around(x: Any) -> Any:
     array = np.asarray(x)
     width = np.float32(0.25) if array.dtype.kind == "f" else array.dtype.type(0)
     return array - width, array + width
-
-
-def bounds_samples() -> Iterable[Sample]:
-    """Samples of control flow and of a few operations, as installed plugins bring them."""
-    return [s for _, s in all_samples() if s.primitive.name in PRIMITIVES]

@@ -110,5 +110,6 @@ def _stacked(x: Any, dim: Any, size: int) -> Any:
         return np.stack(elements, axis=dim).take(range(size), axis=dim)
     whole: Any = aval.unmapped(size, dim)
     arrays = lower_values([x], "asked for by the law of batching")
-    pairs = zip(arrays, whole.lo_axes(dim))
-    return whole.raise_val(*[y if d is None else np.stack([y] * size, axis=d) for y, d in pairs])
+    pairs = zip(map(np.asarray, arrays), whole.lo_axes(dim))
+    stacked = [y if d is None else np.expand_dims(y, d).repeat(size, d) for y, d in pairs]
+    return whole.raise_val(*stacked)
