@@ -1,4 +1,7 @@
-"""Pytest plugin: generates the tests of ``dovetail_core.testing.matrix``; ``--matrix=full``.
+"""Pytest plugin: the tests of ``dovetail_core.testing``'s ``matrix`` and ``conformance``.
+
+It generates their cases (``--matrix=full``: all), and says at the end of a run which rules were
+tested (``--conformance-html=FILE``: as a page, too).
 
 It stands beside the kernel and imports nothing of it: pytest loads it in every process of an
 environment where ``dovetail-core`` is installed, and most of them have nothing to do with Dovetail.
@@ -7,21 +10,32 @@ environment where ``dovetail-core`` is installed, and most of them have nothing 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from dovetail_core.testing import Matrix
+    from dovetail_core.testing import Conformance, Matrix
+
+PROPERTY = "dovetail_rules"
+"""Of a test's report: the rules that it is about. The kernel, too, knows it by this name."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--matrix``; the environment variable DOVETAIL_TEST_FULL=1 says the same as ``full``."""
-    parser.getgroup("dovetail").addoption(
+    """Add the options; the environment variable DOVETAIL_TEST_FULL=1 says ``--matrix=full``."""
+    group = parser.getgroup("dovetail")
+    group.addoption(
         "--matrix",
         choices=("quick", "full"),
         default=None,
         help="laws of rule tables on some samples of each primitive (quick) or on all (full)",
+    )
+    group.addoption(
+        "--conformance-html",
+        metavar="FILE",
+        default=None,
+        help="write which rules the tests of conformance() tried, and what came of it, to a page",
     )
 
 
@@ -40,7 +54,26 @@ def is_full(config: pytest.Config) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise a test that :func:`dovetail_core.testing.matrix` made."""
-    matrix: Matrix | None = getattr(metafunc.function, "dovetail_matrix", None)
+    matrix: Matrix | Conformance | None = getattr(metafunc.function, "dovetail_matrix", None)
     if matrix is not None:
         cases = matrix.cases(is_full(metafunc.config))
         metafunc.parametrize("dovetail_case", cases, ids=[c.id for c in cases])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say of each rule whether it was tested: by the reports, wherever the tests were run."""
+    reports = [r for kind in terminalreporter.stats.values() for r in kind]
+    if not any(k == PROPERTY for r in reports for k, _ in getattr(r, "user_properties", ())):
+        return
+    from dovetail_core.testing.coverage import by_test, summary, text
+    from dovetail_core.testing.coverage_page import page
+
+    found = by_test(reports)
+    for test, coverage in found.items():
+        terminalreporter.section(f"conformance: {test}")
+        for line in (*text(coverage), summary(coverage)):
+            terminalreporter.line(line)
+    path = terminalreporter.config.getoption("--conformance-html")
+    if path:
+        Path(path).write_text(page(found), encoding="utf-8")
+        terminalreporter.line(f"written to {path}")

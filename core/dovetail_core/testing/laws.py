@@ -32,16 +32,21 @@ class Law:
         without: tags of samples of which the law does not speak (``"nonsmooth"``, ...).
         applies: whether it speaks of a sample; such samples are not even counted. A law that finds
             out on the way calls :func:`skip`.
+        mixed: whether it is worth trying with some operands fixed (``Sample.fixed``): not where
+            nothing is lifted, or where the law itself chooses which operands are.
     """
 
     name: str
     check: Check
     without: frozenset[str] = frozenset()
     applies: Callable[[Sample], bool] = lambda sample: True
+    mixed: bool = True
 
     def speaks_of(self, sample: Sample) -> bool:
         """Whether to try the law on ``sample``."""
-        return not self.without & set(sample.tags) and self.applies(sample)
+        if self.without & set(sample.tags) or (sample.fixed and not self.mixed):
+            return False
+        return self.applies(sample)
 
     def __call__(self, sample: Sample) -> None:
         """Try the law; an error names the sample."""
@@ -59,15 +64,21 @@ def law(
     *,
     without: Collection[str] = (),
     applies: Callable[[Sample], bool] = lambda sample: True,
+    mixed: bool = True,
 ) -> Callable[[Check], Law]:
     """Decorator: make a :class:`Law` of a function on samples, to name in a manifest's ``laws``."""
-    return lambda check: Law(name, check, frozenset(without), applies)
+    return lambda check: Law(name, check, frozenset(without), applies, mixed)
 
 
+_HERE = "dovetail_core.testing.kernel_laws"
 KERNEL_LAWS: Mapping[str, str] = {
-    "text": "dovetail_core.testing.kernel_laws:text_law",
-    "check": "dovetail_core.testing.kernel_laws:check_law",
-    "dce": "dovetail_core.testing.kernel_laws:dce_law",
+    "text": f"{_HERE}:text_law",
+    "check": f"{_HERE}:check_law",
+    "dce": f"{_HERE}:dce_law",
+    "eval": f"{_HERE}:eval_law",
+    "decomposition": f"{_HERE}:decomposition_law",
+    "to_lo": f"{_HERE}:to_lo_law",
+    "types": "dovetail_core.testing.type_laws:type_law",
     "traits": "dovetail_core.testing.trait_laws:trait_law",
 }
 

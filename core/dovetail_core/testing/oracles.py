@@ -120,17 +120,19 @@ def finite_difference_with_error(
     step: float | None = None,
     *,
     scale: float = 0.0,
+    eps: float = 0.0,
 ) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
     """Each result of :func:`finite_difference`, with an estimate of how far off it is.
 
     With x± = x ± h t:  f' = (8 (f(x+) - f(x-)) - (f(x+ +) - f(x- -))) / 12 h + O(h⁴), so that the
     best step is near eps^(1/5). Terms as large as f / h cancel to f': values that are off by a few
     eps leave an absolute error of that much of the terms. ``scale`` is the size that the values'
-    own rounding is relative to, where it is larger than they are. What the fourth order leaves out
-    is about h² times what the second leaves out, which two steps show.
+    own rounding is relative to, where it is larger than they are; ``eps`` is their precision, where
+    it is coarser than that of ``primals``. What the fourth order leaves out is about h² times what
+    the second leaves out, which two steps show.
     """
     inexact = [np.asarray(x).dtype for x in primals if is_inexact(np.asarray(x).dtype)]
-    eps = max(map(precision, inexact)) if inexact else 1.0
+    eps = max([eps, *map(precision, inexact)]) if inexact else 1.0
     h = eps**0.2 if step is None else step
 
     def at(k: int) -> list[np.ndarray[Any, Any]]:

@@ -7,26 +7,40 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..base.errors import MissingRule, RegistryError
+from ..base.options import enable_x64
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import registry
+from .coverage import TRIED, Entry
 from .laws import Law, all_laws, skip
-from .samples import Sample, all_samples
+from .samples import Sample, all_samples, is_wide
 
 Names = str | Primitive | Collection[str | Primitive] | None
 
 
 @dataclass(frozen=True)
 class Case:
-    """One law tried on one sample."""
+    """One law tried on one sample.
+
+    Attributes:
+        kind: the sample's kind of hostility, where it was derived from another.
+        excuse: why the law need not hold.
+    """
 
     table: str
     law: Law
     sample: Sample
+    kind: str = ""
+    excuse: str = ""
 
     @property
     def id(self) -> str:
         """A name for reports: rule table, primitive, sample."""
         return f"{self.table}-{self.sample.primitive.name}-{self.sample.label}"
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The rule that is tried, for the coverage table."""
+        return [Entry(self.sample.primitive.name, self.table, TRIED)]
 
     def run(self) -> None:
         """Try the law on the sample.
@@ -35,7 +49,8 @@ class Case:
             Skip: the table has no rule for the primitive, and neither's author promised one.
         """
         try:
-            self.law(self.sample)
+            with enable_x64(is_wide(self.sample)):
+                self.law(self.sample)
         except MissingRule as e:
             if _is_nobodys(self.table, self.sample.primitive):
                 skip(f"two packages that do not know each other: {e}")
@@ -73,7 +88,7 @@ class Matrix:
         for table, law in self._laws():
             for primitive, samples in by_row.items():
                 spoken_of = [s for s in samples if law.speaks_of(s)]
-                chosen = spoken_of if full else _some(spoken_of, self.quick, table, primitive)
+                chosen = spoken_of if full else some(spoken_of, self.quick, table, primitive)
                 found += [Case(table, law, s) for s in chosen]
         return found
 
@@ -120,7 +135,7 @@ def _none_missing(missing: set[str], what: str, kind: str) -> None:
         raise RegistryError(f"matrix({what}=...) names {names}: no installed {kind} is called so")
 
 
-def _some(samples: list[Sample], n: int, table: str, primitive: Primitive) -> list[Sample]:
+def some(samples: list[Sample], n: int, table: str, primitive: Primitive) -> list[Sample]:
     """The first sample, and others that differ from table to table but not from run to run."""
     if len(samples) <= n:
         return samples

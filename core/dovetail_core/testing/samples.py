@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import RegistryError
-from ..dispatch.primitive import Primitive
+from ..base.options import enable_x64
+from ..dispatch.primitive import Inferred, Primitive
 from ..ir.programs import ClosedJaxpr, Jaxpr
 from ..registry.discovery import registry
 from ..types.avals import AbstractValue, typeof
 
 
 def _no_params() -> dict[str, Any]:
+    return {}
+
+
+def _no_operands() -> dict[int, Any]:
     return {}
 
 
@@ -29,11 +34,18 @@ class Sample:
         params: parameters of the primitive.
         tags: what is awkward about it, so that laws can pass over it: ``"empty"`` (no elements),
             ``"nonsmooth"`` (not differentiable there), ``"extreme"`` (limits of integers, NaN,
-            infinities), ``"open-ended"`` (a loop of unknown length, which has no transpose), or
-            anything that a law knows of.
+            infinities), ``"open-ended"`` (a loop of unknown length, which has no transpose),
+            ``"wide"`` (elements of 64 bits: it is tried with ``enable_x64``), ``"tame"`` (its
+            values must be what they are: no others are derived from them), or anything that a law
+            knows of.
         scale: how large the terms are that cancel in its results, where results are smaller than
             these: comparisons allow for rounding relative to it, besides that of each element.
         name: distinguishes samples of one primitive in reports; by default made from the types.
+        fixed: operands, by position, that are none of ``args``: a law does not see them, so that a
+            transformation meets operands of which some are lifted and others are not.
+        oracle: what computes the results, ``oracle(*operands, **params)``, by other means: NumPy,
+            SciPy, a formula. The law of evaluation compares. A primitive whose only rule says what
+            it computes (a decomposition, ``to_lo``) can be compared with nothing else.
     """
 
     primitive: Primitive
@@ -42,15 +54,38 @@ class Sample:
     tags: Set[str] = frozenset()
     name: str = ""
     scale: float = 0.0
+    fixed: Mapping[int, Any] = field(default_factory=_no_operands)
+    oracle: Callable[..., Any] | None = None
 
     @property
     def avals(self) -> tuple[AbstractValue, ...]:
         """The types of the arguments."""
         return tuple(typeof(x) for x in self.args)
 
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """All operands in order: the arguments, and those that are fixed."""
+        return self._with_fixed(self.args)
+
+    def infer(self, avals: Sequence[AbstractValue] = ()) -> Inferred:
+        """The types of the results, and the effects, as the type rule says.
+
+        ``avals``: the types of the arguments, if not their own.
+        """
+        types: tuple[Any, ...] = self._with_fixed(tuple(avals) or self.avals)
+        fixed = [typeof(a) if i in self.fixed else a for i, a in enumerate(types)]
+        return self.primitive.infer(tuple(fixed), dict(self.params))
+
     def bind(self, *args: Any) -> Any:
         """The primitive with this sample's parameters, on ``args`` (its own if none are given)."""
-        return self.primitive.bind(*(args or self.args), **self.params)
+        return self.primitive.bind(*self._with_fixed(args or self.args), **self.params)
+
+    def _with_fixed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not self.fixed:
+            return args
+        rest = iter(args)
+        count = len(self.args) + len(self.fixed)
+        return tuple(self.fixed[i] if i in self.fixed else next(rest) for i in range(count))
 
     def flat(self, *args: Any) -> list[Any]:
         """Like :meth:`bind`; a list of results also where the primitive has one."""
@@ -93,6 +128,11 @@ def all_samples() -> Iterator[tuple[str, Sample]]:
         for module in manifest.samples:
             for found in samples_of(module):
                 yield plugin, found
+
+
+def is_wide(sample: Sample) -> bool:
+    """Whether to try laws on a sample with 64-bit types: it says so, or they are on."""
+    return "wide" in sample.tags or enable_x64.value
 
 
 def _brief(x: Any) -> str:

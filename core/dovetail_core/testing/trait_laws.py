@@ -22,7 +22,7 @@ def _says_something(sample: Sample) -> bool:
     return said != NO_TRAITS and all(isinstance(a, ShapedArray) for a in sample.avals)
 
 
-@law("traits", without=("extreme", "random"), applies=_says_something)
+@law("traits", without=("extreme", "random"), applies=_says_something, mixed=False)
 def trait_law(sample: Sample) -> None:
     """The operation is linear, constant, monotone, ... in the operands that its traits name."""
     with np.errstate(all="ignore"):

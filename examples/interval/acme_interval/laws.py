@@ -57,7 +57,7 @@ def _has_bounds(aval: Any) -> bool:
 
 
 def _results(sample: Sample) -> tuple[Any, ...]:
-    return sample.primitive.infer(sample.avals, dict(sample.params)).avals
+    return sample.infer().avals
 
 
 def _try(sample: Sample, chosen: set[int], size: float) -> None:

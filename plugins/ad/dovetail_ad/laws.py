@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import is_inexact, typeof
+from dovetail_core import get_trace, is_inexact, jaxpr_as_fun, run_under, stage_closed, typeof
 from dovetail_core.testing import (
     Sample,
+    assert_close,
     assert_near,
     assert_same,
     assert_transposes,
@@ -18,8 +19,11 @@ from dovetail_core.testing import (
     random_like,
     skip,
 )
+from dovetail_core.testing.kernel_laws import assert_same_effects, assert_types
 
 from .forward import jvp_values
+from .linear import LinearTrace, to_program
+from .tables import partial_eval_rules
 from .transposition import transposed_call
 
 # Finite differences of fourth order lose about 1/5 of the digits; low precisions have none to
@@ -32,18 +36,29 @@ def _differentiable(sample: Sample) -> list[int]:
 
 
 def _speaks(sample: Sample) -> bool:
-    return bool(_differentiable(sample))
+    """Whether there is something to differentiate, all of it arrays: differences of high values
+    are not defined."""
+    return bool(_differentiable(sample)) and not sample.infer().is_high
+
+
+def _tangents(sample: Sample) -> list[Any]:
+    """A random tangent of each operand that has one, None of the others."""
+    inexact = _differentiable(sample)
+    return [random_like(a, i) if i in inexact else None for i, a in enumerate(sample.avals)]
 
 
 @law("jvp", without=("nonsmooth", "extreme", "random"), applies=_speaks)
 def jvp_law(sample: Sample) -> None:
     """Tangents agree with finite differences in a random direction, and primals with evaluation."""
-    inexact = _differentiable(sample)
-    primals = list(sample.args)
-    tangents: list[Any] = [
-        random_like(a, i) if i in inexact else None for i, a in enumerate(sample.avals)
-    ]
+    primals, tangents = list(sample.args), _tangents(sample)
     outs, out_tangents = jvp_values(sample.flat, primals, tangents)
+    inferred = sample.infer()
+    assert_types(outs, inferred.avals, "primals")
+    if inferred.effects:
+        program = stage_closed(
+            lambda *xs: jvp_values(sample.flat, xs, tangents)[0], sample.avals, "jvp"
+        )
+        assert_same_effects(program, inferred, "differentiated")
     for got, expected in zip(outs, sample.flat()):
         assert_same(got, expected, "primal")
     for t, out in zip(out_tangents, outs):
@@ -60,11 +75,40 @@ def jvp_law(sample: Sample) -> None:
         primals,
         tangents,
         scale=sample.scale,
+        eps=max([precision(np.asarray(outs[i]).dtype) for i in smooth], default=0.0),
     )
     for i, (y, error) in zip(smooth, expected):
         got = np.zeros_like(y) if out_tangents[i] is None else out_tangents[i]
         tol = 30 * precision(np.asarray(outs[i]).dtype) ** 0.6
         assert_near(got, y, tol, "tangent against finite differences", atol=error)
+
+
+def _is_split(sample: Sample) -> bool:
+    return _speaks(sample) and partial_eval_rules.get(sample.primitive) is not None
+
+
+@law("partial_eval", without=("extreme", "random"), applies=_is_split)
+def partial_eval_law(sample: Sample) -> None:
+    """What is known of a derivative is computed as it was; the rest is linear in tangents."""
+    primals, tangents = list(sample.args), _tangents(sample)
+    expected, wanted = jvp_values(sample.flat, primals, tangents)
+    trace = LinearTrace(get_trace())
+    unknown = [t if t is None else trace.unknown(typeof(t)) for t in tangents]
+    outs, linear = run_under(trace, jvp_values, sample.flat, primals, unknown)
+    for got, y in zip(outs, expected, strict=True):
+        assert not trace.owns(got), "a result depends on the tangents"
+        assert_close(got, y, "a known result", scale=sample.scale)
+    owned = [i for i, t in enumerate(linear) if t is not None and trace.owns(t)]
+    found = to_program(trace, [x for x in unknown if x is not None], [linear[i] for i in owned])
+    given = [t for t in tangents if t is not None]
+    trace.ended = True
+    results = jaxpr_as_fun(found.program)(*found.residuals, *given)
+    for i, got in zip(owned, results, strict=True):
+        want = np.zeros_like(np.asarray(got)) if wanted[i] is None else wanted[i]
+        size = float(np.max(np.abs(np.asarray(want, complex)), initial=0.0))
+        assert_close(got, want, "linear part against tangents", factor=256, scale=size)
+    for i, t in enumerate(wanted):
+        assert t is None or i in owned or not np.any(np.asarray(t)), f"tangent {i} was lost"
 
 
 @law("transpose", without=("extreme", "random", "open-ended"), applies=_speaks)

@@ -20,5 +20,6 @@ MANIFEST = Manifest(
     laws={
         "ad.jvp": "dovetail_ad.laws:jvp_law",
         "ad.transpose": "dovetail_ad.laws:transpose_law",
+        "ad.partial_eval": "dovetail_ad.laws:partial_eval_law",
     },
 )

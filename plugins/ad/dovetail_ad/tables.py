@@ -57,5 +57,6 @@ transpose_rules: RuleTable[Rule] = RuleTable(
 partial_eval_rules: RuleTable[Rule] = RuleTable(
     "ad.partial_eval",
     signature=PartialEvalRule,
+    law="partial_eval",
     empty="the operation is recorded whole",
 )

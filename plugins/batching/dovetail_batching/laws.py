@@ -7,50 +7,109 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import typeof
-from dovetail_core.testing import Sample, assert_close, law, stacked_loop
+from dovetail_core import HiType, lower_values, typeof
+from dovetail_core.testing import Sample, assert_close, law
+from dovetail_core.testing.kernel_laws import arrays_of
 
 from .trace import Axis, batch_values, carrier_of
 
 SIZE = 3
+Dims = tuple[Any, ...]
 
 
-@law("batch", without=("random", "pooled"), applies=lambda sample: bool(sample.args))
+@law("batch", without=("random", "pooled"), applies=lambda s: bool(s.args), mixed=False)
 def batch_law(sample: Sample) -> None:
     """A batched operation agrees with a loop, for every choice of mapped operands and axes.
 
-    Not so one that is tagged ``"pooled"``: what is drawn for a whole axis at once.
+    Not so one that is tagged ``"pooled"``: what is drawn for a whole axis at once. Where the axis
+    has no element, results have the types that the type rule says.
     """
-    for dims in _choices(sample):
-        args = [_stacked(x, d) for x, d in zip(sample.args, dims)]
-        axis = Axis(SIZE)
-        found = batch_values(sample.flat, axis, args, dims)
-        expected = stacked_loop(sample.flat, args, dims, SIZE)
-        for value, y in zip(found, expected, strict=True):
-            aval: Any = carrier_of(axis).aval(value)
-            assert aval.shape == y.shape[1:], f"shape {aval.shape} per element, mapped {dims}"
-            (array,) = carrier_of(axis).arrays(value, True, 0)
+    choices = _choices(sample)
+    for dims in choices:
+        _against_loop(sample, dims)
+    empty = next((d for d in choices if None not in d), choices[0])
+    _typed(sample, Axis(0), [_stacked(x, d, 0) for x, d in zip(sample.args, empty)], empty)
+
+
+def _against_loop(sample: Sample, dims: Dims) -> None:
+    args = [_stacked(x, d, SIZE) for x, d in zip(sample.args, dims)]
+    found = _typed(sample, Axis(SIZE), args, dims)
+    rows = [
+        [
+            arrays_of([y])
+            for y in sample.flat(*(_element(x, d, k) for x, d in zip(sample.args, dims)))
+        ]
+        for k in range(SIZE)
+    ]
+    for value, elements in zip(found, zip(*rows), strict=True):
+        for i, (array, axis) in enumerate(zip(*_in_front(value))):
+            y = elements[0][i] if axis is None else np.stack([e[i] for e in elements], axis)
             assert_close(array, y, f"mapped axes {dims}", scale=sample.scale)
 
 
-def _choices(sample: Sample) -> list[tuple[int | None, ...]]:
-    """Each operand alone, all in front, all at the end; every combination where they are few."""
-    places: list[list[int | None]] = [[None, 0, typeof(x).ndim] for x in sample.args]  # type: ignore
-    if len(places) <= 2:
-        found = list(product(*places))
-    else:
-        n = len(places)
-        found = [tuple(0 if i == j else None for i in range(n)) for j in range(n)]
-        found += [tuple(p[1] for p in places), tuple(p[2] for p in places)]
+def _typed(sample: Sample, axis: Axis, args: list[Any], dims: Dims) -> list[Any]:
+    """The batched results, whose elements are of the types that the type rule says."""
+    found = batch_values(sample.flat, axis, args, dims)
+    elements = [carrier_of(axis).aval(value) for value in zip(args, dims)]
+    for value, want in zip(found, sample.infer(elements).avals, strict=True):
+        got = carrier_of(axis).aval(value)
+        assert got == want, (
+            f"type {got.str_short()} per element, the type rule says {want.str_short()} (axis of "
+            f"length {axis.size}, mapped {dims})"
+        )
+    return [carrier_of(axis).arrays(value, True, 0)[0] for value in found]
+
+
+def _in_front(value: Any) -> tuple[list[Any], list[int | None]]:
+    """The arrays of a value whose mapped axis comes first, and where it is in each of them."""
+    aval = typeof(value)
+    axes: list[int | None] = [0]
+    if isinstance(aval, HiType):
+        axes = aval.lo_axes(aval.leading_spec())
+    return arrays_of([value]), axes
+
+
+def _choices(sample: Sample) -> list[Dims]:
+    """Each operand alone, all in front, in the middle, at the end; every combination of places in
+    front and at the end where operands are few."""
+    places = [_places(typeof(x)) for x in sample.args]
+    n = len(places)
+    found: list[Dims] = []
+    if n <= 2:
+        found += product(*[(None, p[0], p[-1]) for p in places])
+    found += [tuple(p[0] if i == j else None for i, p in enumerate(places)) for j in range(n)]
+    found += [tuple(p[k] for p in places) for k in (0, 1, 2)]
     return [d for d in dict.fromkeys(found) if any(p is not None for p in d)]
 
 
-def _stacked(x: Any, dim: int | None) -> Any:
-    """The operand itself, or slices of it: the same elements in another order, so still valid."""
-    if dim is None:
+def _places(aval: Any) -> list[Any]:
+    """In front; in the middle, where there is one; at the end."""
+    if isinstance(aval, HiType):
+        return [aval.leading_spec()] * 3
+    return [0, min(1, aval.ndim), aval.ndim]
+
+
+def _element(x: Any, dim: Any, k: int) -> Any:
+    """The k-th element: the same numbers in another order, so still valid; a high value itself."""
+    aval: Any = typeof(x)
+    if dim is None or isinstance(aval, HiType):
         return x
     array = np.asarray(x)
     if isinstance(x, (bool, int, float, complex)):
-        array = array.astype(typeof(x).dtype)  # type: ignore[attr-defined]
-    slices = [np.roll(array, k) if array.ndim else array for k in range(SIZE)]
-    return np.stack(slices, axis=dim)
+        array = array.astype(aval.dtype)
+    return (np.roll(array, k) if array.ndim else array)[()]
+
+
+def _stacked(x: Any, dim: Any, size: int) -> Any:
+    """The operand itself, or ``size`` elements of it."""
+    aval = typeof(x)
+    if dim is None:
+        return x
+    if not isinstance(aval, HiType):
+        elements = [_element(x, dim, k) for k in range(max(1, size))]
+        return np.stack(elements, axis=dim).take(range(size), axis=dim)
+    whole: Any = aval.unmapped(size, dim)
+    arrays = lower_values([x], "asked for by the law of batching")
+    pairs = zip(map(np.asarray, arrays), whole.lo_axes(dim))
+    stacked = [y if d is None else np.expand_dims(y, d).repeat(size, d) for y, d in pairs]
+    return whole.raise_val(*stacked)

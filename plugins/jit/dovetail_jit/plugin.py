@@ -12,7 +12,10 @@ MANIFEST = Manifest(
         "backends.stablehlo": ("dovetail_jit.rules.backends",),
         "backends.reference": ("dovetail_jit.rules.backends",),
     },
-    providers={"evaluator": "dovetail_jit.eager:evaluator"},
+    providers={
+        "evaluator": "dovetail_jit.eager:evaluator",
+        "backend_law": "dovetail_jit.laws:backend_law",
+    },
     commands={"ir": "dovetail_jit.ir_command"},
     options={
         "compilation_cache_dir": "dovetail_jit.disk_cache:compilation_cache_dir",

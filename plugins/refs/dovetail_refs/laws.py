@@ -16,7 +16,7 @@ def _makes_references(sample: Sample) -> bool:
     return program is not None and has_mutable(program)
 
 
-@law("discharge", applies=_makes_references)
+@law("discharge", applies=_makes_references, mixed=False)
 def discharge_law(sample: Sample) -> None:
     """Results agree with those of the operations run one by one, on references at rest."""
     inner = sample.params["program"]

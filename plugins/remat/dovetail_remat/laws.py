@@ -10,7 +10,7 @@ from dovetail_core.testing.kernel_laws import staged
 from .budget.costs import program_flops, work
 
 
-@law("cost")
+@law("cost", mixed=False)
 def cost_law(sample: Sample) -> None:
     """The work is a finite number, not negative, and that of a call is that of its operations."""
     program = staged(sample)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from dovetail_batching import batch_rules
-from dovetail_core import typeof
+from dovetail_core import algebra, typeof
 
 from ...primitives.contractions import (
     ConvDimensionNumbers,
@@ -16,7 +16,7 @@ from ...primitives.contractions import (
     left_axes,
 )
 from ...primitives.fft import fft_p
-from ...primitives.moves import full, moved, reshaped
+from ...primitives.moves import moved, reshaped
 from .axes import shifted
 
 
@@ -145,7 +145,7 @@ def _nothing(
         for a, d in zip(avals, dims)
     ]
     out: Any = conv_general_dilated_p.infer(tuple(single), params).avals[0]
-    return full((0, *out.shape), 0, out.dtype), 0
+    return algebra().full(out.update(shape=(0, *out.shape)), 0), 0
 
 
 @batch_rules.register(fft_p)

@@ -1,0 +1,155 @@
+"""What a run of tests says of rules: one verdict for each, and the table of them as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+TRIED, FAILED, EXCUSED, TESTED, SKIPPED, UNTRIED = (
+    "tried", "failed", "excused", "tested", "skipped", "untested",
+)  # fmt: skip
+VERDICTS = (FAILED, EXCUSED, TESTED, SKIPPED, UNTRIED)
+"""From the one that outweighs all others down."""
+MARKS = {FAILED: "✗", EXCUSED: "e", TESTED: "●", SKIPPED: "-", UNTRIED: "○"}
+PROPERTY = "dovetail_rules"
+"""The property of a test's report that holds the entries of its case."""
+MOST = 60
+"""How many primitives the text shows, if all that there is to say of the others is the same."""
+
+
+class Entry(NamedTuple):
+    """What is known of a rule; ``TRIED`` until the report of the test says more."""
+
+    primitive: str
+    table: str
+    verdict: str
+    reason: str = ""
+
+
+class Verdict(NamedTuple):
+    """What all cases say of one rule: the weightiest verdict, why, and how many they were."""
+
+    verdict: str
+    reasons: tuple[str, ...]
+    cases: int
+
+
+Coverage = dict[tuple[str, str], Verdict]
+"""By primitive and rule table."""
+
+
+def by_test(reports: Iterable[Any]) -> dict[str, Coverage]:
+    """What pytest's reports say of rules, by the test that asked: ``file::function``."""
+    found: dict[str, list[Entry]] = {}
+    for report in reports:
+        for key, value in getattr(report, "user_properties", ()):
+            if key == PROPERTY:
+                said = [_said(Entry(*entry), report) for entry in value]
+                found.setdefault(report.nodeid.partition("[")[0], []).extend(said)
+    return {test: coverage(entries) for test, entries in sorted(found.items())}
+
+
+def _said(entry: Entry, report: Any) -> Entry:
+    if entry.verdict != TRIED and report.outcome == "passed":
+        return entry
+    if report.outcome == "passed":
+        return entry._replace(verdict=TESTED)
+    if hasattr(report, "wasxfail"):
+        return entry._replace(verdict=EXCUSED, reason=report.wasxfail.removeprefix("reason: "))
+    if report.outcome == "skipped":
+        return entry._replace(verdict=SKIPPED, reason=_reason_of_skip(report.longrepr))
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = str(report.longrepr if crash is None else crash.message)
+    return entry._replace(verdict=FAILED, reason=message.splitlines()[0] if message else "")
+
+
+def _reason_of_skip(longrepr: Any) -> str:
+    reason = str(longrepr[2] if isinstance(longrepr, (tuple, list)) else longrepr)  # type: ignore
+    return reason.removeprefix("Skipped: ")
+
+
+def coverage(entries: Iterable[Entry]) -> Coverage:
+    """One verdict for each rule."""
+    grouped: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        grouped.setdefault(entry[:2], []).append(entry)
+    found: Coverage = {}
+    for rule, said in grouped.items():
+        verdict = min((e.verdict for e in said), key=VERDICTS.index)
+        reasons = dict.fromkeys(e.reason for e in said if e.verdict == verdict and e.reason)
+        found[rule] = Verdict(verdict, tuple(reasons), sum(e.verdict != UNTRIED for e in said))
+    return found
+
+
+def summary(found: Coverage) -> str:
+    """How many rules have each verdict: ``12 rules: 10 tested, 2 untested``."""
+    count = Counter(v.verdict for v in found.values())
+    parts = [f"{count[v]} {v}" for v in VERDICTS if count[v]]
+    return f"{len(found)} rule{'' if len(found) == 1 else 's'}: {', '.join(parts)}"
+
+
+def names(found: Coverage) -> tuple[list[str], list[str]]:
+    """The primitives and the tables of a coverage, in order."""
+    return sorted({p for p, _ in found}), sorted({t for _, t in found})
+
+
+def text(found: Coverage) -> list[str]:
+    """Lines: a grid of primitives and tables, and the reasons of all that is not tested."""
+    rows, tables = names(found)
+    marks = {p: [_mark(found, p, t) for t in tables] for p in rows}
+    shown = rows if len(rows) <= MOST else [p for p in rows if set(marks[p]) - {"●", "·"}]
+    lines = [*_grid(shown, tables, marks)]
+    if len(shown) < len(rows):
+        lines.append(f"and {len(rows) - len(shown)} primitives whose rules are all tested")
+    legend = "   ".join(f"{MARKS[v]} {v}" for v in VERDICTS if _any(found, v))
+    return [*lines, "", legend, *_reasons(found)]
+
+
+def _any(found: Coverage, verdict: str) -> bool:
+    return any(v.verdict == verdict for v in found.values())
+
+
+def _mark(found: Coverage, primitive: str, table: str) -> str:
+    verdict = found.get((primitive, table))
+    return "·" if verdict is None else MARKS[verdict.verdict]
+
+
+def _grid(rows: Sequence[str], tables: Sequence[str], marks: dict[str, list[str]]) -> list[str]:
+    """Column headings in two lines: the table's owner where it changes, and the table."""
+    split = [t.partition(".") if "." in t else ("", "", t) for t in tables]
+    owners = [o if i == 0 or split[i - 1][0] != o else "" for i, (o, _, _) in enumerate(split)]
+    short = [s for _, _, s in split]
+    widths = [max(len(a), len(b)) for a, b in zip(owners, short)]
+    first = max(map(len, rows), default=0)
+    return [
+        _line("", owners, first, widths),
+        _line("", short, first, widths),
+        *(_line(p, marks[p], first, widths) for p in rows),
+    ]
+
+
+def _line(name: str, parts: Sequence[str], first: int, widths: Sequence[int]) -> str:
+    columns = (part.ljust(width) for part, width in zip(parts, widths))
+    return "  ".join([name.ljust(first), *columns]).rstrip()
+
+
+def _reasons(found: Coverage) -> list[str]:
+    """Per verdict and reason, the rules."""
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for (primitive, table), v in sorted(found.items()):
+        for reason in v.reasons if v.verdict != TESTED else ():
+            grouped.setdefault((v.verdict, reason), []).append(f"{primitive} x {table}")
+    lines: list[str] = []
+    for verdict in VERDICTS:
+        for (said, reason), rules in grouped.items():
+            if said == verdict:
+                lines += [f"{verdict}: {reason}", *(f"    {line}" for line in _listed(rules))]
+    return lines
+
+
+def _listed(rules: Sequence[str]) -> list[str]:
+    """A few rules in full; of many, the first."""
+    most = 12
+    more = [f"and {len(rules) - most} more"] if len(rules) > most else []
+    return [*rules[:most], *more]
