@@ -1,0 +1,60 @@
+"""The reference of the interface for plugin authors is complete, linked, and does not exaggerate."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import dovetail_core
+
+KERNEL = Path(__file__).resolve().parents[2] / "docs" / "reference" / "kernel"
+PAGES = sorted(p for p in KERNEL.glob("*.md") if p.stem != "index")
+INDEX = (KERNEL / "index.md").read_text()
+
+
+def sections(page: Path) -> list[tuple[str, str]]:
+    """The names that a page documents, and what it says of them."""
+    found = re.split(r"^## `(\w+)`\n", page.read_text(), flags=re.MULTILINE)
+    return list(zip(found[1::2], found[2::2]))
+
+
+SECTIONS = {name: text for page in PAGES for name, text in sections(page)}
+
+
+def test_every_public_name_of_the_kernel_has_a_section_and_nothing_else_has() -> None:
+    written = Counter(name for page in PAGES for name, _ in sections(page))
+    assert written == Counter(dovetail_core.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(SECTIONS))
+def test_the_section_of_a_name_says_something_and_uses_it(name: str) -> None:
+    words, _, rest = SECTIONS[name].partition("```python\n")
+    assert len(words.split()) > 2
+    blocks = re.findall(r"(.*?)^```$", rest, flags=re.MULTILINE | re.DOTALL)
+    lines = [x for b in blocks for x in b.split("\n") if not re.match(r"(from|import) ", x)]
+    assert any(re.search(rf"\b{name}\b", x) for x in lines), "an example that uses it"
+    assert len([x for x in blocks[0].split("\n") if x.strip()]) <= 20, "an example is short"
+
+
+def test_the_index_links_to_every_section() -> None:
+    wanted = []
+    for page in PAGES:
+        seen: Counter[str] = Counter()
+        for name, _ in sections(page):
+            slug = name.lower()  # as Sphinx spells it: numbered where two names differ in case only
+            wanted.append(f"[`{name}`]({page.name}#{slug}{f'-{seen[slug]}' * bool(seen[slug])})")
+            seen[slug] += 1
+    assert sorted(re.findall(r"\[`\w+`\]\(.*?\)", INDEX)) == sorted(wanted)
+    assert all(f"\n{page.stem}\n" in INDEX for page in PAGES)
+
+
+def test_links_to_headings_lead_to_headings() -> None:
+    for page in KERNEL.glob("*.md"):
+        for target, anchor in re.findall(r"\]\(([\w./]*\.md)#([\w-]+)\)", page.read_text()):
+            text = (page.parent / target).read_text()
+            headings = re.findall(r"^##* (.*)$", text, flags=re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
+            assert re.sub(r"-\d+$", "", anchor) in slugs, f"{page.name}: {target}#{anchor}"
