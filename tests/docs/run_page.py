@@ -2,8 +2,8 @@
 
     python tests/docs/run_page.py docs/guides/add_a_primitive.md [--write]
 
-Each page runs in a folder of its own; pages that are named together share a process. ``--write`` puts what was printed into the page, where that shows
-something else. In a page's fenced blocks
+Each page runs in a folder of its own; pages that are named together share a process. ``--write``
+puts what was printed into the page, where that shows something else. In a page's fenced blocks
 
 - ``python`` is a piece of one script. A block ``text`` right behind it is what it prints, the
   exception that it ends with (``Type: message``) included: without that block it may print

@@ -1,4 +1,4 @@
-"""The reference of the interface for plugin authors is complete, linked, and does not exaggerate."""
+"""The reference of the interface for plugin authors has what there is, and nothing else."""
 
 from __future__ import annotations
 
