@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import dovetail_backends
 import dovetail_core
+from dovetail_backends import Builder
+from dovetail_backends.pjrt import attributes
 
 KERNEL = Path(__file__).resolve().parents[2] / "docs" / "reference" / "kernel"
 PAGES = sorted(p for p in KERNEL.glob("*.md") if p.stem != "index")
@@ -58,3 +61,35 @@ def test_links_to_headings_lead_to_headings() -> None:
             headings = re.findall(r"^##* (.*)$", text, flags=re.MULTILINE)
             slugs = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
             assert re.sub(r"-\d+$", "", anchor) in slugs, f"{page.name}: {target}#{anchor}"
+
+
+# --- lowering -------------------------------------------------------------------------------------
+
+LOWERING = (KERNEL.parent / "lowering.md").read_text()
+BUILDER = [n for n in dir(Builder) if not n.startswith("_") and callable(getattr(Builder, n))]
+OWN = {"emit", "arguments", "terminate"}  # for writers of whole functions
+ATTRIBUTES = [
+    name
+    for name, value in vars(attributes).items()
+    if getattr(value, "__module__", "") == attributes.__name__ and not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("name", sorted({*BUILDER} - OWN))
+def test_every_method_of_the_builder_has_a_section_that_uses_it(name: str) -> None:
+    found = re.split(r"^## `b\.(\w+)`\n", LOWERING, flags=re.MULTILINE)
+    section = dict(zip(found[1::2], found[2::2]))[name]
+    assert f"b.{name}(" in section.partition("```python\n")[2], "an example"
+
+
+def test_the_page_of_lowering_names_no_method_that_does_not_exist() -> None:
+    written = {*re.findall(r"^## `b\.(\w+)`$", LOWERING, flags=re.MULTILINE)}
+    assert written == {*BUILDER} - OWN
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_every_attribute_is_public_and_shown(name: str) -> None:
+    if name == "spelled":  # what the builder does with a dictionary of them
+        return
+    assert getattr(dovetail_backends, name) is getattr(attributes, name)
+    assert f"attrs.{name}(" in LOWERING or f"`{name}" in LOWERING

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         i64_array as i64_array,
         i64_dense as i64_dense,
         integer as integer,
+        layouts as layouts,
         record as record,
         sequence as sequence,
         string as string,

@@ -112,6 +112,15 @@ def convolution(
     return Attribute(f"#stablehlo.conv<{x}x{y}->{z}>")
 
 
+def layouts(orders: Sequence[Sequence[int]]) -> Attribute:
+    """The ``operand_layouts`` of a custom call: of each array its axes, the fastest one first."""
+    return sequence([_index(order) for order in orders])
+
+
+def _index(order: Sequence[int]) -> Attribute:
+    return Attribute(f"dense<{list(order) or ''}> : tensor<{len(order)}xindex>")
+
+
 def symbol(name: str) -> Attribute:
     """``@name``: a function of the module."""
     return Attribute(f"@{name}")

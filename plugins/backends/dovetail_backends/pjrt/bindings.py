@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import AbstractValue, RegistryError, callable_name
+from dovetail_core import AbstractValue, RegistryError, callable_name, describe_source
 
 from ..tables import StablehloRule
 from .attributes import symbol
@@ -66,7 +66,8 @@ def splice(
     try:
         text = mlir.function_text(_NAME, [x.type for x in operands], types, build)
     except mlir.InvalidFunction as e:
-        raise RegistryError(f"the MLIR function {_place(function)} {e}") from None
+        who = f"the MLIR function {_place(function)}, called{describe_source(b.source)},"
+        raise RegistryError(f"{who} {e}") from None
     name = b.module.spliced.get(text)
     if name is None:
         name = b.module.spliced[text] = b.module.fresh(callable_name(function))

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_core import AbstractValue
 
-from .attributes import Attribute, dictionary, i32, sequence
+from .attributes import Attribute, dictionary, i32, layouts
 from .emitter import Emitter, Val
 
 _TYPED = 4  # the version of the interface
@@ -37,9 +37,4 @@ def custom_call(
 
 def _layouts(avals: Sequence[Any]) -> Attribute:
     """Row-major layouts: the last axis is the fastest."""
-
-    def one(rank: int) -> Attribute:
-        minor = list(range(rank))[::-1]
-        return Attribute(f"dense<{minor if rank else ''}> : tensor<{rank}xindex>")
-
-    return sequence([one(len(a.shape)) for a in avals])
+    return layouts([range(len(a.shape))[::-1] for a in avals])

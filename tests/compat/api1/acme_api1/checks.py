@@ -67,7 +67,9 @@ def errors_name_the_line() -> None:
     try:
         rotate(1.0)
     except TypeError as e:
-        assert "rotate takes a vector, got f32[]" in str(e) and "(" in str(e)
+        assert str(e).startswith("rotate takes a vector, got f32[]") and " at " in str(e)
+    else:
+        raise AssertionError("rotate takes a number")
 
 
 @check
