@@ -11,6 +11,7 @@ from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
 _quiet_logs()
 _refuse_jax()
 
+from .base.deprecation import deprecated as deprecated, renamed as renamed
 from .base.errors import (
     ConcretizationTypeError as ConcretizationTypeError,
     DovetailError as DovetailError,
@@ -96,7 +97,12 @@ from .ir.rewriting import (
 from .registry.configuration import config as config
 from .registry.discovery import registry as registry
 from .registry.facade_names import surface as surface
-from .registry.manifest import KERNEL_API as KERNEL_API, Manifest as Manifest, names_of as names_of
+from .registry.manifest import (
+    KERNEL_API as KERNEL_API,
+    OLDEST_KERNEL_API as OLDEST_KERNEL_API,
+    Manifest as Manifest,
+    names_of as names_of,
+)
 from .rules.dce import (
     DceRule as DceRule,
     dce_closed as dce_closed,
@@ -164,6 +170,9 @@ def _text_of(self: Jaxpr, eqn: Eqn) -> str:
     return printer.print_eqn(self, eqn)
 
 
+_OLD_NAMES: dict[str, tuple[str, str]] = {}
+"""From names that go to the new one and the version in which they go (docs/reference/stability)."""
+
 for _program in (Jaxpr, ClosedJaxpr):
     _program.__str__ = _program.__repr__ = _shown
 Jaxpr.text_of = _text_of
@@ -178,3 +187,5 @@ else:
             return _late(name)
         modules = [n for n, x in globals().items() if isinstance(x, type(_typing))]
         return [n for n in __dir__() if not n.startswith("_") and n not in modules]
+
+    __getattr__ = renamed(__name__, _OLD_NAMES, __getattr__)

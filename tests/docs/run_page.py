@@ -1,9 +1,9 @@
-"""Runs the code of a page of documentation and compares what it prints with what the page shows.
+"""Runs the code of pages of documentation and compares what it prints with what the pages show.
 
     python tests/docs/run_page.py docs/guides/add_a_primitive.md [--write]
 
-It runs in a folder of its own. ``--write`` puts what was printed into the page, where that shows
-something else. In a page's fenced blocks
+Each page runs in a folder of its own; pages that are named together share a process. ``--write``
+puts what was printed into the page, where that shows something else. In a page's fenced blocks
 
 - ``python`` is a piece of one script. A block ``text`` right behind it is what it prints, the
   exception that it ends with (``Type: message``) included: without that block it may print
@@ -203,12 +203,8 @@ def install(where: Path) -> str:
     return ""
 
 
-def main() -> int:
-    """Run the page that the command line names; 1 if it shows something else than is printed."""
-    path = Path(sys.argv[1]).resolve()
-    warnings.simplefilter("error")
-    for name in [n for n in os.environ if n.startswith("DOVETAIL_")]:
-        del os.environ[name]
+def run(path: Path) -> Page:
+    """Run a page in a folder of its own."""
     with TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
         os.chdir(folder)
@@ -216,12 +212,24 @@ def main() -> int:
         os.environ["PYTHONPATH"] = folder
         page = Page(path)
         page.run()
+        sys.path.remove(folder)
         os.chdir("/")
-    for difference in page.found:
-        print(f"{path.name}, {difference}\n")
-    if page.edits and "--write" in sys.argv:
-        path.write_text(page.edited())
-    return int(bool(page.found))
+    return page
+
+
+def main() -> int:
+    """Run the pages that the command line names; 1 if one shows something else than is printed."""
+    paths = [Path(a).resolve() for a in sys.argv[1:] if a != "--write"]
+    warnings.simplefilter("error")
+    for name in [n for n in os.environ if n.startswith("DOVETAIL_")]:
+        del os.environ[name]
+    pages = {path: run(path) for path in paths}
+    for path, page in pages.items():
+        for difference in page.found:
+            print(f"{path.name}, {difference}\n")
+        if page.edits and "--write" in sys.argv:
+            path.write_text(page.edited())
+    return int(any(page.found for page in pages.values()))
 
 
 if __name__ == "__main__":

@@ -15,16 +15,22 @@ NAMES = (
     "docs/gallery/*.md"
 )
 PAGES = sorted(p.relative_to(ROOT) for name in NAMES.split() for p in ROOT.glob(name))
+KERNEL = sorted(ROOT.glob("docs/reference/kernel/*.md"))
 
 
-def run(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(RUNNER), str(page), *options]
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(RUNNER), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "```" in (ROOT / p).read_text()], ids=str)
 def test_page(page: Path) -> None:
     done = run(ROOT / page)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pages_of_the_kernels_reference() -> None:
+    done = run(*KERNEL)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import RegistryError
 from .aside import set_aside
-from .manifest import KERNEL_API, Manifest
+from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest
 from .plugins import KERNEL_TABLES, Plugin, Registry
 
 if TYPE_CHECKING:
@@ -85,9 +85,10 @@ def _load(plugin: Plugin, ep: EntryPoint) -> str:
     if manifest.name != plugin.name:
         return f"its manifest is named {manifest.name!r}, its entry point {plugin.name!r}"
     low, high = manifest.api
-    if not low <= KERNEL_API <= high:
+    if low > KERNEL_API or high < OLDEST_KERNEL_API:
         older = "dovetail-core" if low > KERNEL_API else plugin.distribution
-        return f"works with kernel API {low} to {high}, this is {KERNEL_API}: upgrade {older}"
+        both = "" if OLDEST_KERNEL_API == KERNEL_API else f"{OLDEST_KERNEL_API} to "
+        return f"works with kernel API {low} to {high}, this is {both}{KERNEL_API}: upgrade {older}"
     plugin.manifest = manifest
     return ""
 

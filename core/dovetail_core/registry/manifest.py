@@ -8,6 +8,8 @@ from importlib import import_module
 
 KERNEL_API = 1
 """Version of the interface between kernel and plugins; a manifest names the range it works with."""
+OLDEST_KERNEL_API = 1
+"""The oldest version of the interface of which everything still works, if with warnings."""
 
 
 def _no_names() -> dict[str, str]:

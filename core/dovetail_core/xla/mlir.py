@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,51 @@ def verify(module: Any) -> None:
         _module(module).operation.verify()
     except ir.MLIRError as error:
         raise ValueError(f"the module is malformed: {error}") from error
+
+
+class InvalidFunction(ValueError):
+    """What is wrong with a function that was built: the end of a sentence about it."""
+
+
+def function_text(
+    name: str, ins: Sequence[str], outs: Sequence[str], build: Callable[..., Sequence[Any]]
+) -> str:
+    """A private function in generic text form, whose body is built with MLIR's Python bindings.
+
+    Args:
+        ins, outs: its types, as text.
+        build: ``build(insertion_point, arguments, result_types, parse_type)`` returns an `ir.Value`
+            for each result. The context, a location and the insertion point are in place.
+
+    Raises:
+        InvalidFunction: results are not such values, or the function does not verify.
+    """
+    ir, func = load("mlir.ir"), load("mlir.dialects.func")
+    with context(), ir.Location.unknown():
+        module = ir.Module.create()  # it owns what is built
+        types = [ir.Type.parse(t) for t in ins], [ir.Type.parse(t) for t in outs]
+        with ir.InsertionPoint(module.body):
+            made = func.FuncOp(name, ir.FunctionType.get(*types), visibility="private")
+        with ir.InsertionPoint(made.add_entry_block()) as place:
+            results = list(build(place, list(made.arguments), types[1], ir.Type.parse))
+            _check_results(results, types[1], ir.Value)
+            func.ReturnOp(results)
+        try:
+            module.operation.verify()
+        except ir.MLIRError as error:
+            said = " ".join(str(error).split())
+            raise InvalidFunction(f"built what is not valid: {said}. Correct it.") from None
+        return made.operation.get_asm(print_generic_op_form=True, use_local_scope=True)
+
+
+def _check_results(results: Sequence[Any], types: Sequence[Any], value: type) -> None:
+    found = [str(x.type) if isinstance(x, value) else type(x).__name__ for x in results]
+    wanted = [str(t) for t in types]
+    if found != wanted:
+        raise InvalidFunction(
+            f"returned ({', '.join(found)}), but the operation's results are "
+            f"({', '.join(wanted)}). Make it return one value per result, of that type."
+        )
 
 
 def run_passes(module: Any, pipeline: str) -> Any:

@@ -13,13 +13,38 @@ if TYPE_CHECKING:
         value_of as value_of,
     )
     from .dlpack import from_dlpack as from_dlpack
+    from .pjrt.attributes import (
+        Attribute as Attribute,
+        bool_array as bool_array,
+        boolean as boolean,
+        convolution as convolution,
+        dense_array as dense_array,
+        dictionary as dictionary,
+        enum as enum,
+        floating as floating,
+        i32 as i32,
+        i64 as i64,
+        i64_array as i64_array,
+        i64_dense as i64_dense,
+        integer as integer,
+        layouts as layouts,
+        record as record,
+        sequence as sequence,
+        string as string,
+        symbol as symbol,
+        type_attribute as type_attribute,
+    )
     from .pjrt.backend import PjrtBackend as PjrtBackend, backend_of as backend_of
+    from .pjrt.bindings import MlirFunction as MlirFunction, mlir_rule as mlir_rule
+    from .pjrt.builder import Builder as Builder
     from .pjrt.diagnostics import explain_failure as explain_failure
+    from .pjrt.emitter import Val as Val
     from .pjrt.module import (
         InPlace as InPlace,
         LoweredModule as LoweredModule,
         lower_module as lower_module,
     )
+    from .pjrt.rules import elementwise as elementwise
     from .placement import (
         asarray_on as asarray_on,
         device_put_p as device_put_p,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from dovetail_core import (
 )
 
 from ..tables import StablehloRule, stablehlo_rules
-from . import effects
+from . import bindings, calls, effects
+from .attributes import symbol
 from .emitter import Emitter, Val
 from .text import tensor_type
 
@@ -136,12 +137,56 @@ class Builder(Emitter):
         """
         return effects.host_callback(self, fun, operands, outs, name, effect, ordered)
 
+    def custom_call(
+        self,
+        target: str,
+        operands: Sequence[Val],
+        outs: Sequence[AbstractValue],
+        config: Mapping[str, Any] | None = None,
+        *,
+        effect: bool = False,
+        further: Mapping[str, Any] | None = None,
+    ) -> list[Val]:
+        """Call a foreign function that is registered with XLA; arrays are row-major.
+
+        Args:
+            target: the name under which it is registered for the platform.
+            config: its attributes (of the typed interface), made by the module ``attributes``.
+            effect: it is called even if nothing uses its results.
+            further: other attributes of the operation, or other values of those that it has.
+        """
+        return calls.custom_call(self, target, operands, outs, config or {}, effect, further or {})
+
+    def mlir(
+        self,
+        function: Callable[..., Any],
+        operands: Sequence[Val],
+        outs: Sequence[AbstractValue] | None = None,
+        **params: Any,
+    ) -> Any:
+        """What a function emits that is written with MLIR's Python bindings (``jaxlib.mlir``).
+
+        ``function(m, *values, **params)`` runs with an ``ir.Context``, a location and an insertion
+        point in place, in a function of its own (``m`` is a ``MlirFunction``), and returns a value
+        or a sequence of them; so does this. What it built is verified, becomes a private function
+        of the module, and is called.
+
+        Args:
+            outs: the types of its results; by default those of the operation.
+
+        Raises:
+            RegistryError: what it built is not valid, or its results are of other types; names the
+                function, its place and what is wrong.
+        """
+        types = self.outs if outs is None else outs
+        return bindings.splice(self, function, operands, types, params)
+
     def call(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
         """Call the private function of a program."""
         if program.jaxpr.effects and effects.has_order([program]):
             return self.inline(program, args)  # a function would not pass the clock on
         name = self.module.names.get(program) or self._write_function(program)
-        return self.op("func.call", args, list(program.out_avals), f"callee = @{name}")
+        return self.op("func.call", args, list(program.out_avals), {"callee": symbol(name)})
 
     def _write_function(self, program: ClosedJaxpr) -> str:
         """The name of a new private function for ``program``."""

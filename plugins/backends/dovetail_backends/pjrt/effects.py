@@ -16,6 +16,8 @@ import numpy as np
 from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
 from dovetail_core.xla.callbacks import TARGET, checked_callback
 
+from .attributes import integer
+from .calls import custom_call
 from .emitter import Emitter, Val
 
 CLOCK = ShapedArray((), np.int32)
@@ -66,25 +68,11 @@ def host_callback(
         return (*fun(*arrays[:-1]), arrays[-1])
 
     index = b.module.add_callback(checked_callback(call, outs, name))
-    attrs = (
-        f'call_target_name = "{TARGETS[b.platform]}", api_version = 4 : i32, '
-        f"backend_config = {{index = {index} : ui64}}, "
-        f"has_side_effect = {'true' if effect else 'false'}, "
-        f"operand_layouts = {_layouts([x.aval for x in operands])}, "
-        f"result_layouts = {_layouts(outs)}"
-    )
-    found = b.op("stablehlo.custom_call", operands, list(outs), attrs)
+    config = {"index": integer(index, np.uint64)}
+    found = custom_call(b, TARGETS[b.platform], operands, outs, config, effect, {})
     if ordered:
         *found, b.clock = found
     return found
-
-
-def _layouts(avals: Sequence[Any]) -> str:
-    def one(rank: int) -> str:
-        minor = list(range(rank))[::-1]
-        return f"dense<{minor if rank else ''}> : tensor<{rank}xindex>"
-
-    return f"[{', '.join(one(len(a.shape)) for a in avals)}]"
 
 
 def case(b: Emitter, index: Val, branches: Sequence[Body], outs: Sequence[Any]) -> list[Val]:

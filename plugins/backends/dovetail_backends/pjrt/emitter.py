@@ -6,14 +6,15 @@ no MLIR bindings at all, and the C++ parser reads it as part of compiling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 
-from .text import dense, i64_array, tensor_type
+from .attributes import i64_array, spelled
+from .text import dense, tensor_type
 
 
 class Val:
@@ -34,7 +35,8 @@ class ModuleText:
     """A module that is being written.
 
     Attributes:
-        functions: the text of its private functions. ``names``: theirs, by program.
+        functions: the text of its private functions. ``names``: theirs, by program. ``spliced``:
+            those of functions that were written with MLIR's bindings, by their text.
         annotated: whether a comment above the lines of each operation says where it comes from.
     """
 
@@ -44,6 +46,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[ClosedJaxpr, str] = {}
+        self.spliced: dict[str, str] = {}
         self._used: set[str] = {"main"}
 
     def add_callback(self, fun: Callable[..., Any]) -> int:
@@ -93,24 +96,27 @@ class Emitter:
         name: str,
         operands: Sequence[Val],
         out: Any,
-        attrs: str = "",
+        attrs: str | Mapping[str, Any] = "",
         regions: Sequence[str] = (),
-        notes: str = "",
+        notes: str | Mapping[str, Any] = "",
     ) -> Any:
         """Emit an operation.
 
         Args:
             out: its result type (returns a ``Val``), or a sequence of types (returns a list).
-            attrs: properties, as ``"dimension = 0 : i64, is_stable = true"``.
+            attrs: its attributes by name (see the module ``attributes``), or their text, as
+                ``"dimension = 0 : i64, is_stable = true"``.
             regions: from :meth:`region`.
             notes: attributes that are not the operation's own, as ``mhlo.frontend_attributes``.
         """
         args = ", ".join([x.name for x in operands])
         types = ", ".join([x.type for x in operands])
+        if not isinstance(attrs, str):
+            attrs = spelled(attrs)
         props = f" <{{{attrs}}}>" if attrs else ""
         body = f" ({', '.join(regions)})" if regions else ""
         if notes:
-            body += f" {{{notes}}}"
+            body += f" {{{notes if isinstance(notes, str) else spelled(notes)}}}"
         self._count = n = self._count + 1
         if isinstance(out, (list, tuple)):
             return self._multiple(n, f'"{name}"({args}){props}{body} : ({types})', out)  # type: ignore[arg-type]

@@ -1,8 +1,7 @@
-"""Spelling types, attributes and constants in MLIR's text form."""
+"""Spelling types and constants in MLIR's text form."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -47,23 +46,6 @@ def tensor_type(aval: AbstractValue) -> str:
     return found
 
 
-def i64_array(values: Sequence[int]) -> str:
-    """``array<i64: 0, 1>``."""
-    return f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>"
-
-
-def bool_array(values: Sequence[bool]) -> str:
-    """``array<i1: true, false>``."""
-    return f"array<i1: {', '.join('true' if v else 'false' for v in values)}>"
-
-
-def i64_dense(values: Any) -> str:
-    """``dense<[[0, 1]]> : tensor<1x2xi64>`` for a (nested) sequence of integers."""
-    array = np.asarray(values, np.int64)
-    dims = "".join(f"{d}x" for d in array.shape)
-    return f"dense<{array.tolist() if array.size else ''}> : tensor<{dims}i64>"
-
-
 def dense(value: np.ndarray[Any, Any]) -> str:
     """``dense<...>`` without its type: a splat where all elements are equal, else raw bytes.
 
@@ -74,18 +56,19 @@ def dense(value: np.ndarray[Any, Any]) -> str:
         return "dense<>"
     first = flat[0]
     if flat.size == 1 or flat.tobytes() == np.full_like(flat, first).tobytes():
-        return f"dense<{_element(first)}>"
+        return f"dense<{element_of(first)}>"
     return f'dense<"0x{np.ascontiguousarray(flat).tobytes().hex().upper()}">'
 
 
-def _element(x: Any) -> str:
+def element_of(x: Any) -> str:
+    """A NumPy scalar in MLIR's spelling; floating-point numbers as their bits."""
     kind = x.dtype.kind
     if kind == "b":
         return "true" if x else "false"
     if kind in "iu":
         return str(int(x))
     if kind == "c":
-        return f"({_element(x.real)}, {_element(x.imag)})"
+        return f"({element_of(x.real)}, {element_of(x.imag)})"
     if x.dtype.name in ("int4", "uint4", "int2", "uint2"):
         return str(int(x))
     bits = x.tobytes()[::-1].hex().upper()

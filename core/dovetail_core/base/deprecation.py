@@ -1,0 +1,41 @@
+"""Saying that something of an interface goes, when, and what to use instead."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def deprecated(what: str, instead: str, goes: str, stacklevel: int = 2) -> None:
+    """Warn that ``what`` goes, for at least one version before it does.
+
+    Args:
+        what: as its user knows it: ``"dovetail_acme.cost"``, ``"jit(f, device=...)"``.
+        instead: what to write in its place.
+        goes: the version in which it goes: ``"dovetail-acme 2.0"``.
+        stacklevel: 2 names the caller of the function that calls this one as the place.
+    """
+    text = f"{what} is deprecated and goes in {goes}. Use {instead} instead."
+    warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
+
+
+def renamed(
+    module: str, names: Mapping[str, tuple[str, str]], get: Callable[[str], Any]
+) -> Callable[[str], Any]:
+    """A module's ``__getattr__`` that knows old names of its names, and warns who uses one.
+
+    Args:
+        names: from old names to the new one and the version in which the old one goes.
+        get: the module's ``__getattr__`` for all other names.
+    """
+
+    def get_renamed(name: str) -> Any:
+        if name not in names:
+            return get(name)
+        new, goes = names[name]
+        deprecated(f"{module}.{name}", f"{module}.{new}", goes)
+        return getattr(sys.modules[module], new)
+
+    return get_renamed

@@ -1,0 +1,167 @@
+"""Attributes of operations, spelt as MLIR wants them, so that rules need not write its text.
+
+An operation's attributes are a dictionary from names to what is made here; booleans and strings
+may stand for themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import AbstractValue, ShapedArray
+
+from .text import dense, element_of, element_type, tensor_type
+
+
+class Attribute(str):
+    """The text of an attribute, with its type."""
+
+    __slots__ = ()
+
+
+def boolean(value: bool) -> Attribute:
+    """``true`` or ``false``."""
+    return Attribute("true" if value else "false")
+
+
+def string(text: str) -> Attribute:
+    """``"text"``, with what MLIR cannot have between quotes escaped."""
+    plain = (chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in text.encode())
+    return Attribute(f'"{"".join(plain)}"')
+
+
+def integer(value: int, dtype: Any = np.int64) -> Attribute:
+    """``3 : i64``, or of another integer type: ``integer(3, "uint8")``."""
+    return Attribute(f"{int(value)} : {element_type(np.dtype(dtype))}")
+
+
+def i32(value: int) -> Attribute:
+    """``3 : i32``."""
+    return Attribute(f"{int(value)} : i32")
+
+
+def i64(value: int) -> Attribute:
+    """``3 : i64``."""
+    return Attribute(f"{int(value)} : i64")
+
+
+def floating(value: float, dtype: Any = np.float32) -> Attribute:
+    """A number of a floating-point type, written as its bits: ``0x3F800000 : f32``."""
+    number = np.asarray(value, dtype)[()]
+    return Attribute(f"{element_of(number)} : {element_type(number.dtype)}")
+
+
+def i64_array(values: Sequence[int]) -> Attribute:
+    """``array<i64: 0, 1>``."""
+    return Attribute(f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>")
+
+
+def bool_array(values: Sequence[bool]) -> Attribute:
+    """``array<i1: true, false>``."""
+    words = ", ".join("true" if v else "false" for v in values)
+    return Attribute(f"array<i1: {words}>" if words else "array<i1>")
+
+
+def i64_dense(values: Any) -> Attribute:
+    """``dense<[[0, 1]]> : tensor<1x2xi64>`` for a (nested) sequence of integers."""
+    array = np.asarray(values, np.int64)
+    dims = "".join(f"{d}x" for d in array.shape)
+    return Attribute(f"dense<{array.tolist() if array.size else ''}> : tensor<{dims}i64>")
+
+
+def dense_array(value: Any) -> Attribute:
+    """``dense<...> : tensor<...>`` for an array of any element type, each element to the bit."""
+    array = np.asarray(value)
+    text = dense(array)
+    if array.dtype == np.bool_ and '"' in text:  # raw bytes of i1 depend on MLIR's version
+        text = f"dense<{json.dumps(array.tolist())}>"
+    return Attribute(f"{text} : {tensor_type(ShapedArray(array.shape, array.dtype))}")
+
+
+def sequence(values: Sequence[Any]) -> Attribute:
+    """``[...]`` of other attributes."""
+    return Attribute(f"[{', '.join(_spell('an element of a sequence', v) for v in values)}]")
+
+
+def dictionary(entries: Mapping[str, Any]) -> Attribute:
+    """``{name = ...}`` of other attributes, as the ``backend_config`` of a custom call."""
+    return Attribute(f"{{{spelled(entries)}}}")
+
+
+def enum(name: str, value: str, dialect: str = "stablehlo") -> Attribute:
+    """``#stablehlo<comparison_direction LT>`` is ``enum("comparison_direction", "LT")``."""
+    return Attribute(f"#{dialect}<{name} {value}>")
+
+
+def record(name: str, fields: Mapping[str, Any], dialect: str = "stablehlo") -> Attribute:
+    """``#stablehlo.dot<lhs_contracting_dimensions = [1], ...>``: fields are integers, sequences of
+    them, booleans, or other attributes."""
+    words = ", ".join(f"{k} = {_field(v)}" for k, v in fields.items())
+    return Attribute(f"#{dialect}.{name}<{words}>")
+
+
+def convolution(
+    lhs: Sequence[str | int], rhs: Sequence[str | int], out: Sequence[str | int]
+) -> Attribute:
+    """``#stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>``: what each axis is."""
+    x, y, z = (f"[{', '.join(map(str, axes))}]" for axes in (lhs, rhs, out))
+    return Attribute(f"#stablehlo.conv<{x}x{y}->{z}>")
+
+
+def layouts(orders: Sequence[Sequence[int]]) -> Attribute:
+    """The ``operand_layouts`` of a custom call: of each array its axes, the fastest one first."""
+    return sequence([_index(order) for order in orders])
+
+
+def _index(order: Sequence[int]) -> Attribute:
+    return Attribute(f"dense<{list(order) or ''}> : tensor<{len(order)}xindex>")
+
+
+def symbol(name: str) -> Attribute:
+    """``@name``: a function of the module."""
+    return Attribute(f"@{name}")
+
+
+def type_attribute(aval: AbstractValue) -> Attribute:
+    """``tensor<3xf32>``: a type as an attribute."""
+    return Attribute(tensor_type(aval))
+
+
+def spelled(attributes: Mapping[str, Any]) -> str:
+    """``a = 1 : i64, b = true``: attributes in the text of an operation.
+
+    Raises:
+        TypeError: a value could be of several types, as a number; names the attribute.
+    """
+    spelt = {k: _spell(f"attribute {k!r}", v) for k, v in attributes.items()}
+    return ", ".join([f"{_name(k)} = {text}" for k, text in spelt.items()])
+
+
+def _name(name: str) -> str:
+    return name if name.replace(".", "").replace("_", "").isalnum() else string(name)
+
+
+def _spell(what: str, value: Any) -> str:
+    if isinstance(value, Attribute):
+        return value
+    if isinstance(value, str):
+        return string(value)
+    if isinstance(value, (bool, np.bool_)):
+        return boolean(bool(value))
+    raise TypeError(
+        f"{what} is {value!r}, of type {type(value).__name__}, which can be spelt in several ways. "
+        "Say which: i64(...), floating(...), i64_array(...), dense_array(...), or another function "
+        "of dovetail_backends.pjrt.attributes."
+    )
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(str, value))}]"  # type: ignore[arg-type]
+    if isinstance(value, (bool, np.bool_, str)):
+        return _spell("a field", value)
+    return str(value)

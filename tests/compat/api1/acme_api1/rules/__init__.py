@@ -1,0 +1,1 @@
+"""Rules, a module for each table."""
