@@ -12,7 +12,7 @@ import dovetail_core.tree.util as tree
 import dovetail_numpy as dnp
 from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
-from dovetail_core import EVAL, run_under, typeof
+from dovetail_core import EVAL, UnexpectedTracerError, run_under, typeof
 
 from .coloring import color
 from .pattern import sparsity
@@ -29,14 +29,13 @@ class SparseMatrix:
 
     def dense(self) -> Any:
         """The matrix as an array."""
-        zeros = dnp.zeros(self.shape, typeof(self.values).dtype)
-        return zeros.at[self.rows, self.columns].set(self.values)
+        return dnp.zeros(self.shape, self.values.dtype).at[self.rows, self.columns].set(self.values)
 
 
 tree.register_pytree_node(
     SparseMatrix,
     lambda m: ((m.values, m.rows, m.columns), m.shape),
-    lambda shape, children: SparseMatrix(*children, shape),
+    lambda shape, children: SparseMatrix(children[0], children[1], children[2], shape),
 )
 
 
@@ -57,19 +56,18 @@ def sparse_jacobian(
     """
 
     def jacobian(x: Any) -> SparseMatrix:
-        found = run_under(EVAL, sparsity(f), x) if pattern is None else pattern
-        entries = np.asarray(found)
+        entries = np.asarray(_pattern(f, x) if pattern is None else pattern)
         columns, lines = color(entries), color(entries.T)
         forward = columns.max(initial=-1) <= lines.max(initial=-1)
-        at = np.nonzero(entries)
+        rows, places = np.nonzero(entries)
         flat, point = _flattened(f, x)
         if forward:
             sums = vmap(lambda t: jvp(flat, (point,), (t,))[1])(_seeds(columns, point))
-            values = sums[columns[at[1]], at[0]]
+            values = sums[columns[places], rows]
         else:
             y, pullback = vjp(flat, point)
-            values = vmap(lambda t: pullback(t)[0])(_seeds(lines, y))[lines[at[0]], at[1]]
-        return SparseMatrix(values, *at, entries.shape)
+            values = vmap(lambda t: pullback(t)[0])(_seeds(lines, y))[lines[rows], places]
+        return SparseMatrix(values, rows, places, (len(lines), len(columns)))
 
     return jacobian
 
@@ -86,10 +84,23 @@ def sparse_hessian(
     return sparse_jacobian(grad(f), pattern=pattern)
 
 
+def _pattern(f: Callable[[Any], Any], x: Any) -> Any:
+    """The pattern, at once: it depends on the type of ``x`` only."""
+    try:
+        return run_under(EVAL, sparsity(f), x)
+    except UnexpectedTracerError as e:
+        e.add_note(
+            "sparse_jacobian needs the pattern while it is traced, and the function closes over a "
+            "value that is not known yet. Find the pattern before, by sparsity(f)(x), and give it "
+            "as pattern=."
+        )
+        raise
+
+
 def _seeds(colors: Any, like: Any) -> Any:
     """Per colour the sum of the unit vectors of that colour."""
     each = np.arange(colors.max(initial=-1) + 1)
-    return dnp.asarray(each[:, None] == colors, typeof(like).dtype)
+    return dnp.asarray(each[:, None] == colors, like.dtype)
 
 
 def _flattened(f: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:

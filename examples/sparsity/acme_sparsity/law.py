@@ -20,20 +20,22 @@ def _real(aval: Any) -> bool:
 
 
 def _differentiable(sample: Sample) -> bool:
-    return any(_real(aval) and aval.size for aval in sample.avals)
+    avals: tuple[Any, ...] = sample.avals
+    return any(_real(aval) and aval.size for aval in avals)
 
 
 @law("pattern", without=("extreme", "random", "empty"), applies=_differentiable)
 def pattern_law(sample: Sample) -> None:
     """Tangents of unit vectors, for the first real operand alone and for all together."""
-    lifted = [i for i, aval in enumerate(sample.avals) if _real(aval)]
+    avals: tuple[Any, ...] = sample.avals
+    lifted = [i for i, aval in enumerate(avals) if _real(aval)]
     for chosen in [lifted[:1], lifted] if len(lifted) > 1 else [lifted]:
         _try(sample, chosen)
 
 
 def _try(sample: Sample, chosen: list[int]) -> None:
-    args = [np.asarray(x, aval.dtype) for x, aval in zip(sample.args, sample.avals)]
-    xs, avals = [args[i] for i in chosen], [sample.avals[i] for i in chosen]
+    avals: list[Any] = [sample.avals[i] for i in chosen]
+    xs = [np.asarray(sample.args[i], aval.dtype) for i, aval in zip(chosen, avals)]
 
     def f(*some: Any) -> list[Any]:
         operands = dict(enumerate(sample.args)) | dict(zip(chosen, some))

@@ -85,7 +85,8 @@ class PatternCarrier(Carrier[Dependence, Any]):
     def value(self, arrays: Sequence[Any], structure: Any, depth: int) -> Dependence:
         if structure is None:
             return self.pure(arrays[0])
-        return Dependence(ShapedArray(typeof(arrays[0]).shape[:-1], *structure), None, arrays[0])
+        aval: Any = typeof(arrays[0])
+        return Dependence(ShapedArray(aval.shape[:-1], *structure), None, arrays[0])
 
     def known(self, value: Dependence) -> Any:
         return value.array
@@ -102,7 +103,7 @@ class PatternCarrier(Carrier[Dependence, Any]):
         """What depends on all that these masks (of the shape of ``aval``, or scalars') say."""
         found = self.empty(aval)
         for mask in masks:
-            if typeof(mask).shape != typeof(found).shape:
+            if typeof(mask) is not typeof(found):
                 for axis, size in enumerate(aval.shape):
                     mask = algebra().broadcast(mask, size, axis)
             found = algebra().max(found, mask)

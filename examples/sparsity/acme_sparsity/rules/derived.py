@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import dovetail_lax as lax
 from dovetail_ad import jvp
 from dovetail_core import Primitive, derive, is_inexact, lift_call
 

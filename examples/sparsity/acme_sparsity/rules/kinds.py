@@ -16,6 +16,11 @@ Params = dict[str, Any]
 Masks = Callable[[PatternCarrier, Primitive, Args, Params], Sequence[Any]]
 
 
+def types(primitive: Primitive, args: Args, params: Params) -> Sequence[Any]:
+    """The types of the results."""
+    return primitive.infer(tuple([a.aval for a in args]), params).avals
+
+
 def applied(
     masks: Masks, carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params
 ) -> Any:
@@ -23,7 +28,7 @@ def applied(
 
     What is no number, or an integer, has no derivative.
     """
-    avals: Sequence[Any] = primitive.infer(tuple([a.aval for a in args]), params).avals
+    avals = types(primitive, args, params)
     if any(is_inexact(aval.dtype) for aval in avals):
         found = masks(carrier, primitive, args, params)
     else:
@@ -48,7 +53,7 @@ def nonzero(x: Any) -> Any:
 
 def nothing(carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params) -> list[Any]:
     """No derivative."""
-    avals: Sequence[Any] = primitive.infer(tuple([a.aval for a in args]), params).avals
+    avals = types(primitive, args, params)
     return [carrier.empty(aval) for aval in avals]
 
 
@@ -61,7 +66,7 @@ def everything(
         for i in varying(args)
         if i not in primitive.traits.constant
     ]
-    avals: Sequence[Any] = primitive.infer(tuple([a.aval for a in args]), params).avals
+    avals = types(primitive, args, params)
     return [carrier.union(masks, aval) for aval in avals]
 
 
@@ -70,7 +75,7 @@ def elementwise(
 ) -> list[Any]:
     """Each element depends on the operands' in its place."""
     masks = [args[i].mask for i in varying(args) if i not in primitive.traits.constant]
-    (aval,) = primitive.infer(tuple([a.aval for a in args]), params).avals
+    (aval,) = types(primitive, args, params)
     return [carrier.union(masks, aval)]
 
 

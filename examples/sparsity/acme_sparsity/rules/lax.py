@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-import dovetail_lax.primitives  # noqa: F401 - defines the primitives
+import dovetail_lax.primitives
 from dovetail_core import Primitive, algebra, primitives
 
 from ..pattern import Dependence, PatternCarrier, pattern_rules
-from .kinds import Args, Params, counted, everything, like, nonzero, nothing, rule_of, varying
-
-
-def _set(names: str, masks: Masks) -> None:
-    for name in names.split():
-        primitive = primitives()[name]
-        pattern_rules.set(primitive, rule_of(primitive, masks))
+from .kinds import (
+    Args,
+    Params,
+    counted,
+    everything,
+    like,
+    nonzero,
+    nothing,
+    rule_of,
+    types,
+    varying,
+)
 
 
 def _products(
     carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params
-) -> list[Any]:
+) -> Sequence[Any]:
     """A product depends on a factor where the other one is not known to be zero."""
     found: list[Any] = []
     for i in varying(args):
@@ -31,11 +37,13 @@ def _products(
             factor = algebra().convert(nonzero(other.array), other.aval)
         pair[1 - i] = carrier.pure(factor)
         found += counted(carrier, primitive, pair, params)
-    (aval,) = primitive.infer(tuple([a.aval for a in args]), params).avals
+    (aval,) = types(primitive, args, params)
     return [carrier.union(found, aval)]
 
 
-def _gather(carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params) -> list[Any]:
+def _gather(
+    carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params
+) -> Sequence[Any]:
     """What is outside is filled with a constant."""
     if varying(args) != [0]:
         return everything(carrier, primitive, args, params)
@@ -44,7 +52,7 @@ def _gather(carrier: PatternCarrier, primitive: Primitive, args: Args, params: P
 
 def _scatter(
     carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params
-) -> list[Any]:
+) -> Sequence[Any]:
     """An element depends on itself and on the updates that come to it."""
     if 1 in varying(args):
         return everything(carrier, primitive, args, params)
@@ -52,7 +60,9 @@ def _scatter(
     return like(other)(carrier, primitive, args, params)
 
 
-def _sort(carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params) -> list[Any]:
+def _sort(
+    carrier: PatternCarrier, primitive: Primitive, args: Args, params: Params
+) -> Sequence[Any]:
     """Any element along the axis may come to any place of it."""
     axis = params["dimension"]
 
