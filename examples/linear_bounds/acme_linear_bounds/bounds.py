@@ -16,6 +16,7 @@ import dovetail_lax as lax
 from dovetail_core import (
     Carrier,
     LiftTrace,
+    MissingRule,
     RuleTable,
     ShapedArray,
     algebra,
@@ -27,6 +28,11 @@ from dovetail_core import (
 )
 
 
+def aval_of(x: Any) -> Any:
+    """The type of an array."""
+    return typeof(x)
+
+
 class Affine(NamedTuple):
     """``sum(slope * t) + offset``: the slopes of an element are along the last axis."""
 
@@ -35,13 +41,14 @@ class Affine(NamedTuple):
 
     def reach(self, sign: int) -> Any:
         """The least (``sign`` -1) or the greatest (+1) value over the cube."""
-        size = algebra().sum(lax.abs(self.slope), (len(_aval(self.offset).shape),))
+        size = algebra().sum(lax.abs(self.slope), (len(aval_of(self.offset).shape),))
         return lax.add(self.offset, size) if sign > 0 else lax.sub(self.offset, size)
 
     def where(self, condition: Any, other: Affine) -> Affine:
         """This one where ``condition``, else the other, element by element."""
         select = algebra().select
-        return Affine(*(select(condition, b, a) for a, b in zip(self, other)))
+        slope = select(condition, other.slope, self.slope)
+        return Affine(slope, select(condition, other.offset, self.offset))
 
 
 class Bounds(NamedTuple):
@@ -107,7 +114,8 @@ class BoundsCarrier(Carrier[Bounds, int]):
     def value(self, arrays: Sequence[Any], structure: int, depth: int) -> Bounds:
         if len(arrays) < 6:
             return Bounds(arrays[0], arrays[-1])
-        return Bounds(*arrays[:2], Affine(*arrays[2:4]), Affine(*arrays[4:]))
+        low, high, *lines = arrays
+        return Bounds(low, high, Affine(*lines[:2]), Affine(*lines[2:]))
 
     def known(self, value: Bounds) -> Any:
         return value.low if value.known else None
@@ -119,19 +127,25 @@ class BoundsCarrier(Carrier[Bounds, int]):
 
     def constant(self, x: Any) -> Affine:
         """The affine function that is ``x`` everywhere."""
-        aval = _aval(x).strong()
+        aval = aval_of(x).strong()
         slope = algebra().full(ShapedArray((*aval.shape, self.n), aval.dtype), 0)
         return Affine(slope, algebra().convert(x, aval))
 
     def bounds(self, low: Any, high: Any, below: Affine | None = None, above: Any = None) -> Bounds:
         """The tightest that follows: numbers from affine functions, and where one of these is not
         finite the number instead."""
-        if not is_inexact(_aval(low).dtype):
+        kind = aval_of(low)
+        if getattr(kind.dtype, "kind", "c") == "c":
+            raise MissingRule(
+                f"linear_bounds: a value of type {kind.str_short()} has no bounds, for such values "
+                f"have no order{describe_source(current_source())}. Take bounds of its parts."
+            )
+        if not is_inexact(kind.dtype):
             return Bounds(low, high)
         ends: list[Any] = []
         for sign, number, given in ((-1, low, below), (1, high, above)):
             line = self.constant(number) if given is None else given
-            reach = algebra().convert(line.reach(sign), _aval(number))
+            reach = algebra().convert(line.reach(sign), aval_of(number))
             better = lax.gt(reach, number) if sign < 0 else lax.lt(reach, number)
             better = lax.bitwise_or(better, lax.ne(number, number))
             number = algebra().select(better, number, reach)
@@ -147,7 +161,7 @@ class BoundsCarrier(Carrier[Bounds, int]):
         for case in cases[1:]:
             hull = [algebra().min(hull[0], case.low), algebra().max(hull[1], case.high)]
         ends = [select(sure, h, pick(index.low, [c[i] for c in cases])) for i, h in enumerate(hull)]
-        if not is_inexact(_aval(hull[0]).dtype):
+        if not is_inexact(aval_of(hull[0]).dtype):
             return Bounds(*ends)
         lines: list[Affine] = []
         for sign, number in zip((-1, 1), ends):
@@ -186,7 +200,7 @@ def linear_bounds(f: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
         if structure != other:
             differences = "; ".join(tree.tree_differences(structure, other))
             raise TypeError(f"linear_bounds: low and high must have one structure: {differences}")
-        carrier = BoundsCarrier(sum(_aval(x).size for x in lows))
+        carrier = BoundsCarrier(sum(aval_of(x).size for x in lows))
         found: list[Any] = []
 
         def flat(*leaves: Any) -> list[Any]:
@@ -205,7 +219,7 @@ def _inputs(carrier: BoundsCarrier, lows: list[Any], highs: list[Any]) -> list[B
     values: list[Bounds] = []
     start = 0
     for low, high in zip(lows, highs):
-        a, b = _aval(low).strong(), _aval(high).strong()
+        a, b = aval_of(low).strong(), aval_of(high).strong()
         if a is not b or not is_inexact(a.dtype) or a.dtype.kind == "c":
             raise TypeError(
                 f"linear_bounds: low has type {a.str_short()} and high {b.str_short()}; they are "
@@ -221,7 +235,3 @@ def _inputs(carrier: BoundsCarrier, lows: list[Any], highs: list[Any]) -> list[B
         values.append(Bounds(low, high, line, line))
         start += a.size
     return values
-
-
-def _aval(x: Any) -> Any:
-    return typeof(x)

@@ -8,9 +8,9 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_lax.primitives
 from dovetail_ad import jvp
-from dovetail_core import algebra, lift_call, primitives, typeof
+from dovetail_core import Primitive, algebra, lift_call, primitives, typeof
 
-from ..bounds import Affine, Bounds, BoundsCarrier, affine_rules
+from ..bounds import Affine, Bounds, BoundsCarrier, affine_rules, aval_of
 from .derived import Args, Params, uncertain
 
 Function = Callable[[Any], Any]
@@ -62,8 +62,8 @@ def concave(f: Function, low: Any, high: Any) -> tuple[Line, Line]:
 
 def choose(condition: Any, yes: tuple[Line, Line], no: tuple[Line, Line]) -> tuple[Line, Line]:
     """Lines by element."""
-    picked = [tuple(lax.select(condition, a, b) for a, b in zip(x, y)) for x, y in zip(yes, no)]
-    return picked[0], picked[1]
+    picked = [lax.select(condition, a, b) for x, y in zip(yes, no) for a, b in zip(x, y)]
+    return (picked[0], picked[1]), (picked[2], picked[3])
 
 
 def roof(f: Function, low: Any, high: Any) -> Line:
@@ -106,13 +106,21 @@ def flexed(f: Function, low: Any, high: Any) -> tuple[Line, Line]:
     return choose(lax.le(high, full(low, 0)), concave(f, low, high), found)
 
 
+def wave(f: Function, low: Any, high: Any) -> tuple[Line, Line]:
+    """Of a function with a second derivative from -1 to 1: a parabola is farther from its chord."""
+    slope, offset = chord(f, low, high)
+    run = lax.sub(high, low)
+    far = lax.mul(full(run, 0.125), lax.mul(run, run))
+    return (slope, lax.sub(offset, far)), (slope, lax.add(offset, far))
+
+
 def composed(carrier: BoundsCarrier, x: Bounds, lines: tuple[Line, Line], numbers: Any) -> Bounds:
     """Bounds of a function that is between two lines, of a value with bounds."""
     outs: list[Affine] = []
     for sign, (slope, offset) in zip((-1, 1), lines):
         rises = lax.ge(slope, full(slope, 0))
         own = carrier.affine(x, sign).where(rises, carrier.affine(x, -sign))
-        steep = algebra().broadcast(slope, carrier.n, len(typeof(slope).shape))
+        steep = algebra().broadcast(slope, carrier.n, len(aval_of(slope).shape))
         outs.append(Affine(lax.mul(steep, own.slope), lax.add(lax.mul(slope, own.offset), offset)))
     return carrier.bounds(*numbers, *outs)
 
@@ -120,37 +128,36 @@ def composed(carrier: BoundsCarrier, x: Bounds, lines: tuple[Line, Line], number
 def curve(
     carrier: BoundsCarrier, x: Bounds, f: Function, shape: Callable[..., Any], trend: str
 ) -> Bounds:
-    """Bounds of ``f``, of a shape that gives lines, and that rises, falls, or is least at zero."""
+    """Bounds of ``f``, between lines of its shape; ``trend`` says what follows from the ends."""
     low, high = x.low, x.high
     first, last = f(low), f(high)
     if trend == "least at zero":
         least = f(lax.clamp(low, full(low, 0), high))
         numbers = least, algebra().max(first, last)
+    elif trend == "waves":
+        numbers = full(low, -1), full(low, 1)
     else:
         numbers = (first, last) if trend == "rises" else (last, first)
     return composed(carrier, x, shape(f, low, high), numbers)
 
 
-for names, shape, trend in (
+def _register(primitive: Primitive, shape: Callable[..., Any], trend: str) -> None:
+    @affine_rules.register(primitive)
+    def _rule(carrier: BoundsCarrier, args: Args, params: Params) -> Bounds:
+        return curve(carrier, args[0], lambda x: primitive.bind(x, **params), shape, trend)
+
+
+for _names, _shape, _trend in (
     ("exp exp2 expm1", convex, "rises"),
     ("log log1p sqrt", concave, "rises"),
     ("rsqrt", convex, "falls"),
     ("abs square cosh", convex, "least at zero"),
     ("tanh logistic erf atan asinh", s_shaped, "rises"),
     ("sinh", flexed, "rises"),
+    ("sin cos", wave, "waves"),
 ):
-    for name in names.split():
-
-        @affine_rules.register(primitives()[name])
-        def _(
-            carrier: BoundsCarrier,
-            args: Args,
-            params: Params,
-            primitive: Any = primitives()[name],
-            shape: Any = shape,
-            trend: str = trend,
-        ) -> Bounds:
-            return curve(carrier, args[0], lambda x: primitive.bind(x, **params), shape, trend)
+    for _name in _names.split():
+        _register(primitives()[_name], _shape, _trend)
 
 
 @affine_rules.register(lax.integer_pow_p)
@@ -177,7 +184,7 @@ def reciprocal(carrier: BoundsCarrier, y: Bounds) -> Bounds:
     return composed(carrier, y, choose(touches, (level, level), lines), numbers)
 
 
-def _extremum(primitive: Any, shape: Callable[..., Any]) -> None:
+def _extremum(primitive: Primitive, shape: Callable[..., Any]) -> None:
     """The greater (or lesser) of two is convex (concave) in each: y + max(x - y, 0)."""
 
     @affine_rules.register(primitive)
@@ -185,14 +192,15 @@ def _extremum(primitive: Any, shape: Callable[..., Any]) -> None:
         lifted = uncertain(args)
         if len(lifted) == 1:
             x, other = args[lifted[0]], args[1 - lifted[0]].low
-            if typeof(x.low).shape == typeof(primitive.bind(x.low, other)).shape:
+            if aval_of(x.low).shape == aval_of(primitive.bind(x.low, other)).shape:
                 return curve(carrier, x, lambda v: primitive.bind(v, other), shape, "rises")
             return NotImplemented
-        numbers = [primitive.bind(args[0][i], args[1][i]) for i in (0, 1)]
+        low = primitive.bind(args[0].low, args[1].low)
+        high = primitive.bind(args[0].high, args[1].high)
         around = lift_call(
             carrier, lambda x, y: lax.add(y, primitive.bind(lax.sub(x, y), full(x, 0))), args
         )
-        return carrier.bounds(*numbers, around.below, around.above)
+        return carrier.bounds(low, high, around.below, around.above)
 
 
 _extremum(lax.max_p, convex)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Primitive, is_inexact, lift_call, typeof
+from dovetail_core import Primitive, is_inexact, lift_call
 
-from ..bounds import Bounds, BoundsCarrier, affine_rules
+from ..bounds import Bounds, BoundsCarrier, affine_rules, aval_of
 from .curves import full
 from .derived import Args, Params, is_real, linear, monotone
 
@@ -17,14 +17,11 @@ def _order(primitive: Primitive, strict: bool, swapped: bool) -> None:
 
     @affine_rules.register(primitive)
     def _rule(carrier: BoundsCarrier, args: Args, params: Params) -> Any:
-        if not all(map(is_real, args)):
-            return NotImplemented
-        ordered = args[::-1] if swapped else args
-        d = lift_call(carrier, lax.sub, ordered)
-        zero = full(d.low, 0)
-        if strict:
-            return Bounds(lax.lt(d.high, zero), lax.bitwise_not(lax.ge(d.low, zero)))
-        return Bounds(lax.le(d.high, zero), lax.bitwise_not(lax.gt(d.low, zero)))
+        x, y = args[::-1] if swapped else args
+        yes, no = (lax.lt, lax.le) if strict else (lax.le, lax.lt)
+        if is_real(x):
+            x, y = lift_call(carrier, lax.sub, [x, y]), Bounds(full(x.low, 0), full(x.low, 0))
+        return Bounds(yes(x.high, y.low), lax.bitwise_not(no(y.high, x.low)))
 
 
 _order(lax.lt_p, True, False)
@@ -36,7 +33,7 @@ _order(lax.ge_p, False, True)
 def _logical(primitive: Primitive, signs: str) -> None:
     @affine_rules.register(primitive)
     def _rule(carrier: BoundsCarrier, args: Args, params: Params) -> Any:
-        if any(typeof(a.low).dtype.kind != "b" for a in args):
+        if any(aval_of(a.low).dtype.kind != "b" for a in args):
             return NotImplemented
         return monotone(carrier, primitive, args, params, signs)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import Primitive, algebra, typeof
+from dovetail_core import Primitive, algebra
 
 from ..bounds import Affine, Bounds, BoundsCarrier, affine_rules
 from .curves import convex, curve, full, reciprocal

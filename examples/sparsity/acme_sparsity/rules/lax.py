@@ -56,8 +56,7 @@ def _scatter(
     """An element depends on itself and on the updates that come to it."""
     if 1 in varying(args):
         return everything(carrier, primitive, args, params)
-    other = lax.scatter_p if primitive is lax.scatter_p else lax.scatter_add_p
-    return like(other)(carrier, primitive, args, params)
+    return like(lax.scatter_add_p)(carrier, primitive, args, params)
 
 
 def _sort(
@@ -80,7 +79,7 @@ for names, masks in {
     "reduce_window_max reduce_window_min": like(primitives()["reduce_window_sum"]),
     "mul dot_general conv_general_dilated": _products,
     "gather": _gather,
-    "scatter scatter_add scatter_sub scatter_mul scatter_min scatter_max": _scatter,
+    "scatter_sub scatter_mul scatter_min scatter_max": _scatter,
     "sort": _sort,
 }.items():
     for name in names.split():
