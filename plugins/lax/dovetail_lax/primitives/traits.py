@@ -15,6 +15,7 @@ RISING = """
     add max min exp exp2 expm1 log log1p logistic sqrt cbrt tanh sinh asinh acosh atan asin atanh
     erf erf_inv floor ceil round sign clamp reduce_sum reduce_max reduce_min cumsum cummax cummin
     cumlogsumexp reduce_window_sum reduce_window_max reduce_window_min concatenate stack pad
+    optimization_barrier
 """
 ELEMENTWISE = """
     add sub mul div rem max min neg sign abs square sqrt rsqrt cbrt integer_pow pow nextafter mulhi
@@ -121,6 +122,7 @@ def describe_all() -> None:
     say("select_n", monotone=".+")
     say("dynamic_update_slice", monotone="++.")
     say("gather", monotone="+.")
+    say("scatter scatter_add", monotone="+.+")
 
     say(ELEMENTWISE, elementwise=True)
     say(COMMUTATIVE, commutative=True)
