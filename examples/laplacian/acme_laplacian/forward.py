@@ -130,5 +130,5 @@ def _gradient(rows: Any, shape: tuple[int, ...]) -> Any:
     """The rows of a Jacobian, with the axes of x behind those of the value."""
     import dovetail_lax as lax
 
-    rows = algebra().move_axis(rows, 0, -1)
+    rows = algebra().move_axis(rows, 0, rows.ndim - 1)
     return lax.reshape(rows, (*rows.shape[:-1], *shape))
