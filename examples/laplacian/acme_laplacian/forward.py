@@ -55,16 +55,10 @@ class LaplacianCarrier(Carrier[Jet, int]):
         return (aval, rows, aval)[: structure + 1]
 
     def arrays(self, value: Jet, structure: int, depth: int) -> Jet:
-        x, *rest = (self.entry(value, k) for k in range(structure + 1))
-        if depth and rest:
-            rest[0] = algebra().move_axis(rest[0], 0, depth)
-        return (x, *rest)
+        return _moved([self.entry(value, k) for k in range(structure + 1)], 0, depth)
 
     def value(self, arrays: Sequence[Any], structure: int, depth: int) -> Jet:
-        x, *rest = arrays
-        if depth and rest:
-            rest[0] = algebra().move_axis(rest[0], depth, 0)
-        return (x, *rest)
+        return _moved(arrays, depth, 0)
 
     def known(self, value: Jet) -> Any:
         return value[0] if len(value) == 1 else None
@@ -112,11 +106,12 @@ def forward_laplacian(f: Callable[..., Any]) -> Callable[..., tuple[Any, Any, An
             return found[0]
 
         jet = x, algebra().convert(rows, carrier.types(aval, 1)[1])
-        outs = [carrier.arrays(y, 2, 0) for y in lift_call(carrier, flat, [jet])]
-        gradients = [_gradient(rows, aval.shape) for _, rows, _ in outs]
-        leaves = [y for y, _, _ in outs], gradients, [lap for _, _, lap in outs]
-        value, gradient, laplace = (tree.tree_unflatten(found[1], xs) for xs in leaves)
-        return value, gradient, laplace
+        jets = [carrier.arrays(y, 2, 0) for y in lift_call(carrier, flat, [jet])]
+        entries = zip(*[(y, _gradient(js, aval.shape), lap) for y, js, lap in jets])
+        value, gradient, lap = (
+            tree.tree_unflatten(found[1], xs) for xs in list(entries) or [()] * 3
+        )
+        return value, gradient, lap
 
     return transformed
 
@@ -126,9 +121,13 @@ def laplacian(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *args, **kwargs: forward_laplacian(f)(x, *args, **kwargs)[2]
 
 
+def _moved(jet: Sequence[Any], source: int, destination: int) -> Jet:
+    """A jet whose rows are along another axis."""
+    x, *rest = jet
+    return (x, *(algebra().move_axis(rows, source, destination) for rows in rest[:1]), *rest[1:])
+
+
 def _gradient(rows: Any, shape: tuple[int, ...]) -> Any:
     """The rows of a Jacobian, with the axes of x behind those of the value."""
-    import dovetail_lax as lax
-
     rows = algebra().move_axis(rows, 0, rows.ndim - 1)
-    return lax.reshape(rows, (*rows.shape[:-1], *shape))
+    return rows.reshape(*rows.shape[:-1], *shape)
