@@ -58,6 +58,23 @@ class Traits:
         found = (g for g in self.groups(count, params) if set(varying) <= set(g))
         return next(found, None)
 
+    def multilinear_in(
+        self, varying: Sequence[int], count: int, params: dict[str, Any]
+    ) -> list[tuple[int, ...]] | None:
+        """The fewest groups that have all the ``varying`` operands, each linear by itself, or None.
+
+        None of them are needed where the results are constant, or constant in steps.
+        """
+        if set(varying) <= set(self.constant):
+            return []
+        together = self.linear_in(varying, count, params)
+        if together is not None:
+            return [together]
+        found = [g for g in self.groups(count, params) if set(g) & set(varying)]
+        members = [i for g in found for i in g]
+        disjoint = len(members) == len(set(members))
+        return found if disjoint and set(varying) <= set(members) else None
+
     def direction(self, operand: int) -> str:
         """``+``, ``-`` or ``.`` (see :attr:`monotone`)."""
         return self.monotone[min(operand, len(self.monotone) - 1)] if self.monotone else "."

@@ -271,14 +271,18 @@ class RuleTable(Generic[RuleT]):
         if rule is None:
             rule = None if self._derive is None else self._derived(self._derive, primitive)
             if rule is None:
-                said = f"{self.spell_rule(primitive)} is not for these operands"
-                raise MissingRule(
-                    f"{said}{describe(current_source())}, and none can be derived. Give the "
-                    "primitive a decomposition (Primitive.def_decomposition), or extend the rule."
-                )
+                raise self.declined(primitive)
             if not primitive.anonymous:
                 self._fallbacks[primitive] = rule
         return rule
+
+    def declined(self, primitive: Primitive) -> MissingRule:
+        """The error where neither the rule nor a derived one is for the operands."""
+        said = f"{self.spell_rule(primitive)} is not for these operands"
+        return MissingRule(
+            f"{said}{describe(current_source())}, and none can be derived. Give the "
+            "primitive a decomposition (Primitive.def_decomposition), or extend the rule."
+        )
 
     def blame(
         self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], error: Exception

@@ -26,8 +26,9 @@ ELEMENTWISE = """
     ceil is_finite round reduce_precision real imag conj complex select_n clamp convert_element_type
     copy stop_gradient
 """
+# Not sign, which of complex numbers has no steps; its derivative says what holds.
 STEPS = """
-    sign floor ceil round is_finite not population_count clz argmax argmin eq ne lt le gt ge eq_to
+    floor ceil round is_finite not population_count clz argmax argmin eq ne lt le gt ge eq_to
     le_to lt_to and or xor shift_left shift_right_logical shift_right_arithmetic
 """
 COMMUTATIVE = "add mul max min eq ne and or xor mulhi"
