@@ -1,0 +1,13 @@
+"""Incremental evaluation: what depends on changed slices of the inputs is computed again."""
+
+from dovetail_core import hide_frames
+
+from .incremental import (
+    Cache as Cache,
+    Change as Change,
+    incremental as incremental,
+    update as update,
+    update_rules as update_rules,
+)
+
+hide_frames(__name__)  # a mistake is in the line that uses this package
