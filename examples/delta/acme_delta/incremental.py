@@ -20,6 +20,7 @@ from dovetail_core import (
     consts_to_inputs,
     here,
     stage,
+    stage_closed,
     typeof,
 )
 
@@ -66,6 +67,11 @@ def new_of(x: Any) -> Any:
     return x.new if isinstance(x, Change) else x
 
 
+def old_of(x: Any) -> Any:
+    """The value of an argument before."""
+    return x.old if isinstance(x, Change) else x
+
+
 def common_rows(args: Sequence[Any]) -> Any:
     """The slices that changed in any of the arguments; None for all, or if it does not pay."""
     changes = [x for x in args if isinstance(x, Change)]
@@ -102,7 +108,7 @@ class Cache:
 
 
 class _Keeping(Interpreter):
-    """Computes and keeps the results of each equation; calls are entered."""
+    """Computes and keeps the results of each equation; calls and decompositions are entered."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,6 +124,8 @@ class _Keeping(Interpreter):
                 outs = self.run(region.program, [args[i] for i in region.operands])
                 found = dict(zip(region.results, outs))
                 return [found[i] for i in range(len(found))]
+        elif primitive.decomposition is not None and update_rules.get(primitive) is None:
+            return self.run(_decomposed(eqn), args)
         if eqn.effects:
             raise TypeError(f"{primitive.name}{here()} has an effect; values alone can be kept")
         outs = self.results(eqn, args)
@@ -154,6 +162,18 @@ class _Updating(_Keeping):
             if found is not NotImplemented:
                 return found if several else [found]
         return list(map(Change, old, super().results(eqn, [new_of(x) for x in args])))
+
+
+def _decomposed(eqn: Eqn) -> ClosedJaxpr:
+    """The program of what an operation is made of."""
+    primitive = eqn.primitive
+
+    def run(*xs: Any) -> list[Any]:
+        assert primitive.decomposition is not None
+        out = primitive.decomposition(*xs, **eqn.params)
+        return out if primitive.multiple_results else [out]
+
+    return stage_closed(run, [x.aval for x in eqn.invars], primitive.name)
 
 
 def _size(x: Any) -> int:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail import numpy as dnp
 from dovetail.lax import cond
 from dovetail_core import Primitive, primitives
 
-from .incremental import Change, new_of, replaced, take, update_rules
+from .incremental import Change, common_rows, new_of, old_of, replaced, take, update_rules
 
 Restrict = Callable[[dict[str, Any], int, int], dict[str, Any] | None]
 """``restrict(params, n, k)``: the parameters for ``k`` of the ``n`` slices of the first operand,
@@ -91,23 +93,27 @@ def _sum(compute: Any, old: Any, args: Any, params: Any) -> Any:
 
 @update_rules.register(lax.dot_general_p)
 def _dot(compute: Any, old: Any, args: Any, params: Any) -> Any:
-    """One operand changed: slices of a free or a batch axis, or terms of the sum."""
-    (contracting, batch) = params["dimension_numbers"]
+    """Terms of the sum changed, in one operand or both, or slices of a batch or of a free axis."""
+    contracting, batch = params["dimension_numbers"]
+    rows = common_rows(args)
     changed = [i for i, x in enumerate(args) if isinstance(x, Change)]
-    i = changed[0]
-    x, other = args[i], args[1 - i]
-    if len(changed) > 1 or x.rows is None:
+    if rows is None:
         return NotImplemented
-    if 0 in contracting[i]:
-        axis = contracting[1 - i][contracting[i].index(0)]
-        parts = [take(x.new, x.rows) - take(x.old, x.rows), take(other, x.rows, axis)]
-        difference = compute(lax.dot_general_p, parts[:: -1 if i else 1], params)
-        return _added(lax.dot_general_p, old, difference, args, params)
-    if batch[i][:1] == (0,):
-        parts = [take(x.new, x.rows), take(other, x.rows, batch[1 - i][0])]
-    elif not batch[i] and (i == 0 or len(contracting[0]) == other.ndim):
-        parts = [take(x.new, x.rows), other]
+
+    def partial(values: Any, axes: Any) -> Any:
+        parts = [x if a is None else take(x, rows, a) for x, a in zip(values, axes)]
+        return compute(lax.dot_general_p, parts, params)
+
+    for axes in zip(*contracting):
+        if all(axes[i] == 0 for i in changed):
+            difference = partial(map(new_of, args), axes) - partial(map(old_of, args), axes)
+            return _added(lax.dot_general_p, old, difference, args, params)
+    if batch[0] and all(batch[i][0] == 0 for i in changed):
+        axes = (batch[0][0], batch[1][0])
+    elif changed == [0] and not batch[0]:
+        axes = (0, None)
+    elif changed == [1] and not batch[0] and len(contracting[0]) == np.ndim(args[0]):
+        axes = (None, 0)
     else:
         return NotImplemented
-    part = compute(lax.dot_general_p, parts[:: -1 if i else 1], params)
-    return replaced(old, x.rows, part)
+    return replaced(old, rows, partial(map(new_of, args), axes))

@@ -46,6 +46,15 @@ def products(x, y):
     return each, x.T @ y, y @ (x[0]), x @ y.T, x.T @ each
 
 
+def grams(x, y):
+    at_once = dnp.einsum("ni,nj->ij", x - x.mean(), y), dnp.einsum("ni,nj->ij", x, x)
+    return (
+        *at_once,
+        dnp.einsum("ni,ni->i", x, y),
+        dnp.einsum("nij,njk->nik", x[:, None], y[:, :, None]),
+    )
+
+
 def compiled(x, y):
     return dovetail.jit(lambda x, y: (dovetail.vmap(dnp.dot)(x, y), dovetail.jit(dnp.exp)(x)))(x, y)
 
@@ -54,7 +63,9 @@ def gradients(x, w):
     return dovetail.grad(lambda w: (network(x, w) ** 2).sum())(w)
 
 
-FUNCTIONS = {f.__name__: (f, Y) for f in (moments, branches, loop, shapes, products, compiled)}
+FUNCTIONS = {
+    f.__name__: (f, Y) for f in (moments, branches, loop, shapes, products, grams, compiled)
+}
 FUNCTIONS |= {f.__name__: (f, W) for f in (network, gradients)}
 INDICES = {
     "one": 3,
@@ -206,3 +217,18 @@ def test_a_rule_of_ones_own():
     result, _, count = update(cache, {0: change})
     close(result, dnp.asarray(2 * x))
     assert count == 4
+
+
+def test_what_an_operation_is_made_of_is_entered():
+    """Of the softmax of each row a row is computed, which no rule says."""
+    _, cache = incremental(lambda x, _: nn.softmax(x))(X, W)
+    _, _, count = update(cache, {0: changed(X, 3)[0]})
+    assert count * N == cache.size
+
+
+def test_a_gram_matrix_takes_the_changed_terms():
+    _, cache = incremental(lambda x: dnp.einsum("ni,nj->ij", x, x))(X)
+    (index, new), x = changed(X, 3)
+    result, _, count = update(cache, {0: (index, new)})
+    close(result, dnp.asarray(x.T @ x))
+    assert count == 2 * 16 and cache.size == 2 * X.size
