@@ -334,7 +334,7 @@ def test_references_from_outside():
 
         return lax.scan(step, xs[0], xs)[0]
 
-    out, count, _ = probed(f)(XS)
+    _out, count, _ = probed(f)(XS)
     assert count == 4
     np.testing.assert_allclose(np.asarray(seen[...]), np.prod(XS), rtol=1e-6)
     dovetail.jit(probed(f))(XS)

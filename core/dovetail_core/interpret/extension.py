@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from ..base.source import here, reset_override, set_override
 from ..dispatch.primitive import Primitive
-from ..ir.programs import ClosedJaxpr, Var
+from ..ir.programs import ClosedJaxpr, Jaxpr, Var
 from ..ir.regions import CONTROL, Kind, Region, RegionInterface
 from ..ir.rewriting import Part, Slot, assemble, slots_of
 from ..rules.evaluation import jaxpr_as_fun
@@ -111,7 +111,7 @@ class Inside:
         for r, old, new in pairs:
             if r != CONTROL and interface.results[r].carried and old != new:
                 raise TypeError(
-                    f"in {interface.title or 'a loop'}{here()} an interpretation makes "
+                    f"in {interface.title}{here()} an interpretation makes "
                     f"{new.str_short()} of a loop variable of type {old.str_short()}. Convert it "
                     "back (visit)."
                 )
@@ -125,7 +125,7 @@ def _seen(value: Any, interface: RegionInterface) -> Any:
     if interface.length is None:
         return aval
     if leading_size(aval) != interface.length:
-        return Misfit(aval.str_short(), interface.length, interface.title or "a loop")
+        return Misfit(aval.str_short(), interface.length, interface.title)
     return without_leading(aval)
 
 
@@ -249,7 +249,8 @@ class Extension:
                 slot.value = x  # type: ignore[union-attr]
         answer = Slot(Kind.CARRIED, outs[condition.outs.index(CONTROL)])
         aval = typeof(answer.value)
-        parts[n] = Part(stage_closed(lambda x: [x], [aval], "condition"), [answer], [CONTROL])
+        asked = Var(aval)
+        parts[n] = Part(ClosedJaxpr(Jaxpr([], [asked], [asked], [])), [answer], [CONTROL])
         parts[1 - n] = _in_sequence(body, condition, answer)
         return answer
 
@@ -305,7 +306,7 @@ def _outputs(
 
 def _refuse(interface: RegionInterface, why: str) -> NoReturn:
     raise TypeError(
-        f"an interpretation cannot go through {interface.title or 'a loop'}{here()}: {why}. "
+        f"an interpretation cannot go through {interface.title}{here()}: {why}. "
         "Use a loop whose iterations run in turn, or leave it out (visit)."
     )
 

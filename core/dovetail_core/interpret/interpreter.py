@@ -138,16 +138,20 @@ class Interpreter:
         return [read(x) for x in jaxpr.outvars]
 
     def _apply(self, eqn: Eqn, args: list[Any]) -> Sequence[Any]:
-        count = len(self.state)
+        before = list(self.state)
         found = self.visit(eqn, args)
-        if len(self.state) != count:
-            raise TypeError(f"the state has {len(self.state)} values{here()}, before {count}.")
+        if len(self.state) != len(before):
+            now, then = len(self.state), len(before)
+            raise TypeError(f"the state has {now} values{here()}, before {then}.")
+        if any(x is not y for x, y in zip(self.state, before)):
+            self.state = [_strong(x) for x in self.state]
         if found is not NotImplemented:
             self.replaced = True
             return _results(eqn, found)
         primitive = eqn.primitive
         if primitive.regions is not None:
             interface: RegionInterface = primitive.regions(eqn.params)
+            interface.title = interface.title or primitive.name
             inside = [self._inside(interface, n) for n in range(len(interface.regions))]
             if any(r.differs for r in inside):
                 return self._extended(eqn, interface, inside, args)
@@ -161,7 +165,7 @@ class Interpreter:
             xs, inner.state, inner.supplied = parts
             inner.collected, inner.used = {}, set()
             outs = inner.run(interface.regions[n].program, xs)
-            return outs, [_strong(x) for x in inner.state], inner.collected
+            return outs, inner.state, inner.collected
 
         found = Inside(run, interface, n, self.state, self.supplied)
         found.keep(inner.used)

@@ -1,4 +1,4 @@
-"""Values inside of a function: ``sow`` names one, ``reap`` returns them, ``plant`` replaces them."""
+"""Values inside of a function: ``sow`` names, ``reap`` returns, ``plant`` replaces them."""
 
 from dovetail_core import hide_frames
 
