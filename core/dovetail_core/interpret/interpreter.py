@@ -41,6 +41,25 @@ def interpret(program: ClosedJaxpr, args: Sequence[Any], visit: Visit) -> list[A
     return _Visiting(visit).run(program, args)
 
 
+def program_of(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[ClosedJaxpr, Any, Any]:
+    """Trace ``f(*args, **kwargs)``, a function of pytrees of values to one of them.
+
+    Returns: the program, its operands, and the structure of what it returns (for
+        ``tree_unflatten``). It is to be run now: what ``f`` closes over are its constants.
+    """
+    leaves, structure = tree_flatten((args, kwargs))
+    results: list[Any] = []
+
+    def flat(*xs: Any) -> list[Any]:
+        positional, named = tree_unflatten(structure, xs)
+        outs, found = tree_flatten(f(*positional, **named))
+        results.append(found)
+        return outs
+
+    jaxpr, consts = stage(flat, [typeof(x) for x in leaves], callable_name(f))
+    return ClosedJaxpr(jaxpr, consts), leaves, results[0]
+
+
 class Interpreter:
     """Runs programs as :meth:`visit` says.
 
@@ -100,17 +119,8 @@ class Interpreter:
 
     def call(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """``f(*args, **kwargs)``, interpreted; arguments and results are pytrees of values."""
-        leaves, structure = tree_flatten((args, kwargs))
-        results: list[Any] = []
-
-        def flat(*xs: Any) -> list[Any]:
-            positional, named = tree_unflatten(structure, xs)
-            outs, found = tree_flatten(f(*positional, **named))
-            results.append(found)
-            return outs
-
-        jaxpr, consts = stage(flat, [typeof(x) for x in leaves], callable_name(f))
-        return tree_unflatten(results[0], self.run(ClosedJaxpr(jaxpr, consts), leaves))
+        program, leaves, structure = program_of(f, *args, **kwargs)
+        return tree_unflatten(structure, self.run(program, leaves))
 
     def run(self, program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
         """The program's results; numbers in it keep their types, equations the user's lines.

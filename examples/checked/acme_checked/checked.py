@@ -9,18 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-import dovetail_core.tree.util as tree
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import (
-    ClosedJaxpr,
-    Eqn,
-    Interpreter,
-    callable_name,
-    describe_source,
-    stage,
-    typeof,
-)
+from dovetail_core import Eqn, Interpreter, describe_source, program_of, stage
+from dovetail_core.tree.util import tree_unflatten
 
 from .automatic import KINDS, Finding
 from .check import check_p
@@ -112,23 +104,13 @@ def checked(
 
     @wraps(f)
     def checking(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
-        leaves, structure = tree.tree_flatten((args, kwargs))
-        results: list[Any] = []
-
-        def flat(*xs: Any) -> list[Any]:
-            positional, named = tree.tree_unflatten(structure, xs)
-            outs, found = tree.tree_flatten(f(*positional, **named))
-            results.append(found)
-            return outs
-
-        jaxpr, consts = stage(flat, [typeof(x) for x in leaves], callable_name(f))
-        program = ClosedJaxpr(jaxpr, consts)
+        program, leaves, structure = program_of(f, *args, **kwargs)
         finder = _Finder(automatic)
         stage(lambda *xs: finder.run(program, xs), program.in_avals)
         checker = _Checker(finder)
         outs = checker.run(program, leaves)
         code, *values = checker.state
         error = Error(code, values, tuple(finder.checks))
-        return error, tree.tree_unflatten(results[0], outs)
+        return error, tree_unflatten(structure, outs)
 
     return checking
