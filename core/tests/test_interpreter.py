@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import (
+    CONTROL,
     ClosedJaxpr,
     Interpreter,
     Kind,
@@ -190,6 +191,35 @@ def test_conditions_in_which_operations_are_replaced() -> None:
     f = lambda x: loop(lambda k: [double(k)], lambda k: [less_p.bind(neg_p.bind(k), f32(5))], x)  # noqa: E731
     visit = lambda eqn, args: args if eqn.primitive is neg_p else NotImplemented  # noqa: E731
     assert interpret(stage_closed(f, [F32]), [f32(1)], visit) == [8]
+
+
+three_p = Primitive("test.three", multiple_results=True)
+three_p.def_abstract_eval(lambda *avals, programs: list(avals))
+
+
+@three_p.def_regions
+def _three(params: Any) -> RegionInterface:
+    """A condition, and two bodies one after the other."""
+    condition, one, two = params["programs"]
+    return RegionInterface(
+        (Region(condition, (0,), (CONTROL,)), Region(one, (0,), (0,)), Region(two, (0,), (0,))),
+        (Kind.CARRIED,),
+        (Kind.CARRIED,),
+        lambda programs, _: {"programs": tuple(programs)},
+        runs="in turn",
+    )
+
+
+def test_a_condition_of_several_bodies_cannot_run_ahead() -> None:
+    body = stage_closed(lambda x: [double(x)], [F32])
+    condition = stage_closed(lambda x: [less_p.bind(sin_p.bind(x), f32(0))], [F32])
+    wanted = (
+        r"an interpretation cannot go through test\.three at .*test_interpreter\.py:\d+ .*: its "
+        r"condition would have to change the state or to collect, and which body is last is not "
+        r"known\. Use a loop whose iterations run in turn, or leave it out \(visit\)\."
+    )
+    with pytest.raises(TypeError, match=wanted):
+        probed(lambda x: three_p.bind(x, programs=(condition, body, body)), f32(1))
 
 
 def test_branches() -> None:

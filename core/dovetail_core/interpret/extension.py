@@ -241,7 +241,8 @@ class Extension:
         Its answer is one more loop variable, and all that the loop asks for.
         """
         if len(parts) != 2:
-            _refuse(self.interface, "its condition would have to change the state or to collect")
+            why = "its condition would have to change the state or to collect, and which body is "
+            _refuse(self.interface, f"{why}last is not known")
         condition, body = parts[n], parts[1 - n]
         outs = _run(condition.program, [s.value for s in condition.ins])
         for slot, x in zip(condition.outs, outs):

@@ -61,7 +61,7 @@ def program_of(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Closed
 
 
 class Interpreter:
-    """Runs programs as :meth:`visit` says.
+    """Runs a program as :meth:`visit` says, once.
 
     Attributes:
         state: arrays of fixed types that :meth:`visit` reads and replaces. They go through calls
@@ -72,6 +72,8 @@ class Interpreter:
             ran.
         supplied: values that :meth:`supply` finds at any depth, by name. In a loop of known length
             each iteration finds a slice of the leading axis, elsewhere the value is as it is.
+        used: the names under which something was supplied and asked for.
+        replaced: whether :meth:`visit` has returned results anywhere.
         keeps_results: whether equations have the results that they have without the
             interpretation, which only looks at them. Then functions with custom rules keep these.
     """
