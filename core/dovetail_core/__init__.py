@@ -63,7 +63,11 @@ from .interpret.control_flow import (
     lift_regions as lift_regions,
     lift_structures as lift_structures,
 )
-from .interpret.interpreter import Interpreter as Interpreter, interpret as interpret
+from .interpret.interpreter import (
+    Interpreter as Interpreter,
+    interpret as interpret,
+    program_of as program_of,
+)
 from .interpret.lifting import (
     LiftTrace as LiftTrace,
     LiftTracer as LiftTracer,

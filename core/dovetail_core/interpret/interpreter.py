@@ -1,26 +1,29 @@
 """Interpretations that are not forward-style: equation by equation, with a state, through regions.
 
 An interpreter sees every equation of a program and of the sub-programs inside, may put something
-else in its place, carry a state from one to the next, and collect values. Where a loop, a branch or
-a call holds something that it changes, the primitive is put together again with further operands
-and results: the state of a loop is one more loop variable, what is collected in it comes out
-stacked. All of that follows from the primitive's regions, so it holds for those of third parties.
+else in its place, carry a state from one to the next, collect values, and bring values in. Where a
+loop, a branch or a call holds something that it changes, the primitive is put together again with
+further operands and results: the state of a loop is one more loop variable, what is collected in it
+comes out stacked. All of that follows from the primitive's regions, so it holds for those of third
+parties.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, NoReturn
+from typing import Any, ClassVar
 
-from ..base.source import get_override, here, reset_override, set_override
+from ..base.source import callable_name, get_override, here, reset_override, set_override
+from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Literal, Var
-from ..ir.regions import CONTROL, Kind, Region, RegionInterface
-from ..ir.rewriting import Part, Slot, assemble, slots_of
-from ..rules.evaluation import at_their_types, jaxpr_as_fun
-from ..rules.staging import consts_to_inputs, stage, stage_closed
-from ..types.algebra import algebra, zeros
-from ..types.avals import AbstractValue, typeof
+from ..ir.regions import RegionInterface
+from ..rules.evaluation import at_their_types
+from ..rules.staging import stage
+from ..tree.util import tree_flatten, tree_unflatten
+from ..types.algebra import algebra
+from ..types.avals import typeof
+from .extension import Extension, Inside, Misfit, refuse_second
 
 Visit = Callable[[Eqn, list[Any]], Any]
 
@@ -38,22 +41,51 @@ def interpret(program: ClosedJaxpr, args: Sequence[Any], visit: Visit) -> list[A
     return _Visiting(visit).run(program, args)
 
 
+def program_of(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[ClosedJaxpr, Any, Any]:
+    """Trace ``f(*args, **kwargs)``, a function of pytrees of values to one of them.
+
+    Returns: the program, its operands, and the structure of what it returns (for
+        ``tree_unflatten``). It is to be run now: what ``f`` closes over are its constants.
+    """
+    leaves, structure = tree_flatten((args, kwargs))
+    results: list[Any] = []
+
+    def flat(*xs: Any) -> list[Any]:
+        positional, named = tree_unflatten(structure, xs)
+        outs, found = tree_flatten(f(*positional, **named))
+        results.append(found)
+        return outs
+
+    jaxpr, consts = stage(flat, [typeof(x) for x in leaves], callable_name(f))
+    return ClosedJaxpr(jaxpr, consts), leaves, results[0]
+
+
 class Interpreter:
-    """Runs programs as :meth:`visit` says.
+    """Runs a program as :meth:`visit` says, once.
 
     Attributes:
         state: arrays of fixed types that :meth:`visit` reads and replaces. They go through calls
             and branches, and through loops whose iterations run in turn.
         collected: what :meth:`collect` was given, by name. From a call it comes out as it is, from
-            a loop of known length stacked along a new leading axis, from a ``while_loop`` as in the
-            last iteration (zeros if there was none), from branches zeros where another one ran.
-        changed: whether anything was done so far but to leave equations as they are.
+            a loop of known length stacked along a new leading axis, from a ``while_loop`` as when
+            it was last collected (zeros if it never was), from branches zeros where another one
+            ran.
+        supplied: values that :meth:`supply` finds at any depth, by name. In a loop of known length
+            each iteration finds a slice of the leading axis, elsewhere the value is as it is.
+        used: the names under which something was supplied and asked for.
+        replaced: whether :meth:`visit` has returned results anywhere.
+        keeps_results: whether equations have the results that they have without the
+            interpretation, which only looks at them. Then functions with custom rules keep these.
     """
 
+    keeps_results: ClassVar[bool] = False
+
     def __init__(self, state: Sequence[Any] = ()) -> None:
-        self.state = [algebra().convert(x, typeof(x).strong()) for x in state]
+        self.state = [_strong(x) for x in state]
         self.collected: dict[Any, Any] = {}
-        self.changed = False
+        self.supplied: dict[Any, Any] = {}
+        self.replaced = False
+        self.used: set[Any] = set()
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         """The list of results of an equation; NotImplemented leaves it as it is.
@@ -69,10 +101,28 @@ class Interpreter:
             ValueError: something was collected under that name already.
         """
         if name in self.collected:
+            refuse_second(name)
+        self.collected[name] = _strong(value)
+
+    def supply(self, name: Any) -> Any:
+        """What is supplied under a name, or its slice in this iteration.
+
+        Raises:
+            KeyError: nothing is. ValueError: it cannot be sliced by a loop around this place.
+        """
+        value = self.supplied[name]
+        if value.__class__ is Misfit:
             raise ValueError(
-                f"{name!r} is collected a second time{here()}. Give the values different names."
+                f"{name!r} is supplied to {value.title}{here()} as {value.found}, and each of its "
+                f"{value.length} iterations takes a slice. Supply {value.length} values, stacked."
             )
-        self.collected[name] = value
+        self.used.add(name)
+        return value
+
+    def call(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``f(*args, **kwargs)``, interpreted; arguments and results are pytrees of values."""
+        program, leaves, structure = program_of(f, *args, **kwargs)
+        return tree_unflatten(structure, self.run(program, leaves))
 
     def run(self, program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
         """The program's results; numbers in it keep their types, equations the user's lines.
@@ -93,7 +143,7 @@ class Interpreter:
         token = set_override(inherited)
         try:
             for eqn in jaxpr.eqns:
-                set_override(inherited or eqn.source)
+                set_override(eqn.source or inherited)
                 env.update(zip(eqn.outvars, self._apply(eqn, [read(x) for x in eqn.invars])))
         finally:
             reset_override(token)
@@ -102,21 +152,55 @@ class Interpreter:
     def _apply(self, eqn: Eqn, args: list[Any]) -> Sequence[Any]:
         before = list(self.state)
         found = self.visit(eqn, args)
-        changed = any(x is not y for x, y in zip(before, self.state)) or bool(self.collected)
-        self.changed = self.changed or changed or found is not NotImplemented
+        if len(self.state) != len(before):
+            now, then = len(self.state), len(before)
+            raise TypeError(f"the state has {now} values{here()}, before {then}.")
+        if any(x is not y for x, y in zip(self.state, before)):
+            self.state = [_strong(x) for x in self.state]
         if found is not NotImplemented:
-            return found
+            self.replaced = True
+            return _results(eqn, found)
         primitive = eqn.primitive
         if primitive.regions is not None:
             interface: RegionInterface = primitive.regions(eqn.params)
-            inside = [_Inside(self, interface, region) for region in interface.regions]
-            if any(r.changed for r in inside):
-                self.changed = True
-                if primitive.anonymous:  # its author's rules are for its results alone
-                    return self.run(interface.regions[0].program, args)
-                return _Extension(self, interface, inside, args).run(eqn)
-        out = primitive.bind(*args, **eqn.params)
-        return out if primitive.multiple_results else [out]
+            interface.title = interface.title or primitive.name
+            inside = [self._inside(interface, n) for n in range(len(interface.regions))]
+            if any(r.differs for r in inside):
+                return self._extended(eqn, interface, inside, args)
+        return _bound(primitive, args, eqn.params)
+
+    def _inside(self, interface: RegionInterface, n: int) -> Inside:
+        inner = copy(self)
+        inner.replaced = False
+
+        def run(*parts: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
+            xs, inner.state, inner.supplied = parts
+            inner.collected, inner.used = {}, set()
+            outs = inner.run(interface.regions[n].program, xs)
+            return outs, inner.state, inner.collected
+
+        found = Inside(run, interface, n, self.state, self.supplied)
+        found.keep(inner.used)
+        self.used |= inner.used
+        self.replaced = self.replaced or inner.replaced
+        found.differs = inner.replaced or found.threads
+        return found
+
+    def _extended(
+        self, eqn: Eqn, interface: RegionInterface, inside: list[Inside], args: list[Any]
+    ) -> Sequence[Any]:
+        """Apply a primitive whose regions differ, with the state and what is collected."""
+        primitive = eqn.primitive
+        if not primitive.anonymous:
+            extension = Extension(interface, inside, args, self.state, self.supplied)
+            outs, self.state, collected = extension.run(primitive)
+        else:  # its author's rules are for its results alone
+            outs, self.state, collected = inside[0].inline(args, self.state, self.supplied)
+            if self.keeps_results and not interface.effects():
+                outs = _bound(primitive, args, eqn.params)
+        for name, value in collected.items():
+            self.collect(name, value)
+        return outs
 
 
 class _Visiting(Interpreter):
@@ -128,147 +212,21 @@ class _Visiting(Interpreter):
         return self._visit(eqn, args)
 
 
-class _Inside:
-    """A region as an interpreter runs it: results, then the state, then what was collected."""
-
-    def __init__(self, outer: Interpreter, interface: RegionInterface, region: Region) -> None:
-        self.region = region
-        self.names: list[Any] = []
-        self.changed = False
-        n = len(region.program.in_avals)
-
-        def run(*xs: Any) -> list[Any]:
-            inner = copy(outer)
-            inner.state, inner.collected, inner.changed = list(xs[n:]), {}, False
-            outs = inner.run(region.program, xs[:n])
-            self.names, self.changed = list(inner.collected), inner.changed
-            return [*outs, *inner.state, *inner.collected.values()]
-
-        states = [typeof(x) for x in outer.state]
-        jaxpr, self.consts = stage(run, [*region.program.in_avals, *states], "")
-        jaxpr.name = region.program.jaxpr.name
-        self.program = consts_to_inputs(jaxpr)
-        self.state_types = self._checked(states) if self.changed else states
-
-    def _checked(self, states: list[AbstractValue]) -> list[AbstractValue]:
-        n = len(self.region.program.out_avals)
-        found = [a.strong() for a in self.program.out_avals[n : n + len(states)]]
-        for before, after in zip(states, found):
-            if before != after:
-                raise TypeError(
-                    f"the state of an interpretation changes its type from {before.str_short()} to "
-                    f"{after.str_short()}{here()}. In calls, branches and loops it must stay."
-                )
-        return found
-
-    @property
-    def is_predicate(self) -> bool:
-        return CONTROL in self.region.results
+def _bound(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Sequence[Any]:
+    out = primitive.bind(*args, **params)
+    return out if primitive.multiple_results else [out]
 
 
-class _Extension:
-    """One application, put together again with the state and what is collected."""
-
-    def __init__(
-        self,
-        outer: Interpreter,
-        interface: RegionInterface,
-        inside: Sequence[_Inside],
-        args: Sequence[Any],
-    ) -> None:
-        self.outer = outer
-        self.interface = interface
-        self.inside = inside
-        self.operands, self.results = slots_of(interface, args)
-        carried = interface.is_loop
-        if interface.runs == "in any order" and outer.state:
-            _refuse(interface, "its iterations run in any order, so that none comes next")
-        if any(r.is_predicate and r.changed for r in inside):
-            _refuse(interface, "its condition would have to change the state or to collect values")
-        kind = Kind.CARRIED if carried else Kind.CONSTANT
-        self.state_in = [Slot(kind, x) for x in outer.state]
-        self.state_out = self.state_in if carried else [Slot(Kind.PLAIN) for _ in outer.state]
-        self.types = self._collected_types()
-        self.out = {name: self._collected_slot(a) for name, a in self.types.items()}
-
-    def _collected_types(self) -> dict[Any, AbstractValue]:
-        found: dict[Any, AbstractValue] = {}
-        for r in self.inside:
-            avals = r.program.out_avals
-            for name, aval in zip(r.names, avals[len(avals) - len(r.names) :]):
-                if found.setdefault(name, aval.strong()) != aval.strong():
-                    raise TypeError(
-                        f"{name!r} is collected as {found[name].str_short()} and, in another "
-                        f"branch, as {aval.str_short()}{here()}. Make the types agree."
-                    )
-        return found
-
-    def _collected_slot(self, aval: AbstractValue) -> Slot:
-        if not self.interface.is_loop:
-            return Slot(Kind.PLAIN)
-        if self.interface.is_open_ended:
-            return Slot(Kind.CARRIED, zeros(aval))
-        return Slot(Kind.STACKED)
-
-    def run(self, eqn: Eqn) -> Sequence[Any]:
-        consts: dict[int, Slot] = {}
-        parts = [self._part(r, consts) for r in self.inside]
-        last = [s for s in self.out.values() if s.kind.carried]
-        operands = [*self.operands, *consts.values(), *self.state_in, *last]
-        further = [*self.state_out, *self.out.values()]
-        made = assemble(self.interface.rebuild, parts, operands, [*self.results, *further])
-        found = made.bind(eqn.primitive)
-        self.outer.state = [found[s] for s in self.state_out]
-        for name, slot in self.out.items():
-            self.outer.collect(name, found[slot])
-        return [found[s] for s in self.results]
-
-    def _part(self, r: _Inside, consts: dict[int, Slot]) -> Part:
-        given = [consts.setdefault(id(c), Slot(Kind.CONSTANT, c)) for c in r.consts]
-        ins = [*given, *(self.operands[i] for i in r.region.operands), *self.state_in]
-        if r.is_predicate:
-            return Part(_outputs(r.program, [0], []), ins, [CONTROL])
-        outs = [*(self.results[i] for i in r.region.results), *self.state_out]
-        if self.interface.is_loop:
-            own = [self.out[name] for name in r.names]
-            last = [s for s in own if s.kind.carried]
-            types = [self.types[name] for name in r.names if self.out[name].kind.carried]
-            return Part(_with_inputs(r.program, types), [*ins, *last], [*outs, *own])
-        return Part(self._filled(r), ins, [*outs, *self.out.values()])
-
-    def _filled(self, r: _Inside) -> ClosedJaxpr:
-        """A branch's program with what all branches collect, in one order; zeros for others'."""
-        first = len(r.program.out_avals) - len(r.names)
-        at = {name: first + i for i, name in enumerate(r.names)}
-        order = [*range(first), *(at.get(name) for name in self.out)]
-        return _outputs(r.program, order, [self.types[name] for name in self.out])
+def _results(eqn: Eqn, found: Any) -> Sequence[Any]:
+    if found.__class__ not in (list, tuple) or len(found) != len(eqn.outvars):
+        given = f"{len(found)}" if found.__class__ in (list, tuple) else type(found).__name__
+        raise TypeError(
+            f"visit: {eqn.primitive.name!r}{here()} has {len(eqn.outvars)} results, {given} "
+            "returned. Return the list of them, or NotImplemented to leave it as it is."
+        )
+    return found
 
 
-def _outputs(
-    program: ClosedJaxpr, order: Sequence[int | None], fillings: Sequence[AbstractValue]
-) -> ClosedJaxpr:
-    """The program with the outputs in ``order``; None is a zero, of the type in its place."""
-    if list(order) == list(range(len(program.out_avals))):
-        return program
-    first = len(order) - len(fillings)
-
-    def f(*args: Any) -> list[Any]:
-        outs = jaxpr_as_fun(program)(*args)
-        return [zeros(fillings[k - first]) if i is None else outs[i] for k, i in enumerate(order)]
-
-    return stage_closed(f, program.in_avals, program.jaxpr.name)
-
-
-def _with_inputs(program: ClosedJaxpr, avals: Sequence[AbstractValue]) -> ClosedJaxpr:
-    """The program with further inputs, which it does not use."""
-    if not avals:
-        return program
-    more = [*program.jaxpr.invars, *(Var(a) for a in avals)]
-    return ClosedJaxpr(program.jaxpr.replace(invars=more), program.consts)
-
-
-def _refuse(interface: RegionInterface, why: str) -> NoReturn:
-    raise TypeError(
-        f"an interpretation cannot go through {interface.title or 'a loop'}{here()}: {why}. "
-        "Use a loop whose iterations run in turn, or leave it out (visit)."
-    )
+def _strong(x: Any) -> Any:
+    aval = typeof(x)
+    return x if aval is aval.strong() else algebra().convert(x, aval.strong())

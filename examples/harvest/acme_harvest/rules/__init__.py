@@ -1,0 +1,1 @@
+"""Rules of the primitive ``acme.sow``, a module for each owner of tables."""
