@@ -66,7 +66,8 @@ def _outside(shape: Any, sizes: Any, starts: Any, axes: Any) -> Any:
 _DIVISIONS = (lax.div_p, lax.rem_p)
 _INDEXING = {
     lax.dynamic_slice_p, lax.dynamic_update_slice_p, lax.gather_p, lax.scatter_p,
-    lax.scatter_add_p, lax.scatter_mul_p, lax.scatter_min_p, lax.scatter_max_p,
+    lax.scatter_add_p, lax.scatter_sub_p, lax.scatter_mul_p, lax.scatter_min_p,
+    lax.scatter_max_p, lax.scatter_apply_p,
 }  # fmt: skip
 
 KINDS = {

@@ -192,6 +192,10 @@ def test_indices(i):
         lambda x, i: x.at[i].set(0),
         lambda x, i: x.at[:, dnp.stack([i, i * 0])].add(1),
         lambda x, i: x.at[i, 0].multiply(2),
+        lambda x, i: x.at[i].subtract(1),
+        lambda x, i: x.at[:, i].min(1),
+        lambda x, i: x.at[i].max(1),
+        lambda x, i: x.at[i].apply(dnp.sin),
     ]
     for f in kinds:
         g = dovetail.jit(checked(f, automatic=["index"]))
