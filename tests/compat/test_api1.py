@@ -78,6 +78,7 @@ def report(run: Run) -> str:
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_what_the_plugin_does_works(report: str, name: str) -> None:
+    """Who breaks this raises ``KERNEL_API``, and keeps what was there as deprecated."""
     assert f"{name}: ok" in report.split("\n"), report
 
 
@@ -87,6 +88,7 @@ def test_its_command_runs(run: Run) -> None:
 
 @pytest.mark.parametrize("name", sorted(INTERFACE["names"]))
 def test_the_kernel_has_every_name_and_its_parameters(name: str) -> None:
+    """Who breaks this raises ``KERNEL_API``, and keeps the old name or parameter as deprecated."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         found = getattr(dovetail_core, name)
