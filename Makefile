@@ -135,13 +135,18 @@ THIRD_PARTIES := $(patsubst examples/%/pyproject.toml,%,$(wildcard examples/*/py
 .PHONY: test-examples
 test-examples: $(THIRD_PARTIES:%=test-%)
 
-.PHONY: $(THIRD_PARTIES:%=test-%)
-$(THIRD_PARTIES:%=test-%): test-%: wheels
-	@echo '.venv-examples: dovetail and examples/$*'
+.PHONY: $(THIRD_PARTIES:%=test-%) examples-environment
+examples-environment: wheels
+	@echo '.venv-examples: dovetail'
 	@$(call fresh,.venv-examples,$(BIN)/python)
 	@$(call into,.venv-examples) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]"
+
+$(THIRD_PARTIES:%=test-%): test-%: examples-environment
+	@echo '.venv-examples: examples/$*'
 	@$(call into,.venv-examples) './examples/$*[test]'
 	.venv-examples/bin/pytest examples/$*/tests
+	@$(PIP) --python .venv-examples/bin/python uninstall --yes \
+		$$(sed -n 's/^name = "\(.*\)"$$/\1/p' examples/$*/pyproject.toml)
 
 # The newest supported jaxlib needs Python 3.12, which a machine may or may not have.
 .PHONY: test-smoke
