@@ -302,8 +302,8 @@ def test_the_matrix_as_a_page(wave, dovetail, tmp_path):
         "depthno law·\u202f2",
         "heightlaw: height◆\u202f1 ✗\u202f1",
         "dcelaw: dce·\u202f2",
-        "evalno law○\u202f1 ✗\u202f1",
-        "to_lono law○\u202f1 ·\u202f1",
+        "evallaw: eval○\u202f1 ✗\u202f1",
+        "to_lolaw: to_lo○\u202f1 ·\u202f1",
     ]
     assert package == [["", "wave 2 primitives, of module wave.primitives"]]
     assert bare[:2] == [["name", "wave.bare"], ["count", "none"]]
@@ -321,9 +321,11 @@ def test_the_matrix_as_a_page(wave, dovetail, tmp_path):
         "declared to override another\nat over_rules:4\nin place of over_rules:3\n"
         "its law is tried on 8 samples"
     )
-    assert found.titles[4, 5] == "derived\nfrom its decomposition, wave.primitives:17"
+    assert found.titles[4, 5] == (
+        "derived\nfrom its decomposition, wave.primitives:17\nits law is tried on 9 samples"
+    )
     assert found.titles[3, 3] == "hole\nits law is tried on 0 samples"
-    assert "2 primitives (1 with samples), 5 rule tables (2 with a law)." in text
+    assert "2 primitives (1 with samples), 5 rule tables (4 with a law)." in text
     assert "Plugins: over (over-dist 1.0), wave (wave-dist 1.0)." in text
 
 
@@ -492,16 +494,18 @@ wave.roll
   as a program   {{ lambda ; a:f32[2,1]. let b:f32[2,1] = wave.roll[by=1] a in (b,) }}
 
 Rules
-  table        rule       law tried on  from
-  wave.depth   · none     no law        well where the water is shallow, and also where well where
-                                        the water is shallow, and also where
-  wave.height  ○ derived  8 samples     its decomposition
-  dce          · none     9 samples     kept whole where a result is used, else dropped
-  eval         ○ derived  no law        its decomposition
-  to_lo        ○ derived  no law        its decomposition
-  text                    9 samples     a law of all programs
-  check                   9 samples     a law of all programs
-  traits                  8 samples     a law of all programs
+  table          rule       law tried on  from
+  wave.depth     · none     no law        well where the water is shallow, and also where well where
+                                          the water is shallow, and also where
+  wave.height    ○ derived  8 samples     its decomposition
+  dce            · none     9 samples     kept whole where a result is used, else dropped
+  eval           ○ derived  9 samples     its decomposition
+  to_lo          ○ derived  0 samples     its decomposition
+  text                      9 samples     a law of all programs
+  check                     9 samples     a law of all programs
+  decomposition             9 samples     a law of all programs
+  types                     0 samples     a law of all programs
+  traits                    8 samples     a law of all programs
 
 Samples: 9
   f32[2,1] by=1
@@ -523,7 +527,7 @@ def test_explain_a_primitive_of_which_little_is_known(wave, dovetail):
     )
     said = "linear in all operands from 1 on; constant in operand 0, step by step; monotone (.-); "
     assert f" traits {said}elementwise " in " ".join(out.split())
-    assert "wave.height  ✗ hole  0 samples\n" in out
+    assert "wave.height    ✗ hole  0 samples\n" in out
     assert out.endswith("\nSamples: none\n")
 
 
@@ -546,7 +550,7 @@ def test_explain_a_primitive_where_a_deriver_fails(wave, dovetail):
     wave.module("wave.tables", WAVE["tables"].replace("p.decomposition", "1 / 0"))
     status, out, _ = dovetail("explain", "wave.roll")
     said = "the deriver of table 'wave.height', wave.tables.<lambda>, fails for primitive"
-    assert status == 1 and "wave.height  ! fails" in out and said in " ".join(out.split())
+    assert status == 1 and "wave.height    ! fails" in out and said in " ".join(out.split())
     status, out, _ = dovetail("explain", "wave.roll", "height")
     assert status == 1 and out.startswith("wave.roll x wave.height: deriving it fails\n")
     assert f"because    {said}" in out
@@ -558,7 +562,7 @@ def test_explain_a_primitive_that_carries_its_rules(wave, dovetail):
         f"{WAVE['primitives']}\nbare_p.rules = {{'wave.height': lambda carrier, x: x}}\n",
     )
     assert (
-        "wave.height  ● declared  0 samples     the primitive itself"
+        "wave.height    ● declared  0 samples     the primitive itself"
         in (dovetail("explain", "wave.bare")[1])
     )
     status, out, _ = dovetail("explain", "wave.bare", "height")

@@ -20,7 +20,6 @@ from dovetail_core import (
 )
 from dovetail_core.testing.toy import (
     add_p,
-    emit_p,
     less_p,
     mul_p,
     neg_p,
@@ -82,10 +81,12 @@ def test_an_empty_rule_follows_from_the_decomposition(bounds, interval, carriers
 
 
 def test_an_error_for_a_row_without_rule_or_decomposition(bounds, interval):
+    lacking_p = Primitive("test.lacking")
+    lacking_p.def_abstract_eval(lambda x: x)
     with pytest.raises(
-        MissingRule, match=r"'test\.interval' has no rule for primitive 'toy\.emit' at"
+        MissingRule, match=r"'test\.interval' has no rule for primitive 'test\.lacking' at"
     ):
-        bounds(emit_p.bind, interval(1.0, 2.0))
+        bounds(lacking_p.bind, interval(1.0, 2.0))
     assert get_trace() is EVAL
 
 

@@ -17,7 +17,7 @@ from . import rules
 from .marks import MARKS
 from .places import code_place, definition
 from .render import count
-from .samples import samples_by_primitive
+from .samples import count_spoken_of, samples_by_primitive
 
 _FILES = Path(__file__).with_name("page")
 Rows = Mapping[str, Mapping[str, rules.Rule]]
@@ -192,7 +192,7 @@ def _place(
 ) -> str:
     lines = [MARKS[rule.kind].meaning.partition(" (")[0], *_origin(primitive, rule)]
     if law is not None:
-        n = sum(law.speaks_of(s) for s in samples)
+        n = count_spoken_of(law, samples)
         lines.append(f"its law is tried on {count(n, 'sample')}")
     title = escape("\n".join(lines))
     return f'<td class="{rule.kind}" title="{title}">{MARKS[rule.kind].fancy}</td>'

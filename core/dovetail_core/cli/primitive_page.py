@@ -16,7 +16,7 @@ from . import rules
 from .marks import MARKS, mark
 from .places import code_place, definition, keywords, signature
 from .render import count, fields, shortened, style, table
-from .samples import samples_by_primitive
+from .samples import count_spoken_of, samples_by_primitive
 
 SHOWN_SAMPLES = 6
 
@@ -194,7 +194,7 @@ def _tried(law: Law | None, samples: Sequence[Sample]) -> str:
     """On how many samples a law is tried."""
     if law is None:
         return "no law"
-    return count(sum(law.speaks_of(s) for s in samples), "sample")
+    return count(count_spoken_of(law, samples), "sample")
 
 
 # --- its samples ----------------------------------------------------------------------------------

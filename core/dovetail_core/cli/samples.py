@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import registry
+from ..testing.laws import Law
 from ..testing.samples import Sample, samples_of
 
 
@@ -20,3 +23,15 @@ def samples_by_primitive() -> tuple[dict[Primitive, list[Sample]], list[str]]:
                 why = f"{type(e).__name__}: {e}"
                 problems.append(f"the samples of plugin {plugin!r} ({module}) fail: {why}")
     return found, problems
+
+
+def count_spoken_of(law: Law, samples: Iterable[Sample]) -> int:
+    """On how many of the samples a law is tried."""
+    return sum(_speaks_of(law, sample) for sample in samples)
+
+
+def _speaks_of(law: Law, sample: Sample) -> bool:
+    try:
+        return law.speaks_of(sample)
+    except Exception:  # a type rule may fail in any way; then so does the law
+        return True

@@ -7,6 +7,7 @@ loops, joins of branches, predicates that are themselves lifted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..base.errors import MissingRule
@@ -34,12 +35,12 @@ def derive(primitive: Primitive) -> LiftedRule | None:
     """
     if primitive.lift is not None:
         return primitive.lift
+    if primitive.traits.effect_only:
+        return partial(_happen_once, primitive)
     if primitive.regions is not None:
         lift = lift_regions
     elif primitive.decomposition is not None:
         lift = _lift_decomposition
-    elif primitive.traits.effect_only:
-        lift = _happen_once
     else:
         return None
 
@@ -61,7 +62,7 @@ def _lift_decomposition(
 
 
 def _happen_once(
-    carrier: Carrier[V, Any], primitive: Primitive, args: Sequence[V], params: dict[str, Any]
+    primitive: Primitive, carrier: Carrier[V, Any], args: Sequence[V], params: dict[str, Any]
 ) -> Any:
     primals = [carrier.primal(a) for a in args]
     for i, x in enumerate(primals):
