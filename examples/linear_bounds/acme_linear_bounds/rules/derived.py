@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from dovetail_batching import vmap
@@ -100,6 +101,9 @@ def by_traits(primitive: Primitive) -> Callable[..., Any] | None:
             group = traits.linear_in(lifted, len(args), params)
             if group is not None and all(is_real(args[i]) for i in lifted):
                 return linear(carrier, primitive, args, params, signs, group)
+            if further is not None:  # its parts may have lines; by itself it has numbers alone
+                with suppress(MissingRule):
+                    return further(carrier, args, params)
             return monotone(carrier, primitive, args, params, signs)
         if further is not None:
             return further(carrier, args, params)
