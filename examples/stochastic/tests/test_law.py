@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from dovetail_core.testing import matrix
 
-test_rounding_of_every_primitive = matrix(tables="stochastic")
+test_rounding_of_every_primitive = matrix(tables="stochastic", quick=1)
