@@ -85,6 +85,7 @@ platforms = config.add(
 )  # fmt: skip
 
 _default: dict[str | None, Backend] = {}
+_by_name: dict[tuple[str, str | None], tuple[Any, Backend]] = {}  # and the registry that has it
 _first: dict[Backend, Any] = {}
 _working: dict[int, Backend] = {}  # those that were asked for a problem and have none, by id
 
@@ -95,9 +96,12 @@ def backend(platform: str | None = None) -> Any:
     Raises:
         RuntimeError: the platform is unknown or not usable here; says why and what to install.
     """
-    if platform is not None:
-        return _named(platform)
     allowed = platforms.value
+    if platform is not None:
+        known = _by_name.get((platform, allowed))
+        if known is None or known[0] is not registry():
+            known = _by_name[platform, allowed] = registry(), _named(platform)
+        return known[1]
     found = _default.get(allowed)
     if found is None:
         found = _default[allowed] = _best(allowed)
