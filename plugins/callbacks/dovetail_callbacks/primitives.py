@@ -42,3 +42,14 @@ debug_callback_p.def_traits(effect_only=True)
 @debug_callback_p.def_effectful_abstract_eval
 def _debug_type(*avals: Any, callback: HostFunction, ordered: bool) -> Any:
     return (), {effect("debug", ordered)}
+
+
+for _p in (pure_callback_p, io_callback_p, debug_callback_p):
+    _p.def_traits(
+        parameters={
+            "callback": "the Python function",
+            "ordered": "whether calls keep their order",
+            "result_avals": "types of its results",
+            "vmap_method": "what vmap makes of it",
+        }
+    )

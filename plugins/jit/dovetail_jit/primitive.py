@@ -8,6 +8,13 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 
 jit_p = Primitive("jit", multiple_results=True)
+jit_p.def_traits(
+    parameters={
+        "program": "program of the function",
+        "name": "its name",
+        "donated": "which operands it may overwrite",
+    }
+)
 
 
 @jit_p.def_effectful_abstract_eval

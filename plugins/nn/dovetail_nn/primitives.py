@@ -37,7 +37,9 @@ logsumexp_p = Primitive("logsumexp")
 for _p in (relu_p, relu6_p, softplus_p):
     _p.def_traits(elementwise=True, monotone="+")
 log1mexp_p.def_traits(elementwise=True)
-logsumexp_p.def_traits(monotone="+")
+logsumexp_p.def_traits(monotone="+", parameters={"axes": "axes that disappear"})
+for _p in (softmax_p, log_softmax_p):
+    _p.def_traits(parameters={"axes": "axes along which it works"})
 
 
 def _same(x: ShapedArray) -> ShapedArray:

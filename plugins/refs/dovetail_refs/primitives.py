@@ -24,6 +24,9 @@ swap_p = Primitive("ref.swap", stateful=True)
 addupdate_p = Primitive("ref.addupdate", stateful=True, multiple_results=True)
 freeze_p = Primitive("ref.freeze", stateful=True)
 free_p = Primitive("ref.free", stateful=True, multiple_results=True)
+for _p in (get_p, set_p, swap_p, addupdate_p):
+    _p.def_traits(parameters={"index": "which elements"})
+empty_p.def_traits(parameters={"aval": "the type of what it holds"})
 
 VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}
 """The primitives that change what a reference holds, and what messages say of them."""

@@ -8,6 +8,15 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 
 remat_p = Primitive("remat", multiple_results=True)
+remat_p.def_traits(
+    parameters={
+        "program": "program of the function",
+        "policy": "what is kept for the reverse pass",
+        "prevent_cse": "whether a barrier keeps the second computation",
+        "differentiated": "whether it is what a derivative computes again",
+        "effects": "how often effects happen",
+    }
+)
 """``remat(*operands, program, policy, prevent_cse, differentiated, effects)``.
 
 ``prevent_cse`` says which operands of the second computation stand behind a barrier: a bool for
@@ -33,6 +42,7 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
 
 
 name_p = Primitive("name")
+name_p.def_traits(parameters={"name": "by which policies know the value"})
 """The identity, which gives its operand a name that policies can refer to."""
 
 
@@ -47,6 +57,7 @@ def _name(x: Any, *, name: str) -> Any:
 
 
 place_p = Primitive("place")
+place_p.def_traits(parameters={"src": "where the value is", "dst": "where it goes"})
 """The identity, whose result is in memory ``dst`` while its operand is in memory ``src``.
 
 Memories are named as devices name theirs (``"device"``, ``"pinned_host"``). They are no part of

@@ -20,6 +20,9 @@ from .rejection import filled
 from .uniform import split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")
+random_gamma_p.def_traits(
+    parameters={"impl": "kind of the key", "log_space": "whether logarithms are drawn"}
+)
 """A gamma variate for each element: operands are the words of a key and the shape parameter.
 
 All operands have one shape. With ``log_space`` the result is the variate's logarithm.
