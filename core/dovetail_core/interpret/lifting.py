@@ -114,8 +114,6 @@ class LiftTrace(Trace, Generic[V]):
             out = self.apply(rule, lowered, params)
             if out is NotImplemented:
                 out = self.apply(table.fallback(primitive), lowered, params)
-                if out is NotImplemented:
-                    raise table.declined(primitive)
         except Exception as e:
             table.blame(primitive, args, params, e)
             raise

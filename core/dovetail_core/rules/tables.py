@@ -265,19 +265,26 @@ class RuleTable(Generic[RuleT]):
         that the table would derive if there were none.
 
         Raises:
-            MissingRule: none can be derived.
+            MissingRule: none can be derived; so does the rule where it returns NotImplemented, too.
         """
-        rule = self._fallbacks.get(primitive)
-        if rule is None:
+        found = self._fallbacks.get(primitive)
+        if found is None:
             rule = None if self._derive is None else self._derived(self._derive, primitive)
             if rule is None:
-                raise self.declined(primitive)
-            if not primitive.anonymous:
-                self._fallbacks[primitive] = rule
-        return rule
+                raise self._declined(primitive)
 
-    def declined(self, primitive: Primitive) -> MissingRule:
-        """The error where neither the rule nor a derived one is for the operands."""
+            def last(*args: Any, **params: Any) -> Any:
+                out = rule(*args, **params)
+                if out is NotImplemented:
+                    raise self._declined(primitive)
+                return out
+
+            found = cast("RuleT", last)
+            if not primitive.anonymous:
+                self._fallbacks[primitive] = found
+        return found
+
+    def _declined(self, primitive: Primitive) -> MissingRule:
         said = f"{self.spell_rule(primitive)} is not for these operands"
         return MissingRule(
             f"{said}{describe(current_source())}, and none can be derived. Give the "
