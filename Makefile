@@ -70,6 +70,11 @@ SEED ?= 0
 fuzz: $(TEST) ## try N random programs under random transformations (N=1000 SEED=0 WORKERS=2)
 	@cd tests && ../$(BIN)/python -m fuzz --count $(N) --seed $(SEED) --workers $(WORKERS) --scripts ../build/fuzz
 
+SECONDS ?= 120
+.PHONY: torture
+torture: $(TEST) ## attack it: interrupts, kills, threads, hostile files (SECONDS=120 SEED=0 AREAS="kills")
+	@cd tests && ../$(BIN)/python -m torture --seconds $(SECONDS) --seed $(SEED) $(if $(AREAS),--only $(AREAS))
+
 .PHONY: lint
 lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/ruff check
