@@ -20,8 +20,11 @@ class _Setting(Scope):
         self._config = config
         self._value = value
 
-    def _enter(self) -> Any:
-        return self._config.swap_local(self._value)
+    def _read(self) -> Any:
+        return self._config.get_local()
+
+    def _enter(self, outer: Any) -> None:
+        self._config.set_local(self._value)
 
     def _leave(self, outer: Any) -> None:
         self._config.set_local(outer)

@@ -1,21 +1,48 @@
-"""What every context manager of Dovetail stands on: it nests in itself and decorates functions."""
+"""Changes of state for a while, which an interrupt at any moment leaves undone.
+
+Python raises KeyboardInterrupt between two instructions, wherever that is. So what was there is
+read before anything is changed; ``finally`` puts that very value back, whether the change was made
+or not, by one call, which is over before an interrupt is looked at; and a second ``finally`` around
+the first one does it again, for an interrupt that comes when the first one has only begun.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import wraps
 from threading import get_ident
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+def run_with(
+    variable: ContextVar[T], value: T, f: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """``f(*args, **kwargs)`` while ``variable`` has ``value``."""
+    outer = variable.get()
+    try:
+        try:
+            variable.set(value)
+            return f(*args, **kwargs)
+        finally:
+            variable.set(outer)
+    finally:
+        variable.set(outer)
 
 
 class Scope:
     """A context manager that changes a setting and puts back what was there before.
 
     One object may be entered while it is entered, and by several threads at once; as a decorator
-    it is entered at each call of the function. Subclasses define :meth:`_enter` and
+    it is entered at each call of the function. Subclasses define :meth:`_read`, :meth:`_enter` and
     :meth:`_leave`.
+
+    An interrupt leaves nothing changed, but for one that comes when a ``with`` block is at its very
+    end: before the first instruction of ``__exit__`` nothing can be done. :meth:`run` and functions
+    that are decorated have no such moment.
     """
 
     __slots__ = ("_outer",)
@@ -23,30 +50,55 @@ class Scope:
     def __init__(self) -> None:
         self._outer: dict[int, list[Any]] = {}  # what to put back, by thread
 
-    def _enter(self) -> Any:
-        """Make the change; returns what :meth:`_leave` needs to undo it."""
+    def _read(self) -> Any:
+        """What there is now."""
+        raise NotImplementedError
+
+    def _enter(self, outer: Any) -> None:
+        """Make the change to ``outer``, what there was."""
         raise NotImplementedError
 
     def _leave(self, outer: Any) -> None:
-        """Undo the change."""
+        """Put back what there was; it may be there already."""
         raise NotImplementedError
 
+    def run(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``f(*args, **kwargs)`` inside."""
+        outer = self._read()
+        try:
+            try:
+                self._enter(outer)
+                return f(*args, **kwargs)
+            finally:
+                self._leave(outer)
+        finally:
+            self._leave(outer)
+
     def __enter__(self) -> None:
-        outer = self._enter()
-        self._outer.setdefault(get_ident(), []).append(outer)
+        outer = self._read()
+        entered = self._outer.setdefault(get_ident(), [])
+        depth = len(entered)
+        try:
+            entered.append(outer)
+            self._enter(outer)
+        except BaseException:
+            self._leave(outer)
+            del entered[depth:]
+            raise
 
     def __exit__(self, *exc: object) -> None:
         thread = get_ident()
         entered = self._outer[thread]
-        outer = entered.pop()
-        if not entered:
-            del self._outer[thread]
-        self._leave(outer)
+        try:
+            self._leave(entered[-1])
+        finally:
+            self._leave(entered.pop())
+            if not entered:
+                del self._outer[thread]
 
     def __call__(self, function: F) -> F:
         @wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
+            return self.run(function, *args, **kwargs)
 
         return cast("F", inside)

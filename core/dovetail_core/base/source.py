@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from .scopes import Scope
+from .scopes import Scope, run_with
 
 _hidden_packages: set[str] = {"dovetail"}
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
@@ -59,6 +60,11 @@ reset_override = _override.reset
 
 
 set_source_override, reset_source_override = set_override, reset_override
+
+
+def run_at(source: Source | None, f: Callable[..., Any], *args: Any) -> Any:
+    """``f(*args)``, whose operations are at ``source``; at their own lines where that is None."""
+    return run_with(_override, source, f, *args)
 
 
 def current_source() -> Source | None:
@@ -139,10 +145,11 @@ class named_scope(Scope):  # lower case: used as a function
             raise TypeError(f"named_scope takes a string, got {name!r}")
         self.name = name
 
-    def _enter(self) -> str:
-        outer = _scope.get()
+    def _read(self) -> str:
+        return _scope.get()
+
+    def _enter(self, outer: str) -> None:
         _scope.set(f"{outer}/{self.name}" if outer else self.name)
-        return outer
 
     def _leave(self, outer: str) -> None:
         _scope.set(outer)

@@ -21,11 +21,12 @@ class bound_axis(Scope):  # lower case: used as a function
         self.name = name
         self.size = size
 
-    def _enter(self) -> dict[Hashable, int]:
-        outer = _sizes.get()
+    def _read(self) -> dict[Hashable, int]:
+        return _sizes.get()
+
+    def _enter(self, outer: dict[Hashable, int]) -> None:
         if self.name is not None:
             _sizes.set({**outer, self.name: self.size})
-        return outer
 
     def _leave(self, outer: dict[Hashable, int]) -> None:
         _sizes.set(outer)

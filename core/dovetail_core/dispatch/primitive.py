@@ -66,11 +66,15 @@ reset_trace = _current.reset
 
 def run_under(trace: Trace, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``f(*args, **kwargs)`` with ``trace`` as the current trace."""
-    token = set_trace(trace)
+    outer = get_trace()  # as in base.scopes.run_with, without its frame
     try:
-        return f(*args, **kwargs)
+        try:
+            set_trace(trace)
+            return f(*args, **kwargs)
+        finally:
+            set_trace(outer)
     finally:
-        reset_trace(token)
+        set_trace(outer)
 
 
 class HeldProgram:

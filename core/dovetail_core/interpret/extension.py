@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..base.source import here, reset_override, set_override
+from ..base.source import here, run_at
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Jaxpr, Var
 from ..ir.regions import CONTROL, Kind, Region, RegionInterface
@@ -275,11 +275,7 @@ def _in_sequence(body: Part, condition: Part, answer: Slot) -> Part:
 
 def _run(program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
     """Run a program whose equations keep their own lines, whatever equation is running."""
-    token = set_override(None)
-    try:
-        return jaxpr_as_fun(program)(*args)
-    finally:
-        reset_override(token)
+    return run_at(None, jaxpr_as_fun(program), *args)
 
 
 def _with_inputs(program: ClosedJaxpr, avals: Sequence[AbstractValue]) -> ClosedJaxpr:

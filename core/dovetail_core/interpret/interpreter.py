@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, ClassVar
 
-from ..base.source import callable_name, get_override, here, reset_override, set_override
+from ..base.source import callable_name, get_override, here, set_override
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Literal, Var
 from ..ir.regions import RegionInterface
@@ -140,13 +140,12 @@ class Interpreter:
             return x.val if x.__class__ is Literal else env[x]
 
         inherited = get_override()
-        token = set_override(inherited)
         try:
             for eqn in jaxpr.eqns:
                 set_override(eqn.source or inherited)
                 env.update(zip(eqn.outvars, self._apply(eqn, [read(x) for x in eqn.invars])))
         finally:
-            reset_override(token)
+            set_override(inherited)
         return [read(x) for x in jaxpr.outvars]
 
     def _apply(self, eqn: Eqn, args: list[Any]) -> Sequence[Any]:

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 from ..base.errors import ConcretizationTypeError
 from ..base.options import check_ir
 from ..base.source import current_source, describe, here
-from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, run_under, set_trace
+from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
 from ..rules.checks import check_results
@@ -108,8 +108,9 @@ class LiftTrace(Trace, Generic[V]):
             return self.parent.process(primitive, args, params)
         table = self.table
         rule = table.rules.get(primitive) or table.miss(primitive)
-        token = set_trace(self.parent)
+        outer = get_trace()
         try:
+            set_trace(self.parent)
             lowered = [self.lower(a) for a in args]
             out = self.apply(rule, lowered, params)
             if out is NotImplemented:
@@ -118,7 +119,7 @@ class LiftTrace(Trace, Generic[V]):
             table.blame(primitive, args, params, e)
             raise
         finally:
-            reset_trace(token)
+            set_trace(outer)
         found = [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
         if check_ir.value:
             check_results(table, primitive, args, params, found)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ..base.source import current_source, describe
-from ..dispatch.primitive import Primitive, Trace, reset_trace, set_trace
+from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
@@ -138,11 +138,12 @@ def apply_local(
     trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
     """Carry out an operation on mutable values of ``trace``, with it as the current trace."""
-    token = set_trace(trace)
+    outer = get_trace()
     try:
+        set_trace(trace)
         return discharge_provider().apply(trace, primitive, args, params)
     finally:
-        reset_trace(token)
+        set_trace(outer)
 
 
 def final_type(program: ClosedJaxpr, i: int) -> AbstractValue:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..base.options import enable_x64
-from ..base.source import get_override, reset_override, set_override
+from ..base.source import get_override, set_override
 from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
@@ -46,7 +46,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()  # an enclosing program's equation, already the user's line
-    process, token = get_trace().process, set_override(inherited)
+    process = get_trace().process
     try:
         for eqn in jaxpr.eqns:
             vals: list[Any] = [
@@ -61,7 +61,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
             else:
                 env[eqn.outvars[0]] = out
     finally:
-        reset_override(token)
+        set_override(inherited)
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
 
 

@@ -9,29 +9,20 @@ collections of the youngest objects wait for 20,000.
 from __future__ import annotations
 
 import gc
-from threading import Lock
 
 PATIENT = 20_000
-_lock = Lock()
-_active = 0
-_before = gc.get_threshold()
 
 
-def start_tracing() -> None:
-    """The outermost trace begins: make the collector wait, unless it waits so long anyway."""
-    global _active, _before
-    with _lock:
-        _active += 1
-        if _active == 1:
-            _before = gc.get_threshold()
-            if 0 < _before[0] < PATIENT:
-                gc.set_threshold(PATIENT, *_before[1:])
+def start_tracing(before: tuple[int, int, int]) -> None:
+    """A trace begins: make the collector wait, unless it waits so long anyway."""
+    if 0 < before[0] < PATIENT:
+        gc.set_threshold(PATIENT, *before[1:])
 
 
-def end_tracing() -> None:
-    """The outermost trace is over: restore the setting, unless somebody changed it meanwhile."""
-    global _active
-    with _lock:
-        _active -= 1
-        if _active == 0 and gc.get_threshold() == (PATIENT, *_before[1:]):
-            gc.set_threshold(*_before)
+def end_tracing(before: tuple[int, int, int]) -> None:
+    """A trace is over: put back what was there before, unless somebody changed it meanwhile.
+
+    Where threads trace at once, the first of them to begin does so; the others are slower then.
+    """
+    if 0 < before[0] < PATIENT and gc.get_threshold() == (PATIENT, *before[1:]):
+        gc.set_threshold(*before)

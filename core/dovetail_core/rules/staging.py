@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from gc import get_threshold
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..base.errors import UnexpectedTracerError, refuse_mutable_result
 from ..base.frozen import frozen
 from ..base.options import check_ir
 from ..base.source import Source, current_source, describe
-from ..dispatch.primitive import Primitive, Trace, get_trace, reset_trace, set_trace
+from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import RegionInterface
@@ -182,16 +183,32 @@ def stage(
     """
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
-    token, outer = set_trace(trace), tracing_state.swap_local(True)
-    start_tracing()
+    outer = _State(get_trace(), tracing_state.get_local(), get_threshold())
     try:
-        outputs = f(*inputs)
-        return trace.finish(inputs, outputs)
-    finally:
-        end_tracing()
+        try:
+            set_trace(trace)
+            tracing_state.set_local(True)
+            start_tracing(outer.threshold)
+            return trace.finish(inputs, f(*inputs))
+        finally:
+            outer.put_back()
+            trace.ended = True
+    finally:  # for an interrupt while that was done (see base.scopes)
         trace.ended = True
-        reset_trace(token)
-        tracing_state.set_local(outer)
+        outer.put_back()
+
+
+class _State(NamedTuple):
+    """What staging changes while it goes on."""
+
+    trace: Trace
+    tracing: Any
+    threshold: tuple[int, int, int]
+
+    def put_back(self) -> None:
+        set_trace(self.trace)
+        tracing_state.set_local(self.tracing)
+        end_tracing(self.threshold)
 
 
 def stage_closed(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
+from ..base.scopes import run_with
 from .avals import AbstractValue
 
 
@@ -85,20 +87,13 @@ V = TypeVar("V")
 _silent: ContextVar[bool] = ContextVar("dovetail_silent", default=False)
 
 
-class silenced:  # lower case: used as a function
-    """Context manager in which effects on the world outside do not keep an operation."""
-
-    __slots__ = ("_token",)
-
-    def __enter__(self) -> None:
-        self._token = _silent.set(True)
-
-    def __exit__(self, *exc: object) -> None:
-        _silent.reset(self._token)
+def silenced(f: Callable[..., Any], *args: Any) -> Any:
+    """``f(*args)``, where effects on the world outside do not keep an operation."""
+    return run_with(_silent, True, f, *args)
 
 
 def is_silenced() -> bool:
-    """Whether this is inside of :class:`silenced`: what dead code is then depends on it."""
+    """Whether this is inside of :func:`silenced`: what dead code is then depends on it."""
     return _silent.get()
 
 

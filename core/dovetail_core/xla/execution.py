@@ -16,6 +16,7 @@ from ._bindings import (
     ResultHandler,
 )
 from .callbacks import require_callbacks
+from .interrupts import can_be_interrupted, run_to_the_end
 from .options import option_errors
 
 
@@ -34,19 +35,21 @@ def compile(
     XlaRuntimeError otherwise.
     """
     require_callbacks(module, len(host_callbacks))
+    callbacks = {"host_callbacks": list(host_callbacks)} if host_callbacks else {}
     with option_errors:
-        if not host_callbacks:
-            return client.compile_and_load(module, devices, options)
-        callbacks = list(host_callbacks)
-        return client.compile_and_load(_parsed(module), devices, options, host_callbacks=callbacks)
+        if isinstance(module, (str, bytes)):
+            if not host_callbacks and not can_be_interrupted():
+                return client.compile_and_load(module, devices, options)
+            if not host_callbacks and len(module) < SHORT:
+                return run_to_the_end(lambda: client.compile_and_load(module, devices, options))
+            from . import mlir
+
+            module = mlir.parse(module)
+        return client.compile_and_load(module, devices, options, **callbacks)
 
 
-def _parsed(module: Any) -> Any:
-    if not isinstance(module, (str, bytes)):
-        return module
-    from . import mlir
-
-    return mlir.parse(module)
+SHORT = 32_768
+"""Characters; a shorter program takes a fraction of a second to compile (see `interrupts`)."""
 
 
 def serialize(client: Client, executable: LoadedExecutable) -> bytes:

@@ -20,7 +20,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.frozen import frozen
-from dovetail_core.dispatch.primitive import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.types.algebra import zeros
 
@@ -113,14 +113,15 @@ class JvpTrace(LiftTrace[Dual]):
         if not lifted:
             return self.parent.process(primitive, args, params)
         rule = jvp_rules.rules.get(primitive) or jvp_rules.miss(primitive)
-        token = set_trace(self.parent)
+        outer = get_trace()
         try:
+            set_trace(self.parent)
             found = rule(primals, tangents, **params)
         except Exception as e:
             jvp_rules.blame(primitive, args, params, e)
             raise
         finally:
-            reset_trace(token)
+            set_trace(outer)
         try:
             out, tangent = found
         except (TypeError, ValueError):

@@ -29,8 +29,8 @@ from dovetail_core import (
 )
 from dovetail_core.base.frozen import frozen
 from dovetail_core.base.options import check_ir
-from dovetail_core.base.source import get_override, reset_override, set_override
-from dovetail_core.dispatch.primitive import reset_trace, set_trace
+from dovetail_core.base.source import get_override, set_override
+from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
 from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import at_their_types
@@ -109,14 +109,15 @@ class LinearTrace(Trace):
                 rule = partial_eval_rules.miss(primitive)
         if rule is None:
             return self.record(primitive, args, params)
-        token = set_trace(self.parent)
+        outer = get_trace()
         try:
+            set_trace(self.parent)
             found = rule(self, args, params)
         except Exception as e:
             partial_eval_rules.blame(primitive, args, params, e)
             raise
         finally:
-            reset_trace(token)
+            set_trace(outer)
         if not partial_eval_rules.is_derived(primitive):
             check_results(partial_eval_rules, primitive, args, params, found)
         return found
@@ -143,7 +144,7 @@ def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()
-    special, token = partial_eval_rules.rules, set_override(inherited)
+    special = partial_eval_rules.rules
     try:
         for eqn in jaxpr.eqns:
             primitive, source = eqn.primitive, inherited or eqn.source
@@ -158,7 +159,7 @@ def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any
                 outs = out if primitive.multiple_results else [out]
             env.update(zip(eqn.outvars, outs))
     finally:
-        reset_override(token)
+        set_override(inherited)
     return [x.val if x.__class__ is Literal else env[x] for x in jaxpr.outvars]  # type: ignore
 
 

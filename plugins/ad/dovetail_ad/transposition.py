@@ -12,12 +12,11 @@ from dovetail_core import (
     Primitive,
     generation,
     get_trace,
-    reset_source_override,
     run_under,
-    set_source_override,
     stage_closed,
     typeof,
 )
+from dovetail_core.base.source import get_override, run_at, set_override
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add
@@ -58,7 +57,7 @@ def backward_pass(
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, ct)
     rules = transpose_rules.rules
-    kept = {x.index for x in inputs}
+    kept, inherited = {x.index for x in inputs}, get_override()
     for primitive, args, params, outs, source in reversed(trace.eqns):
         if primitive.multiple_results:
             given: Any = [_take(cts, t.index, kept) for t in outs]
@@ -68,15 +67,15 @@ def backward_pass(
             given = _take(cts, outs[0].index, kept)
             if given is None:
                 continue
-        token = set_source_override(source)
         try:
+            set_override(source)
             rule = rules.get(primitive) or _find(primitive)
             _give(cts, trace, primitive, args, rule(given, *args, **params))
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
         finally:
-            reset_source_override(token)
+            set_override(inherited)
     found = [cts[x.index] for x in inputs]
     return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
 
@@ -131,11 +130,7 @@ def at_own_lines(f: Callable[..., Any], *args: Any) -> Any:
 
     Else they were of the line of the operation that is being transposed, and holds the program.
     """
-    token = set_source_override(None)
-    try:
-        return f(*args)
-    finally:
-        reset_source_override(token)
+    return run_at(None, f, *args)
 
 
 class _Elsewhere:

@@ -7,6 +7,7 @@ is, and has no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,9 @@ from dovetail_core import (
     ShapedArray,
     describe_source,
     float0,
-    reset_source_override,
-    set_source_override,
     stage_closed,
 )
+from dovetail_core.base.source import run_at
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.rules.tables import within
 from dovetail_core.xla.config import trace_context
@@ -82,12 +82,10 @@ def _literal(x: Literal) -> NumpyArray:
 
 def _apply(eqn: Eqn, operands: Sequence[NumpyArray]) -> Sequence[NumpyArray]:
     primitive = eqn.primitive
-    token = set_source_override(eqn.source)
-    try:
-        rule = reference_rules.rules.get(primitive) or reference_rules.miss(primitive)
-        found = rule(*operands, **eqn.params)
-    finally:
-        reset_source_override(token)
+    rule = reference_rules.rules.get(primitive)
+    if rule is None:
+        rule = run_at(eqn.source, reference_rules.miss, primitive)
+    found = run_at(eqn.source, partial(rule, **eqn.params), *operands)
     results: list[Any] = list(found) if primitive.multiple_results else [found]
     if len(results) != len(eqn.outvars):
         raise TypeError(f"{_rule_of(eqn)} returned {len(results)} results, not {len(eqn.outvars)}")

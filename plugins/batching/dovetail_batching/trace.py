@@ -22,7 +22,7 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.dispatch.primitive import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
@@ -155,9 +155,7 @@ class BatchTrace(LiftTrace[Batched]):
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._is_local(primitive, args):
             return apply_local(self, primitive, args, params)
-        values: list[Any] = []
-        dims: list[int | None] = []
-        lifted = False
+        values, dims, lifted = list[Any](), list[int | None](), False
         for x in args:
             if x.__class__ is LiftTracer and x._trace is self:
                 value, dim = x.value
@@ -171,14 +169,15 @@ class BatchTrace(LiftTrace[Batched]):
         if not lifted and (self.axis.name is None or not self._names_axis(primitive, params)):
             return self.parent.process(primitive, args, params)
         rule = batch_rules.rules.get(primitive) or batch_rules.miss(primitive)
-        token = set_trace(self.parent)
+        outer = get_trace()
         try:
+            set_trace(self.parent)
             found = rule(self.axis, values, dims, **params)
         except Exception as e:
             batch_rules.blame(primitive, args, params, e)
             raise
         finally:
-            reset_trace(token)
+            set_trace(outer)
         try:
             out, dim = found
         except (TypeError, ValueError):
@@ -287,9 +286,11 @@ def batch_values(
     """Values of ``f`` (flat arguments, a sequence of results) over a mapped axis."""
     trace = carrier_of(axis).trace(get_trace())
     try:
-        with bound_axis(axis.name, axis.size):
-            inputs = [_input(trace, x, d) for x, d in zip(args, dims)]
+        inputs = [_input(trace, x, d) for x, d in zip(args, dims)]
+        if axis.name is None:
             outs = run_under(trace, f, *inputs)
+        else:
+            outs = bound_axis(axis.name, axis.size).run(run_under, trace, f, *inputs)
         found = [trace.lower(x) for x in outs]
         for borrow, dim in zip(trace.borrows, trace.borrow_dims):
             _give_back(trace, borrow, dim)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from dovetail_ad import typed
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
+from dovetail_core.base.scopes import run_with
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
 from dovetail_core.types.effects import lasting
@@ -166,14 +166,12 @@ class Reduction(NamedTuple):
     needed: Flags
 
 
-@contextmanager
-def running(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Iterator[None]:
-    """Inside, the rule for these results is not run once more."""
-    token = _running.set(_running.get() | {_run_key(rules, program, used)})
-    try:
-        yield
-    finally:
-        _running.reset(token)
+def running(
+    rules: FlatRules, program: ClosedJaxpr, used: Flags, f: Callable[..., Any], *args: Any
+) -> Any:
+    """``f(*args)``, in which the rule for these results is not run once more."""
+    more = _running.get() | {_run_key(rules, program, used)}
+    return run_with(_running, more, f, *args)
 
 
 def _run_key(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Any:
@@ -193,8 +191,7 @@ def reduction(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Reduction 
     reduce = rules.reduce
 
     def make() -> Reduction:
-        with running(rules, program, used):
-            return _reduce(rules, reduce, program, used)
+        return running(rules, program, used, _reduce, rules, reduce, program, used)
 
     return rules.derived(program, ("reduced", used), make)
 

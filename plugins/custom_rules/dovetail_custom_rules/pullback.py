@@ -136,9 +136,9 @@ def _pull_back(
         return pullback(jaxpr_as_fun(program), mask, used, primals, cts)
     needed = found.needed
     left = tuple(pick(mask, needed))
-    with running(rules, program, used):
-        f = jaxpr_as_fun(found.program)
-        pulled = iter(pullback(f, left, (True,) * sum(used), pick(primals, needed), cts))
+    f, wanted = jaxpr_as_fun(found.program), (True,) * sum(used)
+    args = f, left, wanted, pick(primals, needed), cts
+    pulled = iter(running(rules, program, used, pullback, *args))
     return pick([next(pulled) if m and n else None for m, n in zip(mask, needed)], mask)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.options import disable_jit as disable_jit
 from dovetail_core.base.scopes import Scope
-from dovetail_core.dispatch.primitive import reset_trace, set_trace
+from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 from dovetail_core.xla.config import tracing_state
@@ -110,10 +110,14 @@ class ensure_compile_time_eval(Scope):  # lower case: used as a function
 
     __slots__ = ()
 
-    def _enter(self) -> Any:
-        return set_trace(EVAL), tracing_state.swap_local(False)
+    def _read(self) -> Any:
+        return get_trace(), tracing_state.get_local()
+
+    def _enter(self, outer: Any) -> None:
+        set_trace(EVAL)
+        tracing_state.set_local(False)
 
     def _leave(self, outer: Any) -> None:
-        token, tracing = outer
-        reset_trace(token)
+        trace, tracing = outer
+        set_trace(trace)
         tracing_state.set_local(tracing)

@@ -17,10 +17,9 @@ from dovetail_core import (
     RegistryError,
     Var,
     describe_source,
-    reset_source_override as reset_source,
-    set_source_override as set_source,
     typeof,
 )
+from dovetail_core.base.source import run_at
 
 from ..tables import StablehloRule, stablehlo_rules
 from . import bindings, calls, effects
@@ -62,11 +61,7 @@ class Builder(Emitter):
             self.source = eqn.source
             rule = rules.get(eqn.primitive)
             if rule is None:
-                token = set_source(eqn.source)
-                try:
-                    rule = miss(eqn.primitive)
-                finally:
-                    reset_source(token)
+                rule = run_at(eqn.source, miss, eqn.primitive)
             out = (
                 self._annotated(eqn, rule, operands)
                 if annotated

@@ -7,10 +7,9 @@ from typing import Any
 from dovetail_core import (
     MissingRule,
     Primitive,
-    reset_source_override as reset_source,
-    set_source_override as set_source,
     stage_closed,
 )
+from dovetail_core.base.source import run_at
 from dovetail_core.rules.tables import within
 
 from ..tables import StablehloRule, stablehlo_rules
@@ -30,14 +29,14 @@ def _derive(primitive: Primitive) -> StablehloRule | None:
             out = decomposition(*xs, **params)
             return list(out) if primitive.multiple_results else [out]
 
-        token = set_source(b.source)
-        try:
+        def inlined() -> Any:
             program = stage_closed(body, [x.aval for x in operands], primitive.name)
-            results = b.inline(program, operands)
+            return b.inline(program, operands)
+
+        try:
+            results = run_at(b.source, inlined)
         except MissingRule as e:
             raise within(e, primitive) from None
-        finally:
-            reset_source(token)
         return results if primitive.multiple_results else results[0]
 
     return rule

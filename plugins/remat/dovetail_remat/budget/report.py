@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dovetail_core.base.scopes import run_with
+
 from ..residuals import SavedResidual, linearization, residual_record
 from .plan import Plan, listener
 
@@ -120,11 +122,7 @@ def report_of(f: Callable[..., Any], args: Any, kwargs: Any) -> BudgetReport:
         ValueError: ``f`` has no checkpoint with a budget, or nothing in it is differentiated.
     """
     plans: list[Plan] = []
-    token = listener.set(plans)
-    try:
-        linearization(f, args, kwargs)
-    finally:
-        listener.reset(token)
+    run_with(listener, plans, linearization, f, args, kwargs)
     if not plans:
         name = getattr(f, "__name__", "the function")
         raise ValueError(

@@ -37,8 +37,7 @@ def silent(loop: Loop) -> Loop:
 
 
 def _silent(program: ClosedJaxpr) -> ClosedJaxpr:
-    with silenced():
-        return dce_closed(program, [True] * len(program.out_avals), True)[0]
+    return silenced(dce_closed, program, [True] * len(program.out_avals), True)[0]
 
 
 def check_effects(what: str, loop: Loop) -> None:

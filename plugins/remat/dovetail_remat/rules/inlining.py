@@ -12,10 +12,9 @@ from dovetail_core import (
     Literal,
     RegionInterface,
     Var,
-    reset_source_override,
-    set_source_override,
     stage_closed,
 )
+from dovetail_core.base.source import get_override, set_override
 from dovetail_core.rules.evaluation import at_their_types
 
 from ..primitive import remat_p
@@ -77,10 +76,11 @@ def _run(program: ClosedJaxpr, args: Sequence[Any], wanted: Wanted) -> list[Any]
     jaxpr, consts = at_their_types(program.jaxpr, program.consts)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
+    inherited = get_override()
     for eqn in jaxpr.eqns:
         values = [x.val if isinstance(x, Literal) else env[x] for x in eqn.invars]
-        token = set_source_override(eqn.source)
         try:
+            set_override(eqn.source)
             inner = _inner(eqn) if wanted(eqn) else None
             if inner is not None:
                 outs = _run(inner, values, wanted)
@@ -88,6 +88,6 @@ def _run(program: ClosedJaxpr, args: Sequence[Any], wanted: Wanted) -> list[Any]
                 outs = eqn.primitive.bind(*values, **eqn.params)
                 outs = outs if eqn.primitive.multiple_results else [outs]
         finally:
-            reset_source_override(token)
+            set_override(inherited)
         env.update(zip(eqn.outvars, outs))
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
