@@ -13,7 +13,7 @@ from dovetail_core import (
     ReadEffect,
     WriteEffect,
 )
-from dovetail_core.types.effects import lasting, program_effects
+from dovetail_core.types.effects import lasting, program_effects, silenced
 
 
 def test_effects_are_equal_by_class_and_content():

@@ -48,18 +48,21 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     inherited = get_override()  # an enclosing program's equation, already the user's line
     process = get_trace().process
     try:
-        for eqn in jaxpr.eqns:
-            vals: list[Any] = [
-                x.val if x.__class__ is Literal else env[x]  # type: ignore
-                for x in eqn.invars
-            ]
-            if inherited is None:
-                set_override(eqn.source)
-            out = process(eqn.primitive, tuple(vals), eqn.params)
-            if eqn.primitive.multiple_results:
-                env.update(zip(eqn.outvars, out))
-            else:
-                env[eqn.outvars[0]] = out
+        try:
+            for eqn in jaxpr.eqns:
+                vals: list[Any] = [
+                    x.val if x.__class__ is Literal else env[x]  # type: ignore
+                    for x in eqn.invars
+                ]
+                if inherited is None:
+                    set_override(eqn.source)
+                out = process(eqn.primitive, tuple(vals), eqn.params)
+                if eqn.primitive.multiple_results:
+                    env.update(zip(eqn.outvars, out))
+                else:
+                    env[eqn.outvars[0]] = out
+        finally:  # as in base.scopes.run_with, without its frame
+            set_override(inherited)
     finally:
         set_override(inherited)
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]

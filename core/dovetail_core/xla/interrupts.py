@@ -20,7 +20,6 @@ import atexit
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -35,9 +34,11 @@ def run_to_the_end(call: Callable[[], T]) -> T:
     """`call()`, in a thread of its own that goes on if this one is interrupted while it waits."""
     found: list[T] = []
     errors: list[BaseException] = []
+    begun: list[bool] = []
     over = threading.Lock()
 
     def run() -> None:
+        begun.append(True)
         try:
             found.append(call())
         except BaseException as e:
@@ -45,14 +46,15 @@ def run_to_the_end(call: Callable[[], T]) -> T:
         finally:
             over.release()
 
-    wait = partial(over.acquire, timeout=600)  # at the end of the process, which it would crash
+    def at_exit() -> None:  # the process would crash
+        if not found and not errors:
+            over.acquire(timeout=600 if begun else 1)
+
     over.acquire()
-    try:
-        start_new_thread(run, ())  # the handshake of threading.Thread would take as long again
-        over.acquire()
-    except BaseException:
-        atexit.register(wait)
-        raise
+    atexit.register(at_exit)
+    start_new_thread(run, ())  # the handshake of threading.Thread would take as long again
+    over.acquire()
+    atexit.unregister(at_exit)  # not after an interrupt
     if errors:
         raise errors.pop()
     return found[0]

@@ -56,8 +56,14 @@ def backward_pass(
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, ct)
+    run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs})
+    found = [cts[x.index] for x in inputs]
+    return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
+
+
+def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int]) -> None:
+    """Transpose the equations from the last to the first, each at its own line."""
     rules = transpose_rules.rules
-    kept, inherited = {x.index for x in inputs}, get_override()
     for primitive, args, params, outs, source in reversed(trace.eqns):
         if primitive.multiple_results:
             given: Any = [_take(cts, t.index, kept) for t in outs]
@@ -67,17 +73,13 @@ def backward_pass(
             given = _take(cts, outs[0].index, kept)
             if given is None:
                 continue
+        set_override(source)
         try:
-            set_override(source)
             rule = rules.get(primitive) or _find(primitive)
             _give(cts, trace, primitive, args, rule(given, *args, **params))
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
-        finally:
-            set_override(inherited)
-    found = [cts[x.index] for x in inputs]
-    return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
 
 
 def _give(
