@@ -53,6 +53,14 @@ def device_list(devices: Any) -> DeviceList:
     return DeviceList(tuple(devices))
 
 
+def topology_fingerprint(device: Device) -> int | None:
+    """A number for the hardware of a device's client; None where the platform tells none."""
+    try:
+        return xla_client().get_topology_for_devices([device]).fingerprint()
+    except _b.JaxRuntimeError:
+        return None
+
+
 def load_plugin(name: str, path: str | Path) -> Any:
     """Loads and initialises the PJRT plugin library at `path`; returns its C API capsule.
 
