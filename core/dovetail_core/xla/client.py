@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _bindings as _b, startup
+from . import _bindings as _b, fork, startup
 from ._bindings import Client as Client, Device as Device, DeviceList as DeviceList
 from ._lazy import xla_client
 
@@ -25,6 +25,7 @@ def make_cpu_client(
     Several may exist; arrays and executables of one do not work with another. The last four
     arguments join it to other processes.
     """
+    fork.watch()
     client: Client = xla_client().make_cpu_client(
         asynchronous=asynchronous,
         num_devices=num_devices,
@@ -33,6 +34,7 @@ def make_cpu_client(
         num_nodes=num_nodes,
         collectives=collectives,
     )
+    fork.started(client)
     startup.ensure_primed(client.local_devices()[0])
     return client
 
@@ -49,6 +51,14 @@ def ensure_primed() -> None:
 def device_list(devices: Any) -> DeviceList:
     """A DeviceList (compared and hashed by value) from any iterable of devices."""
     return DeviceList(tuple(devices))
+
+
+def topology_fingerprint(device: Device) -> int | None:
+    """A number for the hardware of a device's client; None where the platform tells none."""
+    try:
+        return xla_client().get_topology_for_devices([device]).fingerprint()
+    except _b.JaxRuntimeError:
+        return None
 
 
 def load_plugin(name: str, path: str | Path) -> Any:
@@ -82,7 +92,9 @@ def make_plugin_client(
     if not _b.pjrt_plugin_loaded(name):
         raise ValueError(f"the PJRT plugin {name!r} is not loaded: call load_plugin first")
     ensure_primed()
-    return xla_client().make_c_api_client(name, dict(options or {}), distributed_client)
+    client = xla_client().make_c_api_client(name, dict(options or {}), distributed_client)
+    fork.started(client)
+    return client
 
 
 def gpu_plugin_options() -> dict[str, Any]:

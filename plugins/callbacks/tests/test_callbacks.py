@@ -19,7 +19,7 @@ from dovetail_core import IOEffect, OrderedIOEffect
 from dovetail_core.base.options import check_ir
 from dovetail_core.xla.arrays import XlaRuntimeError
 from dovetail_jit import ShapeDtypeStruct, effects_barrier, jit, make_jaxpr
-from dovetail_jit.disk_cache import compilation_cache_dir
+from dovetail_jit.disk_cache import cache_dir
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 SCALAR = ShapeDtypeStruct((), np.float32)
@@ -265,7 +265,7 @@ def test_threads_call_programs_with_callbacks() -> None:
 
 
 def test_programs_from_the_disk_cache_call_the_functions_of_this_process(tmp_path: Any) -> None:
-    with compilation_cache_dir(str(tmp_path)):
+    with cache_dir(str(tmp_path)):
         for k in (1.0, 2.0):
             f = jit(lambda x, k=k: pure_callback(lambda v: v + np.float32(k), VECTOR, x))
             np.testing.assert_allclose(f(X), X + k)

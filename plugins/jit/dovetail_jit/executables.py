@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
 from dovetail_core import float0, lower_values, raise_values, typeof
-from dovetail_core.xla import execution
+from dovetail_core.xla import execution, fork
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
@@ -192,3 +192,4 @@ def _at_exit() -> None:
 
 
 atexit.register(_at_exit)
+fork.in_child(_running.clear)  # they run in the parent alone

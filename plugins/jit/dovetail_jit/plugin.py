@@ -18,7 +18,10 @@ MANIFEST = Manifest(
     },
     commands={"ir": "dovetail_jit.ir_command"},
     options={
-        "compilation_cache_dir": "dovetail_jit.disk_cache:compilation_cache_dir",
+        "compilation_cache_dir": "dovetail_jit.disk_cache:cache_dir",
+        "compilation_cache_max_size": "dovetail_jit.disk_cache:cache_max_size",
+        "compilation_cache_signed": "dovetail_jit.disk_cache:cache_signed",
         "persistent_cache_min_compile_time_secs": "dovetail_jit.disk_cache:cache_min_seconds",
+        "persistent_cache_min_entry_size_bytes": "dovetail_jit.disk_cache:cache_min_bytes",
     },
 )

@@ -1,9 +1,7 @@
-"""The stages of ahead-of-time compilation, and the on-disk cache."""
+"""The stages of ahead-of-time compilation."""
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +9,9 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import ShapedArray, config
+from dovetail_core import ShapedArray
 from dovetail_core.tree.util import tree_leaves, tree_structure
 from dovetail_jit import ShapeDtypeStruct, jit
-from dovetail_jit.disk_cache import cache_min_seconds, compilation_cache_dir
 from dovetail_jit.stages import ArgInfo, Wrapped
 from dovetail_refs import new_ref
 
@@ -154,51 +151,3 @@ def test_unused_arguments_are_dropped_unless_kept() -> None:
     kept = jit(g, keep_unused=True).lower(X, X).as_text()
     assert text.count("%arg1") == 0 and kept.count("%arg1") == 1
     np.testing.assert_allclose(jit(g)(X, X), np.sin(X), rtol=1e-6)
-
-
-def compile_one(scale: float) -> Any:
-    return jit(lambda x: lax.mul(lax.sin(x), scale)).lower(X).compile()
-
-
-def test_disk_cache_hits_and_survives_damage(tmp_path: Path) -> None:
-    with compilation_cache_dir(str(tmp_path)):
-        np.testing.assert_allclose(compile_one(2.0)(X), 2 * np.sin(X), rtol=1e-6)
-        (entry,) = tmp_path.iterdir()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            np.testing.assert_allclose(compile_one(2.0)(X), 2 * np.sin(X), rtol=1e-6)
-        whole = entry.read_bytes()
-        for damaged in (b"", b"junk", whole[: len(whole) // 2], whole[:-9] + b"x" * 9):
-            entry.write_bytes(damaged)
-            with pytest.warns(RuntimeWarning, match="is damaged.*compiled again"):
-                np.testing.assert_allclose(compile_one(2.0)(X), 2 * np.sin(X), rtol=1e-6)
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                compile_one(2.0)
-        compile_one(3.0)
-        assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_what_compiles_quickly_is_not_written(tmp_path: Path) -> None:
-    with compilation_cache_dir(str(tmp_path)), cache_min_seconds(1e9):
-        compile_one(5.0)
-    assert not list(tmp_path.iterdir())
-    with compilation_cache_dir(str(tmp_path)):
-        compile_one(5.0)
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-def test_disk_cache_that_cannot_be_written_warns(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    with (
-        compilation_cache_dir(str(blocked)),
-        pytest.warns(RuntimeWarning, match="cannot be written"),
-    ):
-        np.testing.assert_allclose(compile_one(4.0)(X), 4 * np.sin(X), rtol=1e-6)
-
-
-def test_the_cache_directory_is_an_option() -> None:
-    assert config.compilation_cache_dir is None
-    with pytest.raises(AttributeError, match="no option 'nonsense'"):
-        config.update("nonsense", 1)

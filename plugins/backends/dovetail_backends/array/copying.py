@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ShapedArray
-from dovetail_core.xla import arrays
+from dovetail_core.xla import arrays, fork
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl, install
 
 from .state import check_usable, spelled
@@ -35,10 +35,16 @@ def _reduce(self: ArrayImpl) -> tuple[Any, ...]:
     return rebuild, (value_of(self), self.aval.weak_type)
 
 
-def rebuild(value: Any, weak_type: bool) -> ArrayImpl:
-    """An array from a pickled value: of exactly its dtype, on the default device."""
+def rebuild(value: Any, weak_type: bool) -> Any:
+    """An array from a pickled value: of exactly its dtype, on the default device.
+
+    In a forked process, which can put nothing on a device, it is the value itself: an error here
+    would end the workers of a pool without a word to the process that waits for them.
+    """
     from ..selection import target_device
 
+    if fork.forked():
+        return value
     return arrays.put(value, ShapedArray(value.shape, value.dtype, weak_type), target_device())
 
 

@@ -36,6 +36,8 @@ def _repr(self: ArrayImpl) -> str:
 def _hidden(x: ArrayImpl) -> str:
     """Why the value cannot be shown; a ``repr`` that raises helps no one."""
     if x.is_deleted():
+        if "_lost" in x.__dict__:
+            return "<not computed before the fork>"
         return "<deleted>" if "_deleted_at" in x.__dict__ else "<donated>"
     devices = x._sharding._internal_device_list
     return "" if devices.is_fully_addressable else "<on other processes' devices>"

@@ -1,11 +1,12 @@
-"""Deleted and donated arrays: telling the two apart, and an error that says what to do."""
+"""Deleted, donated and lost arrays: telling them apart, and an error that says what to do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dovetail_core import ShapedArray, current_source, describe_source
+from dovetail_core import ShapedArray, current_source, describe_source, here
+from dovetail_core.xla import fork
 from dovetail_core.xla.arrays import ArrayImpl, install
 
 _is_deleted: Callable[[Any], bool] = ArrayImpl.is_deleted
@@ -20,6 +21,13 @@ def spelled(x: ArrayImpl) -> str:
 def deleted_error(x: ArrayImpl) -> RuntimeError:
     """The error for using an array whose memory is gone: which, where, why, and the remedy."""
     use = f"an array of type {spelled(x)} is used{describe_source(current_source())}"
+    if "_lost" in x.__dict__:
+        return RuntimeError(
+            f"{use} in a process that was forked before its value was computed: the threads that "
+            "compute it are in the parent alone. Wait for it before the fork "
+            "(x.block_until_ready()), or start the process by spawn or forkserver "
+            "(multiprocessing.get_context('spawn'))."
+        )
     if "_deleted_at" in x.__dict__:
         place = describe_source(x.__dict__["_deleted_at"])
         return RuntimeError(
@@ -61,6 +69,15 @@ def give_away(x: ArrayImpl, to: str = "") -> None:
     if to:
         x.__dict__.setdefault("_donated_to", to)
     _delete(x)
+
+
+def _lose(x: ArrayImpl) -> None:
+    """Give up an array of a forked process whose value is computed in the parent alone."""
+    x.__dict__["_lost"] = True
+    _delete(x)
+
+
+fork.explain(here, _lose)
 
 
 def _guarded(name: str, doc: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_core import ShapedArray
-from dovetail_core.xla import client as xla_client, execution, options as xla_options, startup
+from dovetail_core.xla import client as xla_client, execution, fork, options as xla_options, startup
 from dovetail_core.xla.config import set_tracebacks_enabled
 
 from .module import LoweredModule
@@ -50,6 +50,7 @@ class PjrtBackend:
     def client(self) -> Any:
         """The PJRT client; starts the runtime at first use."""
         if self._client is None:
+            fork.watch()  # ahead of the lock, which another thread of a parent may hold for ever
             with self._lock:
                 if self._client is None:
                     # Arrays that remember where they were made cost 0.2 us a call, of 4 in all.

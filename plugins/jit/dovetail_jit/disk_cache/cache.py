@@ -1,0 +1,182 @@
+"""Compiling with the cache: what is asked, read, written, and told to the user."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dovetail_backends import LoweredModule, backend_of
+from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.xla import client as xla_client, execution
+
+from .entry import LARGEST, DamagedEntry, decode, encode
+from .folder import evict, make_folders, read_entry, remove_left_behind, write_entry
+from .identity import environment, program_key
+from .options import cache_dir, cache_max_size, cache_min_bytes, cache_min_seconds, cache_signed
+from .secret import user_secret
+from .trust import UntrustedFile, check_folder
+
+
+class _Place(NamedTuple):
+    """Where the entry of a program is, and what must be in it."""
+
+    folder: str
+    name: str
+    key: bytes
+    environment: bytes
+    secret: bytes | None
+
+
+def compile_with_cache(
+    module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
+) -> tuple[Any, bool]:
+    """The runtime's executable, and whether it came from the cache."""
+    backend = backend_of(device)
+    given = _all_options(module.platform, options)
+    folder = _folder() if profile == "default" else None
+    if folder is None:
+        return _compile(backend, module, device, given, profile), False
+    place = _place(folder, module, device, given)
+    loaded = _read(place, backend, device, module.host_callbacks)
+    if loaded is not None:
+        return loaded, True
+    start = time.perf_counter()
+    loaded = _compile(backend, module, device, given, profile)
+    if time.perf_counter() - start >= cache_min_seconds.value:
+        _write(place, execution.serialize(backend.client, loaded))
+    return loaded, False
+
+
+def _all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    if has_hooks("dovetail_compile_options"):
+        for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
+            merged.update(found)
+    return {**merged, **(options or {})}
+
+
+def _compile(
+    backend: Any, module: LoweredModule, device: Any, options: dict[str, Any], profile: str
+) -> Any:
+    if profile == "default" and has_hooks("dovetail_compile"):
+        found = manager().hook.dovetail_compile(
+            module=module.text, platform=module.platform, options=options
+        )
+        if found is not None:
+            return found
+    return backend.compile(module, device, options, profile)
+
+
+_tidied: set[str] = set()
+_told: set[str] = set()
+
+
+def _folder() -> tuple[str, bytes | None] | None:
+    """The folder of the cache, made if need be, and the secret; None: no cache is to be used."""
+    wanted = cache_dir.value
+    if wanted is None or cache_max_size.value == 0:
+        return None
+    path = os.path.abspath(os.path.expanduser(wanted))
+    secret = None
+    try:
+        make_folders(path)
+        if cache_signed.value:
+            secret = user_secret()
+        else:
+            check_folder(path)
+    except UntrustedFile as e:
+        _tell_once(
+            f"the compilation cache in {path} is not used: {e}. What is read from a cache is run "
+            "as code. Give compilation_cache_dir a directory that you alone can write to (chmod "
+            "go-w), or set compilation_cache_signed, so that only entries with the signature of "
+            "your own secret are loaded."
+        )
+        return None
+    except OSError as e:
+        _tell_cannot_write(path, e)
+        return None
+    if path not in _tidied:
+        _tidied.add(path)
+        remove_left_behind(path)
+    return path, secret
+
+
+def _place(
+    found: tuple[str, bytes | None], module: LoweredModule, device: Any, options: Mapping[str, Any]
+) -> _Place:
+    folder, secret = found
+    key, around = program_key(module, device, options), environment(device)
+    # Users with secrets of their own do not replace each other's entries.
+    digest = hmac.digest(secret, key + around, "sha256") if secret else _sha256(key + around)
+    return _Place(folder, f"{digest.hex()}.bin", key, around, secret)
+
+
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _read(place: _Place, backend: Any, device: Any, callbacks: tuple[Any, ...]) -> Any:
+    path = os.path.join(place.folder, place.name)
+    try:
+        blob = read_entry(place.folder, place.name, place.secret is not None)
+        body = decode(blob, place.key, place.environment, place.secret)
+        if body is None:
+            return None
+        devices = xla_client.device_list([device])
+        return execution.deserialize(backend.client, body, devices, host_callbacks=callbacks)
+    except FileNotFoundError:
+        return None
+    except Exception as e:
+        reason = str(e) if isinstance(e, (DamagedEntry, UntrustedFile)) else repr(e)
+        _tell(
+            f"the compilation cache entry {path} is damaged, or not a cache entry: {reason}. It is "
+            "not used: the program is compiled again and the entry replaced."
+        )
+        return None
+
+
+def _write(place: _Place, body: bytes) -> None:
+    if len(body) >= LARGEST:
+        return
+    blob = encode(place.key, place.environment, body, place.secret)
+    limit = cache_max_size.value
+    if len(blob) < cache_min_bytes.value:
+        return
+    if 0 <= limit < len(blob):
+        _tell_once(
+            f"a compiled program of {len(blob)} bytes is not written to the compilation cache in "
+            f"{place.folder}, which may take {limit} (compilation_cache_max_size)."
+        )
+        return
+    try:
+        make_folders(place.folder)  # somebody may have deleted it
+        if limit >= 0:
+            evict(place.folder, limit - len(blob))
+        write_entry(place.folder, place.name, blob, place.secret is not None)
+        if limit >= 0:
+            evict(place.folder, limit, place.name)
+    except OSError as e:
+        _tell_cannot_write(place.folder, e)
+
+
+def _tell_cannot_write(folder: str, error: OSError) -> None:
+    _tell_once(
+        f"the compilation cache in {folder} cannot be written to ({error.strerror or error}); "
+        "programs run all the same. Set compilation_cache_dir to a directory that can be written "
+        "to, on a disk that has space."
+    )
+
+
+def _tell_once(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        _tell(text, 1)
+
+
+def _tell(text: str, depth: int = 0) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=4 + depth)

@@ -1,0 +1,137 @@
+"""The folder of a cache: entries written so that no reader sees half of one, and forgotten in time.
+
+Processes share a folder without locks. An entry is written beside its place and renamed. A temporary
+file is locked by its writer while that lives, so that another process can tell what was left behind.
+Every writer evicts after its entry is in place: the last one to look sees all entries there are.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import tempfile
+import time
+from contextlib import suppress
+
+from .entry import LARGEST
+from .trust import read_file
+
+try:
+    import fcntl
+except ImportError:  # not POSIX: what was left behind is told by its age
+    fcntl = None
+
+_ENTRY = re.compile(r"[0-9a-f]{64}\.bin")
+_TEMPORARY = ".dovetail-entry-"
+_OLD = 3600.0
+
+
+def make_folders(path: str) -> None:
+    """Make a folder and those above it that are missing, for the user alone."""
+    missing: list[str] = []
+    path = os.path.abspath(path)
+    while not os.path.isdir(path) and os.path.dirname(path) != path:
+        missing.append(path)
+        path = os.path.dirname(path)
+    for each in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(each, 0o700)
+    if missing and not os.path.isdir(missing[0]):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), missing[0])
+
+
+def read_entry(folder: str, name: str, shared: bool) -> bytes:
+    """What is in an entry, which counts as used now (see :func:`dovetail_jit.disk_cache.trust`)."""
+    blob, file = read_file(os.path.join(folder, name), LARGEST, shared=shared)
+    try:
+        with suppress(OSError):  # a folder may be there to be read only
+            os.utime(file)
+    finally:
+        os.close(file)
+    return blob
+
+
+def write_entry(folder: str, name: str, blob: bytes, shared: bool) -> None:
+    """Put an entry in its place, whole or not at all. OSError where that fails."""
+    file, temporary = _locked_temporary(folder)
+    try:
+        with open(file, "wb", buffering=0) as f:
+            if shared and hasattr(os, "fchmod"):
+                os.fchmod(file, 0o644)
+            left = memoryview(blob)
+            while left:
+                left = left[f.write(left) :]
+            if fcntl is None:
+                f.close()  # an open file cannot be renamed there
+            os.replace(temporary, os.path.join(folder, name))
+    except BaseException:  # also an interrupt: nothing stays behind
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _locked_temporary(folder: str) -> tuple[int, str]:
+    while True:
+        file, path = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
+        try:
+            if fcntl is None:
+                return file, path
+            with suppress(OSError):  # some file systems have no locks
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_nlink:  # else it was taken for left behind before it was locked
+                return file, path
+            os.close(file)
+        except BaseException:
+            os.close(file)
+            with suppress(OSError):
+                os.unlink(path)
+            raise
+
+
+def remove_left_behind(folder: str) -> None:
+    """Delete the temporary files of processes that are no more."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for each in found:
+            if each.name.startswith(_TEMPORARY):
+                with suppress(OSError):
+                    if each.is_file(follow_symlinks=False) and _is_left_behind(each.path):
+                        os.unlink(each.path)
+
+
+def _is_left_behind(path: str) -> bool:
+    if fcntl is not None:
+        file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False
+        except OSError:  # no locks here
+            pass
+        finally:
+            os.close(file)
+    return time.time() - os.stat(path).st_mtime > _OLD
+
+
+def evict(folder: str, limit: int, kept: str = "") -> None:
+    """Delete the entries that were used longest ago until all take at most ``limit`` bytes.
+
+    The entry named ``kept`` goes last. Several processes may do this at once: they delete in the
+    same order, and count what another has deleted.
+    """
+    entries: list[tuple[bool, int, str, int]] = []
+    with os.scandir(folder) as found:
+        for each in found:
+            if _ENTRY.fullmatch(each.name):
+                with suppress(OSError):
+                    facts = each.stat(follow_symlinks=False)
+                    entry = each.name == kept, facts.st_mtime_ns, each.name, facts.st_size
+                    entries.append(entry)
+    total = sum(size for *_, size in entries)
+    for _, _, name, size in sorted(entries):
+        if total <= limit:
+            return
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, name))
+        total -= size

@@ -1,0 +1,67 @@
+"""What an entry is of: the program with its options, and the environment it was compiled in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform as machine
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from dovetail_backends import LoweredModule
+from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.xla import client
+from dovetail_core.xla.version import JAXLIB_VERSION
+
+_VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
+
+
+def program_key(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> bytes:
+    """32 bytes for the program, its options, its device and who compiles it."""
+    compilers: list[str] = []
+    if has_hooks("dovetail_compile"):
+        compilers = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
+    facts = (
+        module.text, module.platform, device.id, sorted(options.items()), compilers,
+        [os.environ.get(name, "") for name in _VARIABLES],
+    )  # fmt: skip
+    return hashlib.sha256(repr(facts).encode()).digest()
+
+
+@cache
+def environment(device: Any) -> bytes:
+    """The versions, the kind of device and the processor, as text."""
+    facts = {
+        "dovetail": _version(),
+        "jaxlib": ".".join(map(str, JAXLIB_VERSION)),
+        "platform": device.client.platform,
+        "platform_version": device.client.platform_version,
+        "device_kind": device.device_kind,
+        "topology": client.topology_fingerprint(device),
+        "machine": machine.machine(),
+        "processor_features": hashlib.sha256(_features().encode()).hexdigest(),
+    }
+    return json.dumps(facts, sort_keys=True).encode()
+
+
+def _version() -> str:
+    try:
+        return version("dovetail-core")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _features() -> str:
+    """What the processor can do, in the order of the alphabet; its name where that is not told."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                name, _, value = line.partition(":")
+                if name.strip().lower() in ("flags", "features"):
+                    return " ".join(sorted(value.split()))
+    except OSError:  # not Linux
+        pass
+    return machine.processor()

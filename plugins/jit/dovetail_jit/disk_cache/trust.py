@@ -1,0 +1,110 @@
+"""Whose folders and files may be used: the user's own, and those that nobody else can change.
+
+The rules are those by which ssh accepts its configuration: a folder and all folders above it belong
+to the user or to root, and nobody else may write to them. Above the folder itself, one that others
+may write to is accepted if it is sticky, as /tmp is: nobody can rename what another owns there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+
+_POSIX = hasattr(os, "geteuid")  # elsewhere modes and owners say nothing
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)  # the opening of a FIFO does not wait for its writer
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+class UntrustedFile(Exception):
+    """A file or folder that others could have changed; the text says which and why."""
+
+
+def check_folder(path: str) -> None:
+    """Raise UntrustedFile where others than the user and root can change what is in a folder."""
+    if not _POSIX:
+        return
+    path = os.path.realpath(path)
+    for place in _and_above(path):
+        found = os.lstat(place)
+        problem = _problem(found, place)
+        shared = problem and found.st_mode & stat.S_ISVTX and found.st_uid in (0, os.geteuid())
+        if problem and not (shared and place != path):
+            raise UntrustedFile(f"{place} {problem}")
+
+
+def _and_above(path: str) -> Iterator[str]:
+    yield path
+    while (above := os.path.dirname(path)) != path:
+        path = above
+        yield path
+
+
+def _problem(found: os.stat_result, path: str) -> str:
+    if found.st_uid not in (0, os.geteuid()):
+        return f"belongs to the user with number {found.st_uid}"
+    if found.st_mode & stat.S_IWOTH:
+        return "may be written to by everybody"
+    if found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid, path):
+        return f"may be written to by the group with number {found.st_gid}"
+    return ""
+
+
+def _is_own_group(gid: int, path: str) -> bool:
+    """Whether a group is root's, or the user's private one, and no access list says more."""
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(gid)
+        listed = "system.posix_acl_access" in getattr(os, "listxattr", lambda p: [])(path)
+    except (KeyError, OSError):
+        return False
+    private = group.gr_name == user and not set(group.gr_mem) - {user}
+    return (gid == 0 or private) and not listed
+
+
+def read_file(path: str, largest: int, *, shared: bool = False) -> tuple[bytes, int]:
+    """What is in a file, which must be a plain one, and the open file, to be closed by the caller.
+
+    Raises:
+        UntrustedFile: it is a link, a pipe, a device or a folder, is larger than ``largest`` bytes,
+            or, unless it is ``shared``, others than the user and root can change it.
+        OSError: it cannot be read; FileNotFoundError: there is none.
+    """
+    try:
+        file = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        if not os.path.islink(path) and not os.path.isdir(path):
+            raise
+        raise UntrustedFile("it is not a plain file") from None
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise UntrustedFile("it is not a plain file")
+        problem = "" if shared or not _POSIX else _problem(found, path)
+        if problem:
+            raise UntrustedFile(f"it {problem}")
+        if found.st_size > largest:
+            raise UntrustedFile(f"it has {found.st_size} bytes")
+        return _read(file, found.st_size), file
+    except BaseException:
+        os.close(file)
+        raise
+
+
+def _read(file: int, size: int) -> bytes:
+    """Up to one byte more than ``size``, so that what grows meanwhile is noticed."""
+    parts: list[bytes] = []
+    left = size + 1
+    while left and (part := os.read(file, left)):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
