@@ -39,6 +39,20 @@ def exact_key(value: Any) -> Any:
     return cls, value
 
 
+def keeps_alive(value: Any) -> bool:
+    """Whether a key of ``value`` would keep functions alive, or objects that equal nothing else.
+
+    Such are mostly somebody's own, and new ones come with every call. Objects of which there is one
+    for each value say so by ``is_interned`` of their class.
+    """
+    cls = value.__class__
+    if cls in _sure or getattr(cls, "is_interned", False):
+        return False
+    if issubclass(cls, (tuple, frozenset)):
+        return any(map(keeps_alive, cast("Iterable[Any]", value)))
+    return cls.__hash__ is object.__hash__ or (callable(value) and not isinstance(value, type))
+
+
 class ParameterKeys:
     """Makes the keys of one primitive's parameters, a walk through whose values would cost more
     than all else at the tracing of an operation.

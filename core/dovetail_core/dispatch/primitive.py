@@ -14,8 +14,9 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeVar, final
 
+from ..base.caches import KEPT
 from ..base.errors import MissingRule, RegistryError
-from ..base.keys import ParameterKeys
+from ..base.keys import ParameterKeys, keeps_alive
 from ..base.source import current_source, describe
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
@@ -97,8 +98,6 @@ class Inferred(NamedTuple):
 
 
 _named: dict[str, Primitive] = {}
-KEPT = 4096
-"""How many applications of one primitive have their types remembered at a time."""
 
 
 @final
@@ -202,7 +201,8 @@ class Primitive:
         """Result types and effects of one application; remembered per types and parameters.
 
         Where there are sub-programs nothing is remembered: that would keep them and their
-        constants alive, and to hash and compare them costs more than the rule.
+        constants alive, and to hash and compare them costs more than the rule. Nor where
+        a parameter is a function or another object that is equal to itself alone.
         """
         if self.regions is not None:
             return self._infer(avals, params)
@@ -214,6 +214,9 @@ class Primitive:
         except TypeError:  # an unhashable parameter
             return self._infer(avals, params)
         found = self._infer(avals, params)
+        for value in params.values():
+            if keeps_alive(value) or isinstance(value, HeldProgram):
+                return found
         if len(memo) >= KEPT:
             memo.clear()
         with suppress(TypeError):

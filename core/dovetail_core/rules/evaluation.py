@@ -68,6 +68,40 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
 
 
+def eval_sparingly(closed: ClosedJaxpr, *args: Any) -> list[Any]:
+    """:func:`eval_jaxpr`, letting go of each value that is computed after its last use."""
+    jaxpr, consts = at_their_types(closed.jaxpr, closed.consts)
+    last = _last_uses(jaxpr)
+    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+    inherited = get_override()
+    process, token = get_trace().process, set_override(inherited)
+    try:
+        for eqn, dead in zip(jaxpr.eqns, last):
+            vals = tuple([x.val if isinstance(x, Literal) else env[x] for x in eqn.invars])
+            if inherited is None:
+                set_override(eqn.source)
+            out = process(eqn.primitive, vals, eqn.params)
+            env.update(zip(eqn.outvars, out if eqn.primitive.multiple_results else (out,)))
+            for var in dead:
+                del env[var]
+            del vals, out
+    finally:
+        reset_override(token)
+    return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
+
+
+def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
+    """Per equation, the variables that nothing after it uses."""
+    live: set[Any] = set(jaxpr.outvars)
+    found: list[list[Var]] = []
+    for eqn in reversed(jaxpr.eqns):
+        here = {v: None for v in (*eqn.invars, *eqn.outvars) if isinstance(v, Var)}
+        found.append([v for v in here if v not in live])
+        live.update(here)
+    return found[::-1]
+
+
 def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
     """The program and its constants, where each is read now at the type that it has in the program.
 

@@ -30,6 +30,7 @@ class AbstractValue:
     """
 
     __slots__ = ()
+    is_interned: ClassVar[bool] = True
     is_high: ClassVar[bool] = False
     is_mutable: ClassVar[bool] = False
     has_mutable_type: ClassVar[bool] = False
@@ -77,6 +78,7 @@ class ExtendedDType:
     """Base of element types that NumPy lacks (for example a random key's); identity is equality."""
 
     __slots__ = ()
+    is_interned = True
     name: ClassVar[str] = "extended"
     itemsize: ClassVar[int] = 0
 

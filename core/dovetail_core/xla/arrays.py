@@ -17,6 +17,7 @@ from ._bindings import (
     Sharding,
     SingleDeviceSharding as SingleDeviceSharding,
 )
+from .callbacks import exception_behind
 from .shardings import shard_indices, single_device_sharding
 
 XlaRuntimeError = _b.JaxRuntimeError
@@ -182,8 +183,13 @@ def from_dlpack(
 
 
 def block_until_ready(arrays: Iterable[ArrayImpl]) -> None:
-    """Waits for all of them in one call; raises XlaRuntimeError if a computation failed."""
-    _b.batched_block_until_ready(list(arrays))
+    """Waits for all of them in one call; raises XlaRuntimeError if a computation failed, or what
+    a callback raised."""
+    try:
+        return _b.batched_block_until_ready(list(arrays))
+    except XlaRuntimeError as error:
+        failure = exception_behind(error)
+    raise failure
 
 
 def install(name: str, attribute: Any) -> None:

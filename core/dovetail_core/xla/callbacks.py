@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from traceback import format_exception
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -57,7 +62,8 @@ def checked_callback(
 
     `fun` gets read-only NumPy arrays (None for a token) and returns one value per result. C++
     copies the bytes that it returns without a look at shape or dtype, past the end of a short
-    array, so they are checked here: a TypeError, which the caller sees as an XlaRuntimeError.
+    array, so they are checked here: a TypeError. C++ makes text of exceptions; whoever waits for
+    the program finds the exception itself with :func:`exception_behind`.
     """
     wanted = [
         None if aval is None else (tuple(aval.shape), np.dtype(aval.dtype)) for aval in results
@@ -66,9 +72,14 @@ def checked_callback(
     def call(*arguments: Any) -> tuple[Any, ...]:
         _thread.depth = getattr(_thread, "depth", 0) + 1
         try:
-            values = fun(*arguments)
+            return checked(fun(*arguments))
+        except BaseException as error:  # an interrupt is the caller's, too
+            failed = CallbackFailed(_remember(error))
         finally:
             _thread.depth -= 1
+        raise failed
+
+    def checked(values: Sequence[Any]) -> tuple[Any, ...]:
         if not isinstance(values, (tuple, list)) or len(values) != len(wanted):
             raise TypeError(
                 f"{name} must return a tuple of {len(wanted)} values, but returned {_count(values)}"
@@ -79,6 +90,56 @@ def checked_callback(
         )
 
     return call
+
+
+class CallbackFailed(Exception):
+    """What C++ sees of an exception in a callback: its traceback, and a number to find it by."""
+
+
+MANY = 32
+"""How many exceptions are kept that nobody has waited for, as the second of one program."""
+_failed: dict[int, BaseException] = {}
+_taken: WeakValueDictionary[int, BaseException] = WeakValueDictionary()
+_again: dict[int, Callable[[], BaseException]] = {}
+_numbers = count()
+_NUMBER = re.compile(r"\[exception (\d+) of a callback\]")
+
+
+def _remember(error: BaseException) -> str:
+    number = next(_numbers)
+    _keep(_failed, number, error)
+    return f"{''.join(format_exception(error))}[exception {number} of a callback]"
+
+
+def exception_behind(error: BaseException) -> BaseException:
+    """The exception that a callback raised, from the runtime's error of the program; else that.
+
+    It is kept until it is asked for, and then is its receiver's. Who waits for the same program
+    after that gets the same while it lives, if its class allows weak references (those that are
+    defined in Python do), or one like it, if it says just words and numbers.
+    """
+    found = _NUMBER.search(str(error))
+    if found is None:
+        return error
+    number = int(found[1])
+    behind = _failed.pop(number, None)
+    if behind is None:
+        like_it = _again.get(number)
+        behind = _taken.get(number)
+        return behind if behind is not None else like_it() if like_it is not None else error
+    try:
+        _taken[number] = behind
+    except TypeError:
+        if all(isinstance(x, (str, int, float, type(None))) for x in behind.args):
+            _keep(_again, number, partial(type(behind), *behind.args))
+    return behind
+
+
+def _keep(where: dict[int, Any], number: int, value: Any) -> None:
+    where[number] = value
+    while len(where) > MANY:
+        with suppress(KeyError, RuntimeError):  # another thread does the same
+            del where[next(iter(where))]
 
 
 def _checked(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:

@@ -12,10 +12,11 @@ from ._bindings import (
     CompileOptions,
     DeviceList,
     Executable as Executable,
+    JaxRuntimeError,
     LoadedExecutable as LoadedExecutable,
     ResultHandler,
 )
-from .callbacks import require_callbacks
+from .callbacks import exception_behind, require_callbacks
 from .interrupts import can_be_interrupted, run_to_the_end
 from .options import option_errors
 
@@ -100,9 +101,14 @@ def run(
     """Runs on arrays already laid out as compiled; about 4 us; returns before results are ready.
 
     C++ checks the number of arguments, their sizes in bytes and their devices, but not their
-    dtypes: that is the caller's duty. TypeError for a host value, XlaRuntimeError otherwise.
+    dtypes: that is the caller's duty. TypeError for a host value, the exception itself where a
+    callback raised one, XlaRuntimeError otherwise.
     """
-    return executable.execute_sharded(arrays).consume_with_handlers(handlers)
+    try:
+        return executable.execute_sharded(arrays).consume_with_handlers(handlers)
+    except JaxRuntimeError as error:
+        failure = exception_behind(error)
+    raise failure
 
 
 def execute(
@@ -119,10 +125,23 @@ def execute(
 def run_with_token(
     executable: LoadedExecutable, arrays: Sequence[ArrayImpl], handlers: Sequence[ResultHandler]
 ) -> tuple[list[ArrayImpl], Any]:
-    """`run`, and a token whose `block_until_ready()` waits for the program's side effects."""
-    results = executable.execute_sharded(arrays, with_tokens=True)
-    token = results.consume_token()
-    return results.consume_with_handlers(handlers), token
+    """`run`, and a token to `wait_for`, until the program's side effects have happened."""
+    try:
+        results = executable.execute_sharded(arrays, with_tokens=True)
+        token = results.consume_token()
+        return results.consume_with_handlers(handlers), token
+    except JaxRuntimeError as error:
+        failure = exception_behind(error)
+    raise failure
+
+
+def wait_for(token: Any) -> None:
+    """Waits for a token; raises what a callback raised, or XlaRuntimeError."""
+    try:
+        return token.block_until_ready()
+    except JaxRuntimeError as error:
+        failure = exception_behind(error)
+    raise failure
 
 
 def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]:

@@ -22,6 +22,7 @@ from dovetail_core import (
     run_under,
     typeof,
 )
+from dovetail_core.base.caches import Cache
 from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.ir.programs import programs_in
@@ -44,7 +45,7 @@ class Axis:
     spmd_name: Hashable = None
 
 
-_carriers: dict[Axis, BatchCarrier] = {}
+_carriers: Cache[Axis, BatchCarrier] = Cache()
 
 
 def carrier_of(axis: Axis) -> BatchCarrier:

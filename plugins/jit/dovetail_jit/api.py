@@ -13,6 +13,7 @@ from dovetail_core import (
     check_alive,
     get_trace,
 )
+from dovetail_core.base.caches import identity
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.util import default_registry, tree_flatten, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
@@ -105,7 +106,7 @@ def _wrap(settings: Settings) -> Any:
         miss,
         static_argnums=settings.static_nums,
         static_argnames=tuple(settings.static_names),
-        key=("jit", settings.key),
+        key=("jit", identity(settings.fun), settings.key),
         registry=default_registry,
         shard_arg_fallback=fallback,
     )

@@ -22,6 +22,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.caches import Cache
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
@@ -39,7 +40,9 @@ SMALL, FEW = 12, 16384
 """Programs of up to so many equations, on arrays of up to so many elements, are compiled by the
 quick profile: it halves the time to compile and costs little to run while they are so small."""
 KEPT = 4096
-"""How many parameters of one primitive have a callable at a time."""
+"""How many parameters of one primitive have a callable at a time,"""
+PROGRAMS = 512
+"""and how many of one that holds sub-programs: these take much more memory."""
 
 
 def fallback(x: Any, sharding: Any, layout: Any) -> Any:
@@ -66,7 +69,7 @@ def compiled_call(
 ) -> Any:
     """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
 
-    high: dict[Any, ClosedJaxpr] = {}  # C++ sends every call with such an operand here
+    high: Cache[Any, ClosedJaxpr] = Cache()  # C++ sends every call with such an operand here
 
     def miss(*args: Any) -> Any:
         reject_tracers(args, name)
@@ -120,14 +123,12 @@ def evaluator(primitive: Primitive) -> Callable[..., Any]:
     """The rule by which the evaluating trace computes ``primitive``: provider ``evaluator``."""
     if primitive is jit_p:
         return _call_program
-    calls: dict[Any, Any] = {}
+    calls: Cache[Any, Any] = Cache(KEPT if primitive.regions is None else PROGRAMS)
     bare: Any = None
     keys = primitive.keys
 
     def made(params: dict[str, Any]) -> Any:
         call = _operation(primitive, params)
-        if len(calls) >= KEPT:
-            calls.clear()
         with suppress(TypeError):  # an unhashable parameter: compile each time
             calls[keys.new(params)] = call
         return call

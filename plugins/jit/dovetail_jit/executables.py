@@ -6,6 +6,7 @@ import atexit
 import sys
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
 from dovetail_core import float0, lower_values, raise_values, typeof
 from dovetail_core.xla import execution, fork
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
@@ -51,6 +52,8 @@ class Executable:
         if effects:
             ordered = any(e.ordered for e in effects)
             out = run_with_effects(self.loaded, arrays, handlers, ordered)
+        elif self.module.host_callbacks:
+            out = run_with_callbacks(self.loaded, arrays, handlers)
         else:
             out = execution.run(self.loaded, arrays, handlers)
         for x, d in zip(kept, self.module.donated):
@@ -66,10 +69,10 @@ class Executable:
         """What the C++ call path needs to repeat the call without Python.
 
         None where it must not be: the program has effects, whose end and order are kept in Python,
-        or results of float0.
+        or calls Python, whose exceptions are found there, or has results of float0.
         ``consts`` are leading arguments that every call has in common.
         """
-        if self.module.effects or self._nothing:
+        if self.module.effects or self.module.host_callbacks or self._nothing:
             return None
         n_out, n_in = len(self.module.out_avals), len(self.constants) + sum(self.module.kept)
         common = [self._array(c, a) for c, a in zip(consts, self.in_avals)]
@@ -147,8 +150,9 @@ def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any,
 
 
 _running: deque[Any] = deque()
+_calling: deque[Any] = deque()
 MANY = 32
-"""How many programs with effects may be on their way."""
+"""How many programs with effects, and how many others with callbacks, may be on their way."""
 
 
 def run_with_effects(
@@ -166,11 +170,30 @@ def run_with_effects(
     return outs
 
 
+def run_with_callbacks(loaded: Any, arrays: Sequence[Any], handlers: Sequence[Any]) -> list[Any]:
+    """``execution.run`` of a program that calls Python, remembered for the end of the process.
+
+    Python must not end while a thread of the runtime is about to call it: that is an abort.
+    """
+    if not in_callback():
+        _settle(MANY)
+    outs, token = execution.run_with_token(loaded, arrays, handlers)
+    _calling.append(token)
+    return outs
+
+
+def _settle(left: int) -> None:
+    """Wait for programs with callbacks; that one has failed is for whoever reads its results."""
+    while len(_calling) > left:
+        with suppress(IndexError, XlaRuntimeError):
+            _calling.popleft().block_until_ready()
+
+
 def effects_barrier() -> None:
     """Wait until every effect (printing, callbacks) of programs that were called has happened.
 
     Raises:
-        XlaRuntimeError: a callback raised an exception; its traceback is in the text.
+        Exception: what a callback raised, unless the call of its program raised it.
     """
     _wait(0)
 
@@ -181,13 +204,14 @@ def _wait(left: int) -> None:
             token = _running.popleft()
         except IndexError:  # another thread waits for it
             return
-        token.block_until_ready()
+        execution.wait_for(token)
 
 
 def _at_exit() -> None:
+    _settle(0)
     try:
         _wait(0)
-    except Exception as e:  # the process ends: whoever wanted to know has waited
+    except BaseException as e:  # the process ends: whoever wanted to know has waited
         print(f"an effect of a program failed: {e}", file=sys.stderr)
 
 

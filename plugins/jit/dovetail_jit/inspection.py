@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
+from dovetail_core.base.caches import forget_all
 from dovetail_core.base.options import disable_jit as disable_jit
 from dovetail_core.base.scopes import Scope
 from dovetail_core.dispatch.primitive import get_trace, set_trace
@@ -18,7 +19,7 @@ from dovetail_core.xla.config import tracing_state
 
 from .settings import Settings
 from .structs import shape_struct
-from .tracing import forget_programs, function_name
+from .tracing import function_name
 
 
 def make_jaxpr(
@@ -95,9 +96,13 @@ def _type(x: Any) -> Any:
 
 
 def clear_caches() -> None:
-    """Forget every traced program, compiled program and remembered type."""
+    """Forget every traced program, compiled program and remembered type.
+
+    What programs held of functions, of values that these close over and of functions that are
+    called back is free after Python's next garbage collection.
+    """
     clear_all_caches()
-    forget_programs()
+    forget_all()
     for p in primitives().values():
         p.forget()
 

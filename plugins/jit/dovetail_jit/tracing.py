@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from dovetail_core import (
     ClosedJaxpr,
@@ -16,6 +15,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.caches import ByIdentity, Cache
 from dovetail_core.base.keys import exact_key
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
@@ -38,7 +38,7 @@ class Program(NamedTuple):
     seconds: float
 
 
-_programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
+_programs: ByIdentity[Cache[Any, Program]] = ByIdentity()
 
 
 def function_name(f: Any) -> str:
@@ -74,14 +74,9 @@ def _outdated(program: Program) -> bool:
 
 def _remembered(f: Any) -> dict[Any, Program]:
     try:
-        return _programs.setdefault(f, {})
-    except TypeError:  # not weakly referable or not hashable: nothing to remember it by
+        return _programs.of(f, Cache)
+    except TypeError:  # not weakly referable: nothing to remember it by
         return {}
-
-
-def forget_programs() -> None:
-    """Drop all remembered programs."""
-    _programs.clear()
 
 
 def _trace(f: Callable[..., Any], avals: Sequence[Any], rebuild: Callable[..., Any]) -> Program:

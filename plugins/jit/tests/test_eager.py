@@ -54,10 +54,10 @@ def test_parameters_that_are_equal_to_python_are_told_apart(fill: Callable[..., 
     assert len(made) == len(values)
 
 
-def test_only_so_many_callables_are_kept(
-    fill: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("fill")
+def test_only_so_many_callables_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eager, "KEPT", 3)
+    fill = eager.evaluator(fill_p)
 
     def call(*values: int) -> list[int]:
         made.clear()
@@ -66,7 +66,7 @@ def test_only_so_many_callables_are_kept(
         return list(made)
 
     assert call(1, 2, 3, 1, 2, 3) == [1, 2, 3]
-    assert call(4) == [4]  # there is no room: the others are dropped
+    assert call(4) == [4]  # there is no room: the oldest is dropped
     assert call(4, 1, 2, 4, 1, 2) == [1, 2]
     assert call(5) == [5] and call(4) == [4]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_core.base.caches import Cache
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla.config import enable_x64_state
 
@@ -18,7 +19,7 @@ FLOATS = {False: np.dtype(np.float32), True: np.dtype(np.float64)}
 """The element type of a Python float, by whether 64-bit types are enabled."""
 
 _own: dict[bool, dict[tuple[type, Any], bool]] = {False: {}, True: {}}
-_constants: dict[tuple[Any, ...], Any] = {}
+_constants: Cache[tuple[Any, ...], Any] = Cache()
 
 
 def has_own_type(cls: type, dtype: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import Primitive, ShapedArray, enable_x64, is_inexact
+from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
 relu_p = Primitive("relu")
@@ -111,7 +112,7 @@ def number(value: float, x: Any) -> Any:
     return found
 
 
-_numbers: dict[tuple[float, Any, bool], Any] = {}
+_numbers: Cache[tuple[float, Any, bool], Any] = Cache()
 
 
 @relu_p.def_decomposition

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from dovetail_core import ShapedArray, canonical_dtype, here as here, typeof
+from dovetail_core.base.caches import Cache
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -152,7 +153,7 @@ def axis_index(name: str, axis: Any, ndim: int) -> int:
     return i + ndim if i < 0 else i
 
 
-_axes_memo: dict[tuple[Any, int], tuple[int, ...]] = {}
+_axes_memo: Cache[tuple[Any, int], tuple[int, ...]] = Cache()
 
 
 def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ExtendedDType, enable_x64, is_inexact
+from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
 from .generators import implementation
@@ -165,7 +166,7 @@ def parameter(x: Any, dtype: Any, shape: Shape) -> Any:
     return lax.broadcast_in_dim(x, shape, tuple(range(skipped, len(shape))))
 
 
-_numbers: dict[tuple[Any, Any, bool], Any] = {}
+_numbers: Cache[tuple[Any, Any, bool], Any] = Cache()
 
 
 def number(value: Any, dtype: Any) -> Any:

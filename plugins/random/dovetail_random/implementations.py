@@ -53,6 +53,7 @@ class Implementation:
     __slots__ = (
         "name", "tag", "words", "seed", "split", "fold_in", "random_bits", "elementwise", "dtype",
     )  # fmt: skip
+    is_interned = True
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.caches import Cache
 from dovetail_core.types.algebra import add
 
 from .masks import as_array, check_masks, integers, is_plain, known_mask
@@ -213,7 +214,7 @@ def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArra
     return found.strong()
 
 
-_types: dict[Any, ShapedArray] = {}
+_types: Cache[Any, ShapedArray] = Cache()
 
 
 def indexed_type_of(aval: ShapedArray, chain: Any, operands: Any) -> ShapedArray:

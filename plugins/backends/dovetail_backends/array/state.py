@@ -7,7 +7,8 @@ from typing import Any
 
 from dovetail_core import ShapedArray, current_source, describe_source, here
 from dovetail_core.xla import fork
-from dovetail_core.xla.arrays import ArrayImpl, install
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
+from dovetail_core.xla.callbacks import exception_behind
 
 _is_deleted: Callable[[Any], bool] = ArrayImpl.is_deleted
 _delete: Callable[[Any], None] = ArrayImpl.delete
@@ -87,7 +88,11 @@ def _guarded(name: str, doc: str) -> Callable[..., Any]:
     def guarded(self: ArrayImpl) -> Any:
         if _is_deleted(self):
             raise deleted_error(self)
-        return method(self)
+        try:
+            return method(self)
+        except XlaRuntimeError as error:
+            failure = exception_behind(error)
+        raise failure
 
     guarded.__name__ = name
     guarded.__doc__ = doc

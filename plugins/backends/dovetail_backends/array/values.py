@@ -8,7 +8,8 @@ import numpy as np
 
 from dovetail_core import here
 from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayImpl, install
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
+from dovetail_core.xla.callbacks import exception_behind
 
 from .state import check_usable, deleted_error, spelled
 
@@ -18,7 +19,16 @@ def value_of(x: Any) -> np.ndarray[Any, Any]:
 
     Raises:
         RuntimeError: the array was deleted or donated, or its computation failed.
+        Exception: a Python function that the computation called back raised it.
     """
+    try:
+        return _read(x)
+    except XlaRuntimeError as error:
+        failure = exception_behind(error)
+    raise failure
+
+
+def _read(x: Any) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(memoryview(x))
     except BufferError:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import AbstractValue, ShapedArray, float0
+from dovetail_core.base.caches import Cache
 
 _ELEMENTS = {
     "bool": "i1", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
@@ -20,7 +21,7 @@ _ELEMENTS = {
     "float4_e2m1fn": "f4E2M1FN",
 }  # fmt: skip
 
-_types: dict[AbstractValue, str] = {}
+_types: Cache[AbstractValue, str] = Cache()
 
 
 def element_type(dtype: Any) -> str:

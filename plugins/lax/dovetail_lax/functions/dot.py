@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from dovetail_core.base.caches import Cache
+
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
 from ..primitives.contractions import DotAlgorithm, DotDimensionNumbers, Precision, dot_general_p
@@ -16,7 +18,7 @@ PrecisionLike: TypeAlias = (
 )
 """What ``precision=`` takes: None, a name, a member of ``Precision``, or one for each operand."""
 
-_plain: dict[Any, dict[str, Any]] = {}
+_plain: Cache[Any, dict[str, Any]] = Cache()
 """Parameters of contractions without further options, by dimension numbers as they were given."""
 
 

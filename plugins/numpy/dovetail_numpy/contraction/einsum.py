@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
+from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -25,7 +26,7 @@ class _Plan(NamedTuple):
     steps: tuple[Step, ...]
 
 
-_plans: dict[Any, _Plan] = {}
+_plans: Cache[Any, _Plan] = Cache()
 
 
 def einsum(

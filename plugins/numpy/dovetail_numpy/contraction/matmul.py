@@ -8,6 +8,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
+from dovetail_core.base.caches import Cache
 
 from ..fusion import fused_when_evaluated, of_two_arrays
 from ..operands import Array, ArrayLike, ShapeError, here, operand
@@ -34,7 +35,7 @@ class MatMul:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.plans: dict[Any, Plan] = {}
+        self.plans: Cache[Any, Plan] = Cache()
 
     def __call__(self, x: Any, y: Any) -> Any:
         plan = self.plans.get((getattr(x, "aval", None), getattr(y, "aval", None)))

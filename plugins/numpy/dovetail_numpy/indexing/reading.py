@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import EVAL, get_trace
+from dovetail_core.base.caches import Cache
 
 from ..fusion import fused
 from ..operands import here
@@ -91,12 +92,13 @@ def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> ReadPlan:
     moved = movable(plan.layout)
     if moved is not None:
         core, plan.starts = moved
-        plan.moving = _moving.setdefault((core, options), ReadPlan(core, options))
+        plan.moving = _moving.get((core, options)) or ReadPlan(core, options)
+        _moving[core, options] = plan.moving
     return plan
 
 
-_moving: dict[Any, ReadPlan] = {}
-_plans: dict[Any, ReadPlan] = {}
+_moving: Cache[Any, ReadPlan] = Cache()
+_plans: Cache[Any, ReadPlan] = Cache()
 
 
 @fused(static=("plan",))

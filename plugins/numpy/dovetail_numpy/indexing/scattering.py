@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core.base.caches import Cache
 
 from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, Key, parse
@@ -124,8 +125,8 @@ def _spread(source: Any, dims: tuple[int, ...], ndim: int) -> Any:
     return lax.broadcast_in_dim_p.bind(source, shape=tuple(full), broadcast_dimensions=dims)
 
 
-_plans: dict[Any, WritePlan] = {}
-_moving: dict[Any, WritePlan] = {}
+_plans: Cache[Any, WritePlan] = Cache()
+_moving: Cache[Any, WritePlan] = Cache()
 
 
 def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> WritePlan:
@@ -133,7 +134,8 @@ def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> WritePlan:
     moved = movable(plan.layout)
     if moved is not None:
         core, plan.starts = moved
-        plan.moving = _moving.setdefault((core, options), WritePlan(core, options))
+        plan.moving = _moving.get((core, options)) or WritePlan(core, options)
+        _moving[core, options] = plan.moving
     return plan
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
+from dovetail_core.base.caches import Cache
 
 from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, no_out
@@ -15,7 +16,7 @@ from ..operations import truth
 from ..promotion import BOOL, convert, default_int
 from .engine import operand_array, reduce, reduced_axes, strong, sum_types
 
-_plain: dict[tuple[ShapedArray, bool], bool] = {}
+_plain: Cache[tuple[ShapedArray, bool], bool] = Cache()
 
 
 def _is_plain(aval: ShapedArray) -> bool:

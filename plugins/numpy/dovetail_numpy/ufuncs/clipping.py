@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import typeof
+from dovetail_core.base.caches import Cache
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated
@@ -46,7 +47,7 @@ def _clip(arr: Any, low: Any, high: Any) -> Any:
     return arr
 
 
-_plans: dict[Any, Any] = {}
+_plans: Cache[Any, Any] = Cache()
 
 
 def where(

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from dovetail_core import Primitive, ShapedArray, Tracer, is_inexact, typeof
+from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -81,7 +82,7 @@ class Binary:
         self.name = name
         self.choose = choose
         self.inexact = inexact
-        self.plans: dict[tuple[Any, Any], Op] = {}
+        self.plans: Cache[tuple[Any, Any], Op] = Cache()
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Any:
         plan = self.plans.get((getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__)))
@@ -179,7 +180,7 @@ class Unary:
         self.name = name
         self.choose = choose
         self.inexact = inexact
-        self.plans: dict[Any, Op] = {}
+        self.plans: Cache[Any, Op] = Cache()
 
     def __call__(self, x: ArrayLike) -> Any:
         plan = self.plans.get(getattr(x, "aval", x.__class__))

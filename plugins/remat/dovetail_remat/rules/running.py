@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_backends import Array, device_put, evaluate, reference_rules, stablehlo_rules
 from dovetail_core import ClosedJaxpr, def_impl
+from dovetail_core.rules.evaluation import eval_sparingly
 
 from ..primitive import place_p, remat_p
 
@@ -35,6 +36,12 @@ def _remat_stablehlo(
             found = iter(b.op("stablehlo.optimization_barrier", behind, avals))
             operands = tuple(next(found) if f else x for x, f in zip(operands, flags))
     return b.inline(program, operands)
+
+
+@def_impl(remat_p)
+def _remat_now(*args: Any, program: ClosedJaxpr, **params: Any) -> list[Any]:
+    """Operation by operation: a program that is new in every call would be compiled in each."""
+    return eval_sparingly(program, *args)
 
 
 @reference_rules.register(remat_p)
