@@ -12,6 +12,7 @@ from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype, typeof
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
+from .nesting import remember
 
 
 class Var:
@@ -178,7 +179,7 @@ class ClosedJaxpr(HeldProgram):
         """
         found = self.cache.get(key, _missing)
         if found is _missing:
-            found = self.cache[key] = make()
+            found = remember(self.cache, key, make)
         return found
 
     @property
