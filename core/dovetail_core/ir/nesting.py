@@ -11,38 +11,96 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable
 from contextvars import Context, ContextVar, copy_context
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any
 
 from ..xla.config import trace_context
 
-Cache = dict[Any, Any]
 Make = Callable[[], Any]
 
-EVERY = 4
-"""Of so many levels of the recursion one looks at the stack, which takes a while."""
+NEAR = 4
+"""Levels of the recursion before one looks how deep the stack is, which takes a while."""
 SHARE = 0.5
 """How much of Python's stack the recursion may fill before it is broken off."""
 WORTH = 150
 """How many frames breaking off must set free."""
-ATTEMPTS = 10_000
+ATTEMPTS = 1000
 
 _level: ContextVar[int] = ContextVar("dovetail_nesting", default=0)
 _options: ContextVar[Any] = ContextVar("dovetail_nesting_options", default=())
 """Those at the top of the recursion; a thread has others where somebody set them on the way."""
+_since: ContextVar[float] = ContextVar("dovetail_nesting_since", default=float("inf"))
+born = count()
+"""Numbers programs in the order in which they are made."""
 
 
-class _Wanted(NamedTuple):
-    """``cache[key] = make()``, to be done in a context, where there was one."""
+class Remembering:
+    """A program that remembers what is derived from it."""
 
-    cache: Cache
-    key: Hashable
-    make: Make
-    context: Context | None
+    __slots__ = ("cache", "born")
+
+    def __init__(self) -> None:
+        self.cache: dict[Any, Any] = {}
+        self.born = next(born)
+
+    def remember(self, key: Hashable, make: Make) -> Any:
+        """``cache[key] = make()``, where ``make`` does so for the programs within this one.
+
+        ``make`` may be broken off and called again, so what it does beside returning a result must
+        bear that.
+        """
+        level = _level.get()
+        if level > NEAR and self.born < _since.get() and _is_deep():
+            raise _First(_Wanted(self, key, make, _at_the_top(level)))
+        _level.set(level + 1)
+        try:
+            found = make() if level else _from_the_top(_Wanted(self, key, make, None))
+        finally:
+            _level.set(level)
+        self.cache[key] = found
+        return found
+
+
+def _at_the_top(level: int) -> Context:
+    """A copy of the context, for the first level."""
+    _level.set(1)
+    found = copy_context()
+    _level.set(level)
+    return found
+
+
+class _Wanted:
+    """``program.cache[key] = make()``, to be done in a context, where there was one."""
+
+    __slots__ = ("program", "key", "make", "context", "last", "since")
+
+    def __init__(
+        self, program: Remembering, key: Hashable, make: Make, context: Context | None
+    ) -> None:
+        self.program = program
+        self.key = key
+        self.make = make
+        self.context = context
+        self.last: Hashable = None
+        self.since = False
 
     def run(self) -> Any:
-        found = self.make() if self.context is None else self.context.run(self.make)
-        self.cache[self.key] = found
+        found = self._begin() if self.context is None else self.context.run(self._begin)
+        self.program.cache[self.key] = found
         return found
+
+    def _begin(self) -> Any:
+        _since.set(next(born) if self.since else float("inf"))
+        return self.make()
+
+    def broken_off(self, key: Hashable) -> None:
+        """Note what it was broken off for.
+
+        If it is the same again it was for a program that is made each time anew. From now on it is
+        broken off for programs that were there when it began.
+        """
+        self.since = self.since or key == self.last
+        self.last = key
 
 
 class _First(BaseException):
@@ -56,26 +114,6 @@ class _First(BaseException):
         self.wanted = wanted
 
 
-def remember(cache: Cache, key: Hashable, make: Make) -> Any:
-    """``cache[key] = make()``, where ``make`` does the same for the programs within a program.
-
-    ``make`` may be broken off and called again, so what it does beside returning a result must
-    bear that.
-    """
-    level = _level.get()
-    if level and level % EVERY == 0 and _is_deep() and _options.get() == trace_context():
-        _level.set(1)  # of the context that is copied
-        wanted = _Wanted(cache, key, make, copy_context())
-        _level.set(level)
-        raise _First(wanted)
-    _level.set(level + 1)
-    try:
-        found = cache[key] = make() if level else _from_the_top(_Wanted(cache, key, make, None))
-        return found
-    finally:
-        _level.set(level)
-
-
 def _from_the_top(wanted: _Wanted) -> Any:
     """Make what is wanted, and before it whatever it was broken off for."""
     _options.set(trace_context())
@@ -84,6 +122,7 @@ def _from_the_top(wanted: _Wanted) -> Any:
         try:
             found = todo[-1].run()
         except _First as first:
+            todo[-1].broken_off(first.wanted.key)
             todo.append(first.wanted)
             continue
         todo.pop()
@@ -100,4 +139,5 @@ def _is_deep() -> bool:
         n, frame = n + 1, frame.f_back
         if not below and frame is not None and frame.f_code is _from_the_top.__code__:
             below = n
-    return below > WORTH and n > SHARE * sys.getrecursionlimit()
+    full = below > WORTH and n > SHARE * sys.getrecursionlimit()
+    return full and _options.get() == trace_context()

@@ -12,7 +12,6 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
-
 from dovetail_core.ir.rewriting import rearranged
 
 from .linear import LinearTrace, checked, run_linear, to_program
