@@ -6,16 +6,19 @@ as often one by one.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from ..base.source import here
 from ..dispatch.axes import axis_env
 from ..dispatch.tracer import Tracer
 from ..types.avals import typeof
 from ..xla.config import trace_context
+from .staging import stage
 
 
 class _Found(NamedTuple):
@@ -27,19 +30,51 @@ class _Found(NamedTuple):
     result: Any
 
 
+FEW = 20
+"""So many nested traces are not why Python's stack is full."""
+
 _Traced = dict[Any, _Found] | None
 _traced: ContextVar[_Traced] = ContextVar("dovetail_traced_functions", default=None)
 
 
-def begin() -> Token[_Traced] | None:
-    """The tracing of a function begins; tell :func:`end` what this returns."""
-    return _traced.set({}) if _traced.get() is None else None
+class tracing:  # lower case: used as a function
+    """Context manager for tracing a function: what is traced within it is remembered until the
+    outermost one ends.
+
+    Raises:
+        RecursionError: functions are traced within each other to a depth that Python's stack does
+            not hold; says to which, and what to do.
+    """
+
+    __slots__ = ("_begun",)
+
+    def __enter__(self) -> None:
+        self._begun = _traced.set({}) if _traced.get() is None else None
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if self._begun is not None:
+            _traced.reset(self._begun)
+            # jaxlib's functions turn an error into a SystemError that it caused.
+            if isinstance(error, (RecursionError, SystemError)):
+                cause = error.__cause__ or error
+                if isinstance(cause, RecursionError):
+                    _explain(error)
 
 
-def end(begun: Token[_Traced] | None) -> None:
-    """It is over, and so is what is remembered, if no other function is being traced around it."""
-    if begun is not None:
-        _traced.reset(begun)
+def _explain(error: BaseException) -> None:
+    """Raise the error that says so if it is about functions that are traced within each other."""
+    depth, at = 0, error.__traceback__
+    while at is not None:
+        depth, at = depth + (at.tb_frame.f_code is stage.__code__), at.tb_next
+    if depth < FEW:
+        return
+    limit = sys.getrecursionlimit()
+    raise RecursionError(
+        f"{depth} functions are being traced within each other{here()}, for which Python's stack, "
+        f"limited to {limit} frames, is too small. Raise the limit, "
+        f"sys.setrecursionlimit({10 * limit}), or nest less deeply: a recursive function, say, is "
+        "a loop over what its levels differ in."
+    ) from error
 
 
 def recall(f: Any, key: Hashable) -> Any:

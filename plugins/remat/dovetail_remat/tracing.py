@@ -63,15 +63,12 @@ def trace(
                 refuse_mutable_result(aval, name_of(fun))
         return found
 
-    begun = traced.begin()
-    try:
+    with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(fun))
         result = consts_to_inputs(jaxpr), consts, out_tree[0]
         if alone:
             traced.keep(fun, key, consts, result)
-        return result
-    finally:
-        traced.end(begun)
+    return result
 
 
 def name_of(fun: Any) -> str:

@@ -78,7 +78,7 @@ def _make(
 def _rest(split: Split, kept: Kept, replay: bool) -> ClosedJaxpr:
     """From saved values, known inputs and unknowns to the unknown results."""
     known, jaxpr, saved, same = kept.program, kept.program.jaxpr, kept.values, kept.aliases
-    second = [e if replay and e.effects else kept.second(e) for e in jaxpr.eqns]
+    second = [e if replay and e.effects else kept.second(e, same) for e in jaxpr.eqns]
     eqns = [e for e in second if e is not None]
     outvars = [same.get(v, v) for v in jaxpr.outvars[split.num_known_outputs :]]
     again = ClosedJaxpr(

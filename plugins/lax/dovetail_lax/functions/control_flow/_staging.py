@@ -73,14 +73,11 @@ def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) ->
             _check_result(x, f)
         return found
 
-    begun = traced.begin()
-    try:
+    with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(f))
         found = Staged(jaxpr, consts, trees[0])
         traced.keep(f, key, consts, found)
-        return found
-    finally:
-        traced.end(begun)
+    return found
 
 
 def _check_result(x: Any, f: Any) -> None:
