@@ -20,7 +20,7 @@ from ..rules.tables import within
 from ..types.avals import AbstractValue
 from ..types.effects import lasting
 from .carrier import Carrier
-from .lifting import lift_call, lift_function, lift_program
+from .lifting import carrier_key, lift_call, lift_function, lift_program
 from .mutable import writes
 
 V = TypeVar("V")
@@ -253,8 +253,18 @@ class _Lifting(Generic[V]):
     def _lift(
         self, f: Callable[..., Sequence[V]], region: Region, ins: tuple[Any, ...], wanted: Any
     ) -> ClosedJaxpr:
-        name = region.program.jaxpr.name
-        return lift_function(self.carrier, f, region.program.in_avals, ins, wanted, name)[0]
+        """The part of a loop whose predicate is lifted; remembered with the program."""
+        program, carrier = region.program, self.carrier
+        name = program.jaxpr.name
+        condition = self._condition().program
+        places = region.operands, region.results, self.interface.loop
+        return program.memo(
+            ("guarded", carrier_key(carrier), condition, places, ins, wanted),
+            lambda: lift_function(carrier, f, program.in_avals, ins, wanted, name)[0],
+        )
+
+    def _condition(self) -> Region:
+        return next(r for r in self.interface.regions if CONTROL in r.results)
 
     def _may_go_on(self, condition: Region) -> Callable[..., Sequence[V]]:
         """The loop goes on while its lifted predicate may hold for some element."""
@@ -264,8 +274,7 @@ class _Lifting(Generic[V]):
     def _guarded(self, body: Region) -> Callable[..., Sequence[V]]:
         """The lifted predicate selects, element by element, between the old and the new carry."""
         carrier, step = self.carrier, jaxpr_as_fun(body.program)
-        condition = next(r for r in self.interface.regions if CONTROL in r.results)
-        test = jaxpr_as_fun(condition.program)
+        test = jaxpr_as_fun(self._condition().program)
         operand_of = dict(self.interface.loop)
 
         def guarded(*values: V) -> list[V]:

@@ -7,7 +7,7 @@ follow from the carrier alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from ..base.errors import ConcretizationTypeError
@@ -190,6 +190,11 @@ def check_arrays(carrier: Carrier[V, Any], value: V, structure: Any) -> None:
         )
 
 
+def carrier_key(carrier: Carrier[Any, Any]) -> Hashable:
+    """What tells apart the programs that carriers make of one program."""
+    return type(carrier), carrier.key, trace_context()
+
+
 def lift_program(
     carrier: Carrier[V, Any],
     program: ClosedJaxpr,
@@ -197,7 +202,7 @@ def lift_program(
     wanted: tuple[Any, ...] | None = None,
 ) -> tuple[ClosedJaxpr, tuple[Any, ...]]:
     """:func:`lift_function` of a program; remembered with the program."""
-    key = (type(carrier), carrier.key, structures, trace_context())
+    key = (carrier_key(carrier), structures)
     as_they_come = program.cache.get((key, None))
     if as_they_come is not None and as_they_come[1] == wanted:
         return as_they_come

@@ -12,6 +12,7 @@ from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype, typeof
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
+from .nesting import Remembering
 
 
 class Var:
@@ -139,7 +140,7 @@ class Jaxpr:
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
-            isinstance(other, Jaxpr) and hash(self) == hash(other) and _same_program(self, other)
+            isinstance(other, Jaxpr) and hash(self) == hash(other) and _same_programs(self, other)
         )
 
     def text_of(self, eqn: Eqn) -> str:
@@ -148,28 +149,37 @@ class Jaxpr:
 
     def __hash__(self) -> int:
         if self._hash is None:
-            types = tuple(v.aval for v in self.constvars + self.invars + self.outvars)
-            self._hash = hash((types, tuple(e.primitive for e in self.eqns)))
+            # Innermost first, or the nesting of programs were that of frames on the stack.
+            for program in reversed([open_program(p) for p in walk(self)]):
+                if program._hash is None:
+                    program._hash = program._digest()
+        assert self._hash is not None
         return self._hash
+
+    def _digest(self) -> int:
+        """A hash of types, primitives, and the programs within."""
+        types = tuple([v.aval for v in self.constvars + self.invars + self.outvars])
+        within = [p for e in self.eqns if e.primitive.regions for p in programs_in(e.params)]
+        return hash((types, tuple([e.primitive for e in self.eqns]), tuple(map(hash, within))))
 
 
 _FIELDS = Jaxpr.__slots__[:-3]
 _missing: Any = object()
 
 
-class ClosedJaxpr(HeldProgram):
+class ClosedJaxpr(HeldProgram, Remembering):
     """A program and the values of its constants; ``cache`` keeps what is derived from it."""
 
-    __slots__ = ("jaxpr", "consts", "cache", "__weakref__")
+    __slots__ = ("jaxpr", "consts", "__weakref__")
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> None:
         if len(consts) != len(jaxpr.constvars):
             raise ValueError(
                 f"the program has {len(jaxpr.constvars)} constants, {len(consts)} values given"
             )
+        super().__init__()
         self.jaxpr = jaxpr
         self.consts = list(consts)
-        self.cache: dict[Any, Any] = {}
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
@@ -178,7 +188,7 @@ class ClosedJaxpr(HeldProgram):
         """
         found = self.cache.get(key, _missing)
         if found is _missing:
-            found = self.cache[key] = make()
+            found = self.remember(key, make)
         return found
 
     @property
@@ -270,30 +280,50 @@ def same_literal(a: Literal, b: Literal) -> bool:
 _compared: Any = (int, float, complex, np.generic, np.ndarray, tuple, list, dict)
 
 
-def same_param(a: Any, b: Any) -> bool:
+def same_param(a: Any, b: Any, later: list[tuple[Jaxpr, Jaxpr]] | None = None) -> bool:
     """Equality of parameters: as ``==``, but numbers must agree in type and bits.
 
     So ``nan`` is itself, and ``0.0`` is neither ``-0.0`` nor ``0`` nor ``False``.
+
+    Args:
+        later: takes the programs that are left to compare; by default they are compared here.
     """
     if a is b:
         return True
+    if later is not None and isinstance(a, ClosedJaxpr) and isinstance(b, ClosedJaxpr):
+        later.append((a.jaxpr, b.jaxpr))
+        return len(a.consts) == len(b.consts) and all(map(same_constant, a.consts, b.consts))
     if not isinstance(a, _compared) and not isinstance(b, _compared):
         return bool(a == b)
     if type(a) is not type(b):
         return False
     if isinstance(a, (tuple, list)):
         xs, ys = cast("Sequence[Any]", a), cast("Sequence[Any]", b)
-        return len(xs) == len(ys) and all(map(same_param, xs, ys))
+        return len(xs) == len(ys) and all([same_param(x, y, later) for x, y in zip(xs, ys)])  # noqa: C419
     if isinstance(a, dict):
-        return _same_params(cast("dict[str, Any]", a), cast("dict[str, Any]", b))
+        return _same_params(cast("dict[str, Any]", a), cast("dict[str, Any]", b), later)
     return a == b if isinstance(a, int) else _bits(a, None) == _bits(b, None)
 
 
-def _same_params(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    return a.keys() == b.keys() and all(same_param(v, b[k]) for k, v in a.items())
+def _same_params(a: dict[str, Any], b: dict[str, Any], later: Any) -> bool:
+    return a.keys() == b.keys() and all([same_param(v, b[k], later) for k, v in a.items()])  # noqa: C419
 
 
-def _same_program(a: Jaxpr, b: Jaxpr) -> bool:
+def _same_programs(a: Jaxpr, b: Jaxpr) -> bool:
+    """Whether two programs are the same, with those within: each pair of them is compared once."""
+    todo = [(a, b)]
+    seen: set[tuple[int, int]] = set()
+    while todo:
+        p, q = todo.pop()
+        if p is q or (id(p), id(q)) in seen:
+            continue
+        seen.add((id(p), id(q)))
+        if hash(p) != hash(q) or not _same_but_within(p, q, todo):
+            return False
+    return True
+
+
+def _same_but_within(a: Jaxpr, b: Jaxpr, later: list[tuple[Jaxpr, Jaxpr]]) -> bool:
     names: dict[Var, Var] = {}
 
     def same(x: Atom, y: Atom) -> bool:
@@ -312,7 +342,7 @@ def _same_program(a: Jaxpr, b: Jaxpr) -> bool:
     for p, q in zip(a.eqns, b.eqns):
         if p.primitive is not q.primitive or len(p.invars) != len(q.invars):
             return False
-        if not (all(map(same, p.invars, q.invars)) and _same_params(p.params, q.params)):
+        if not (all(map(same, p.invars, q.invars)) and _same_params(p.params, q.params, later)):
             return False
         if p.effects != q.effects or not define(p.outvars, q.outvars):
             return False

@@ -126,7 +126,7 @@ def _arranged(
     if len(taken) == len(part.ins) == len(ins) and len(given) == len(part.outs) == len(outs):
         try:
             inputs, outputs = [taken[s] for s in ins], [given[s] for s in outs]
-            return _permuted(part.program, tuple(inputs), tuple(outputs))
+            return rearranged(part.program, tuple(inputs), tuple(outputs))
         except KeyError:
             pass  # as many, but not the same slots
     return _completed(part, ins, outs, parts)
@@ -143,14 +143,14 @@ def _completed(
         where.setdefault(slot, len(inputs))
         inputs.append(types[slot] if k is None else k)
     if CONTROL in part.outs:
-        return _permuted(part.program, tuple(inputs), (0,))
+        return rearranged(part.program, tuple(inputs), (0,))
     outputs: list[int] = []
     for slot, k in _in_rounds(outs, part.outs):
         if k is None:
             assert slot.otherwise is not None, "each region defines each plain result"
             k = ~where[slot.otherwise]
         outputs.append(k)
-    return _permuted(part.program, tuple(inputs), tuple(outputs))
+    return rearranged(part.program, tuple(inputs), tuple(outputs))
 
 
 def _in_rounds(order: Sequence[Slot], found: Sequence[Any]) -> list[tuple[Slot, int | None]]:
@@ -172,7 +172,7 @@ def _place(places: dict[Any, list[int]], slot: Slot, n: int) -> int | None:
     return places[slot][n] if slot in places else None
 
 
-def _permuted(
+def rearranged(
     program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[int, ...]
 ) -> ClosedJaxpr:
     """The program with these inputs and outputs; remembered with it.

@@ -75,7 +75,7 @@ def eval_sparingly(closed: ClosedJaxpr, *args: Any) -> list[Any]:
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()
-    process, token = get_trace().process, set_override(inherited)
+    process = get_trace().process
     try:
         for eqn, dead in zip(jaxpr.eqns, last):
             vals = tuple([x.val if isinstance(x, Literal) else env[x] for x in eqn.invars])
@@ -87,7 +87,7 @@ def eval_sparingly(closed: ClosedJaxpr, *args: Any) -> list[Any]:
                 del env[var]
             del vals, out
     finally:
-        reset_override(token)
+        set_override(inherited)
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
 
 

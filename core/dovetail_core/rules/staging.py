@@ -34,10 +34,8 @@ class StagedTracer(Tracer["StagingTrace"]):
         self.variable = var
 
     def origin(self) -> Source | None:
-        for eqn in reversed(self._trace.eqns):
-            if self.variable in eqn.outvars:
-                return eqn.source
-        return None
+        eqn = self._trace.definition(self.variable)
+        return None if eqn is None else eqn.source
 
 
 _literal_types = {bool, int, float, complex}
@@ -46,7 +44,7 @@ _literal_types = {bool, int, float, complex}
 class StagingTrace(Trace):
     """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
 
-    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped")
+    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped", "_definitions")
 
     def __init__(self, parent: Trace, name: str = "") -> None:
         super().__init__(parent)
@@ -56,6 +54,7 @@ class StagingTrace(Trace):
         self.is_high = False
         self.name = name
         self.retyped: dict[Var, AbstractValue] = {}  # types of mutable values that have changed
+        self._definitions: tuple[int, dict[Var, Eqn]] = 0, {}
 
     @property
     def what(self) -> str:  # type: ignore[override]
@@ -65,6 +64,14 @@ class StagingTrace(Trace):
         """A fresh input of the program."""
         self.is_high = self.is_high or aval.is_high
         return StagedTracer(self, Var(aval))
+
+    def definition(self, var: Var) -> Eqn | None:
+        """The equation that defines a variable, if one does; those before now are indexed once."""
+        known, found = self._definitions
+        for eqn in self.eqns[known:]:
+            found.update(dict.fromkeys(eqn.outvars, eqn))
+        self._definitions = len(self.eqns), found
+        return found.get(var)
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         invars: list[Any] = [

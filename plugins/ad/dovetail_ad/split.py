@@ -12,6 +12,7 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
+from dovetail_core.ir.rewriting import rearranged
 
 from .linear import LinearTrace, checked, run_linear, to_program
 
@@ -98,7 +99,27 @@ def _split(
     known = stage_closed(known_part, known_avals, program.jaxpr.name)
     linear, out_unknown, places = parts
     checked(known, "splitting")
+    if not known.eqns and len(linear.eqns) == len(program.eqns) and all(d for d, _ in places):
+        linear, places = _itself(program, unknown, out_unknown)
     return Split(known, checked(linear, "splitting"), out_unknown, places)
+
+
+def _itself(
+    program: ClosedJaxpr, unknown: tuple[bool, ...], out_unknown: tuple[bool, ...]
+) -> tuple[ClosedJaxpr, tuple[tuple[bool, int], ...]]:
+    """The linear part and its residuals where nothing can be computed before.
+
+    It is the program itself, not another one that is equal: what is remembered with it, and with
+    those it holds, is found again. The transpose of a linear program asks for the linear parts of
+    those in it, and so do their transposes.
+    """
+    jaxpr = program.jaxpr
+    used = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
+    known = [i for i, u in enumerate(unknown) if not u]
+    residuals = [(True, k) for k, i in enumerate(known) if jaxpr.invars[i] in used]
+    inputs = [known[k] for _, k in residuals] + [i for i, u in enumerate(unknown) if u]
+    outputs = [k for k, u in enumerate(out_unknown) if u]
+    return rearranged(program, tuple(inputs), tuple(outputs)), tuple(residuals)
 
 
 def _places(

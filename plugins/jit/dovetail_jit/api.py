@@ -29,7 +29,7 @@ from .primitive import jit_p
 from .settings import Settings
 from .stages import Traced, at_rest
 from .structs import ShapeDtypeStruct
-from .tracing import Program, function_name
+from .tracing import Program, function_name, trace_program
 
 _UNSET: Any = object()
 
@@ -95,15 +95,10 @@ def _one_device(shardings: Any) -> Any:
 
 
 def _wrap(settings: Settings) -> Any:
-    def miss(*args: Any, **kwargs: Any) -> Any:
-        if settings.has_statics:
-            args, kwargs = given(args, kwargs)
-        return _call(settings, args, kwargs)
-
     direct = make_call(
         settings.name,
         settings.fun,
-        miss,
+        partial(_call, settings),
         static_argnums=settings.static_nums,
         static_argnames=tuple(settings.static_names),
         key=("jit", identity(settings.fun), settings.key),
@@ -119,8 +114,10 @@ def _wrap(settings: Settings) -> Any:
     return call
 
 
-def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     """A call that C++ has not seen: trace, compile, run, and say how to repeat it."""
+    if settings.has_statics:
+        args, kwargs = given(args, kwargs)
     arguments = settings.take_apart(args, kwargs)
     leaves = arguments.leaves
     tracing = get_trace() is not EVAL
@@ -131,7 +128,9 @@ def _call(settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if tracing and settings.inline:
         return arguments.rebuild(leaves), None, False
     avals = settings.avals(arguments, args, kwargs)
-    program = settings.trace(arguments, avals)
+    program = trace_program(
+        settings.fun, arguments.statics, arguments.in_tree, avals, arguments.rebuild
+    )
     donated = settings.donated(args, kwargs, len(program.consts))
     operands = [*program.consts, *leaves]
     mutable = any_mutable(program.call.in_avals)

@@ -60,11 +60,13 @@ def _stage_with(axis_env: Sequence[tuple[Any, int]], flat: Any, avals: Any, name
     from contextlib import ExitStack
 
     from dovetail_core import bound_axis
+    from dovetail_core.rules.traced import tracing
 
     with ExitStack() as stack:
         for axis, size in axis_env:
             stack.enter_context(bound_axis(axis, size))
-        return stage(flat, avals, name)
+        with tracing():
+            return stage(flat, avals, name)
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -18,6 +18,7 @@ from dovetail_core import (
 from dovetail_core.base.caches import ByIdentity, Cache
 from dovetail_core.base.keys import exact_key
 from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.rules.traced import tracing
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
 
@@ -58,11 +59,27 @@ def trace_program(
     known = _remembered(f)
     full_key = (key, in_tree, tuple(avals), trace_context(), axis_env())
     found = known.get(full_key)
-    if found is None or (found.consts and _outdated(found)):
-        found = _trace(f, avals, rebuild)
-        # A program that closes over a tracer belongs to the transformation that is running.
-        if not any(isinstance(c, Tracer) for c in found.consts):
-            known[full_key] = found
+    if found is not None and not (found.consts and _outdated(found)):
+        return found
+    start, name = time.perf_counter(), function_name(f)
+    out_tree: list[Any] = []
+
+    def flat(*xs: Any) -> list[Any]:
+        leaves, tree = tree_flatten(rebuild(xs))
+        out_tree[:] = [tree]
+        for x in leaves:
+            _check_result(x, name, tree)
+        return leaves
+
+    with tracing():  # here and in no function of its own, a frame for each level of nested calls
+        jaxpr, consts = stage(flat, avals, name)
+    seconds = time.perf_counter() - start
+    found = Program(consts_to_inputs(jaxpr), consts, out_tree[0], seconds)
+    if has_hooks("dovetail_traced"):
+        manager().hook.dovetail_traced(name=name, program=found.call, seconds=seconds)
+    # A program that closes over a tracer belongs to the transformation that is running.
+    if not any(isinstance(c, Tracer) for c in found.consts):
+        known[full_key] = found
     return found
 
 
@@ -77,26 +94,6 @@ def _remembered(f: Any) -> dict[Any, Program]:
         return _programs.of(f, Cache)
     except TypeError:  # not weakly referable: nothing to remember it by
         return {}
-
-
-def _trace(f: Callable[..., Any], avals: Sequence[Any], rebuild: Callable[..., Any]) -> Program:
-    start = time.perf_counter()
-    name = function_name(f)
-    out_tree: list[Any] = []
-
-    def flat(*xs: Any) -> list[Any]:
-        leaves, tree = tree_flatten(rebuild(xs))
-        out_tree[:] = [tree]
-        for x in leaves:
-            _check_result(x, name, tree)
-        return leaves
-
-    jaxpr, consts = stage(flat, avals, name)
-    program = consts_to_inputs(jaxpr)
-    seconds = time.perf_counter() - start
-    if has_hooks("dovetail_traced"):
-        manager().hook.dovetail_traced(name=name, program=program, seconds=seconds)
-    return Program(program, consts, out_tree[0], seconds)
 
 
 def _check_result(x: Any, name: str, tree: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, consts_to_inputs, stage, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.rules import traced
 from dovetail_core.tree.util import (
     broadcast_prefix,
     keystr,
@@ -34,13 +35,21 @@ def barrier_flags(given: Any, num_consts: int, args: Any, kwargs: Any, fun: Any)
 
 
 def trace(
-    call: Callable[..., Any], in_tree: Any, avals: Sequence[Any], fun: Any
+    call: Callable[..., Any], in_tree: Any, avals: Sequence[Any], fun: Any, alone: bool = False
 ) -> tuple[ClosedJaxpr, list[Any], Any]:
     """The program of ``call``, what it closes over (leading operands), and its result's structure.
+
+    Args:
+        call: ``fun``, with the arguments that are static.
+        alone: whether it has no such arguments.
 
     Raises:
         TypeError: a result is not an array, or is mutable.
     """
+    key = "remat", in_tree, tuple(avals)
+    known = traced.recall(fun, key) if alone else None
+    if known is not None:
+        return known
     out_tree: list[Any] = []
 
     def flat(*xs: Any) -> list[Any]:
@@ -54,8 +63,12 @@ def trace(
                 refuse_mutable_result(aval, name_of(fun))
         return found
 
-    jaxpr, consts = stage(flat, avals, name_of(fun))
-    return consts_to_inputs(jaxpr), consts, out_tree[0]
+    with traced.tracing():
+        jaxpr, consts = stage(flat, avals, name_of(fun))
+        result = consts_to_inputs(jaxpr), consts, out_tree[0]
+        if alone:
+            traced.keep(fun, key, consts, result)
+    return result
 
 
 def name_of(fun: Any) -> str:

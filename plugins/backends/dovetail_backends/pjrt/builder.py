@@ -34,7 +34,19 @@ class Builder(Emitter):
     __slots__ = ()
 
     def inline(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
-        """Emit a program's operations here; returns its results."""
+        """Emit a program's operations here; returns its results.
+
+        One that holds others is emitted so once, and is called where it comes again: where each
+        level of a nest has the next one twice the text would grow exponentially.
+        """
+        if _nests(program):
+            inlined = self.module.inlined
+            if id(program) in inlined and not effects.has_order([program]):
+                return self.call(program, args)
+            inlined[id(program)] = program
+        return self._here(program, args)
+
+    def _here(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
         outer = self.outs
         consts = [self.literal(c) for c in program.consts]
         results = self.emit(program.jaxpr, consts, args)
@@ -179,7 +191,7 @@ class Builder(Emitter):
     def call(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
         """Call the private function of a program."""
         if program.jaxpr.effects and effects.has_order([program]):
-            return self.inline(program, args)  # a function would not pass the clock on
+            return self._here(program, args)  # a function would not pass the clock on
         name = self.module.names.get(program) or self._write_function(program)
         return self.op("func.call", args, list(program.out_avals), {"callee": symbol(name)})
 
@@ -189,7 +201,7 @@ class Builder(Emitter):
         name = module.names[program] = module.fresh(program.jaxpr.name or "fn")
         b = Builder(module)
         args = b.arguments(program.in_avals)
-        outs = b.inline(program, args)
+        outs = b._here(program, args)
         head = ", ".join(f"{a.name}: {a.type}" for a in args)
         types = ", ".join(v.type for v in outs)
         b.terminate("func.return", outs)
@@ -197,6 +209,11 @@ class Builder(Emitter):
             f"func.func private @{name}({head}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
         )
         return name
+
+
+def _nests(program: ClosedJaxpr) -> bool:
+    """Whether a program holds others."""
+    return program.memo("nests", lambda: any(e.primitive.regions for e in program.eqns))
 
 
 def _origin_of(primitive: Primitive) -> str:

@@ -35,7 +35,8 @@ class ModuleText:
     """A module that is being written.
 
     Attributes:
-        functions: the text of its private functions. ``names``: theirs, by program. ``spliced``:
+        functions: the text of its private functions. ``names``: theirs, by program. ``inlined``:
+            programs that are written out where they are used, by identity. ``spliced``:
             those of functions that were written with MLIR's bindings, by their text.
         annotated: whether a comment above the lines of each operation says where it comes from.
     """
@@ -46,6 +47,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[ClosedJaxpr, str] = {}
+        self.inlined: dict[int, ClosedJaxpr] = {}
         self.spliced: dict[str, str] = {}
         self._used: set[str] = {"main"}
 

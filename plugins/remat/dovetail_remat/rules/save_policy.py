@@ -37,10 +37,10 @@ class Kept:
     values: dict[Var, Offloadable | None] = field(default_factory=dict[Var, Offloadable | None])
     again: dict[int, Eqn] = field(default_factory=dict[int, Eqn])
 
-    def second(self, eqn: Eqn) -> Eqn | None:
+    def second(self, eqn: Eqn, aliases: dict[Any, Var]) -> Eqn | None:
         """The equation as it is computed again; None if all that it defines is kept."""
         eqn = self.again.get(id(eqn), eqn)
-        return without(eqn, self.values, self.aliases)
+        return without(eqn, self.values, aliases)
 
     @property
     def aliases(self) -> dict[Any, Var]:
@@ -123,10 +123,10 @@ def _returning(kept: Kept) -> ClosedJaxpr:
 
 def _taking(kept: Kept) -> ClosedJaxpr:
     """The program that takes what is kept in place of computing it."""
-    jaxpr = kept.program.jaxpr
+    jaxpr, same = kept.program.jaxpr, kept.aliases
     changed = jaxpr.replace(
         invars=[*jaxpr.invars, *kept.values],
-        outvars=[kept.aliases.get(x, x) for x in jaxpr.outvars],
-        eqns=[e for e in map(kept.second, jaxpr.eqns) if e is not None],
+        outvars=[same.get(x, x) for x in jaxpr.outvars],
+        eqns=[e for e in (kept.second(e, same) for e in jaxpr.eqns) if e is not None],
     )
     return ClosedJaxpr(changed, kept.program.consts)

@@ -13,6 +13,7 @@ from dovetail_core import (
     generation,
     stage_closed,
 )
+from dovetail_core.ir.rewriting import rearranged
 
 from ..budget.limit import Limit
 from ..budget.plan import listener, planned
@@ -57,7 +58,11 @@ def _make(
     if not replay:
         asked = (v for e in known.eqns if has_io(e) for v in e.outvars)
         saved.update((v, None) for v in asked if v not in saved)
-    whole = _rest(split, kept_values, replay)
+    if saved or not all(split.out_unknown) or program.effects:
+        whole = _rest(split, kept_values, replay)
+    else:  # nothing happens now: the program itself, with what is remembered of it
+        inputs = sorted(range(len(unknown)), key=unknown.__getitem__)
+        whole = rearranged(program, tuple(inputs), tuple(range(len(split.out_unknown))))
     m, num_known = len(saved), len(known.in_avals)
     keep = [False] * (m + num_known) + [True] * (len(whole.in_avals) - m - num_known)
     rest, needed = dce_closed(whole, [True] * len(whole.out_avals), keep)
@@ -73,7 +78,7 @@ def _make(
 def _rest(split: Split, kept: Kept, replay: bool) -> ClosedJaxpr:
     """From saved values, known inputs and unknowns to the unknown results."""
     known, jaxpr, saved, same = kept.program, kept.program.jaxpr, kept.values, kept.aliases
-    second = [e if replay and e.effects else kept.second(e) for e in jaxpr.eqns]
+    second = [e if replay and e.effects else kept.second(e, same) for e in jaxpr.eqns]
     eqns = [e for e in second if e is not None]
     outvars = [same.get(v, v) for v in jaxpr.outvars[split.num_known_outputs :]]
     again = ClosedJaxpr(

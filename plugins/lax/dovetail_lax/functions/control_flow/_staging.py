@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dovetail_core import (
     ClosedJaxpr,
+    Eqn,
     Jaxpr,
     PluginError,
     ShapedArray,
@@ -21,6 +22,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.rules import traced
 from dovetail_core.tree.util import (
     keystr,
     tree_differences,
@@ -28,7 +30,6 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
-
 from ...promotion import TypePromotionError, common_type
 
 place = here
@@ -59,6 +60,10 @@ def check_function(f: Any, what: str) -> None:
 
 def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> Staged:
     """Trace ``f(*args)`` for flat arguments of types ``avals`` and structure ``in_tree``."""
+    key = in_tree, tuple(avals)
+    found: Staged | None = traced.recall(f, key)
+    if found is not None:
+        return found
     trees: list[Any] = []
 
     def flat(*leaves: Any) -> list[Any]:
@@ -68,8 +73,11 @@ def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) ->
             _check_result(x, f)
         return found
 
-    jaxpr, consts = stage(flat, avals, name_of(f))
-    return Staged(jaxpr, consts, trees[0])
+    with traced.tracing():
+        jaxpr, consts = stage(flat, avals, name_of(f))
+        found = Staged(jaxpr, consts, trees[0])
+        traced.keep(f, key, consts, found)
+    return found
 
 
 def _check_result(x: Any, f: Any) -> None:
@@ -190,6 +198,25 @@ def with_strong_outputs(s: Staged, wanted: Sequence[Any]) -> Staged:
     return Staged(opened, s.consts, s.out_tree)
 
 
+def with_strong_inputs(s: Staged, wanted: Sequence[Any]) -> Staged:
+    """The staged function with strongly typed inputs where it saw weakly typed ones."""
+    from ...primitives.values import convert_element_type_p
+
+    invars, eqns = list(s.jaxpr.invars), []
+    for i, (v, want) in enumerate(zip(invars, wanted)):
+        if v.aval != want:
+            weak: Any = v.aval
+            params = {"new_dtype": weak.dtype, "weak_type": weak.weak_type}
+            invars[i] = Var(want)
+            found = convert_element_type_p.infer((want,), params)
+            eqns.append(
+                Eqn(convert_element_type_p, [invars[i]], [v], params, found.effects, None)
+            )
+    if not eqns:
+        return s
+    return s._replace(jaxpr=s.jaxpr.replace(invars=invars, eqns=[*eqns, *s.jaxpr.eqns]))
+
+
 def join_weak(a: Any, b: Any) -> Any:
     """The type that two types differing in weak typing share."""
     return a if a == b else a.strong()
@@ -207,8 +234,10 @@ def stage_carry(
     """Trace a loop body whose first results are its carry.
 
     A carry that starts weakly typed (a Python scalar) starts as what it comes back as, where that
-    is another type of the lattice above its own: ``0`` as a float, say, or strongly typed. Each
-    round moves a carry up the lattice, so the rounds end.
+    is of another dtype of the lattice above its own: ``0`` as a float, say. Each round moves a
+    carry up the lattice, so the rounds end. One that comes back strongly typed is so from the
+    start, and looks weakly typed to the body, which is not traced again for that: the bodies of
+    nested loops would be twice per level.
 
     Args:
         leaves: initial carry. more: types of the inputs after the carry.
@@ -224,16 +253,20 @@ def stage_carry(
         outs = staged.out_avals[: len(leaves)]
         if all(a == b for a, b in zip(avals, outs)):
             return leaves, staged
-        wanted = [a if a == b else _raised(a, b) for a, b in zip(avals, outs)]
-        if wanted == avals:
-            names = paths(carry_tree, "carry")
-            check_types(context, "the input", avals, result, outs, names)
-            return leaves, with_strong_outputs(staged, [*avals, *staged.out_avals[len(avals) :]])
-        leaves = [strengthen(x, w) for x, w in zip(leaves, wanted)]
+        wanted = [_raised(a, b) for a, b in zip(avals, outs)]
+        if wanted != avals:
+            leaves = [strengthen(x, w) for x, w in zip(leaves, wanted)]
+            continue
+        names = paths(carry_tree, "carry")
+        check_types(context, "the input", avals, result, outs, names)
+        wanted = list(map(join_weak, avals, outs))
+        staged = with_strong_inputs(staged, [*wanted, *more])
+        staged = with_strong_outputs(staged, [*wanted, *staged.out_avals[len(avals) :]])
+        return [strengthen(x, w) for x, w in zip(leaves, wanted)], staged
 
 
 def _raised(a: Any, b: Any) -> Any:
-    """The strong type of a carry that starts as ``a``, if weakly typed, and comes back as ``b``."""
+    """The type of a carry that starts as ``a``, if weakly typed, and comes back of another dtype."""
     if not getattr(a, "weak_type", False):
         return a
     if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:
@@ -242,7 +275,7 @@ def _raised(a: Any, b: Any) -> Any:
             return a.update(dtype=found, weak_type=False)
         except TypePromotionError:  # nothing is above both: the comparison of types says so
             return a
-    return a.strong() if same_but_weak(a, b) else a
+    return a
 
 
 def checkpointing(what: str, scheme: Any) -> Any:

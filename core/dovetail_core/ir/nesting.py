@@ -1,0 +1,143 @@
+"""What is derived from programs, to any depth of nesting on a stack of limited depth.
+
+What a program gives rise to (its derivative, its batched form) needs the same of the programs that
+it holds, and those that they hold: a recursion whose every level takes a score of Python's frames.
+Where it has gone far down it is broken off. The innermost piece is made first, from the top of the
+recursion; then what was broken off is begun again, and finds that piece remembered.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from contextvars import Context, ContextVar, copy_context
+from itertools import count
+from typing import Any
+
+from ..xla.config import trace_context
+
+Make = Callable[[], Any]
+
+NEAR = 4
+"""Levels of the recursion before one looks how deep the stack is, which takes a while."""
+SHARE = 0.5
+"""How much of Python's stack the recursion may fill before it is broken off."""
+WORTH = 150
+"""How many frames breaking off must set free."""
+ATTEMPTS = 1000
+
+_level: ContextVar[int] = ContextVar("dovetail_nesting", default=0)
+_options: ContextVar[Any] = ContextVar("dovetail_nesting_options", default=())
+"""Those at the top of the recursion; a thread has others where somebody set them on the way."""
+_since: ContextVar[float] = ContextVar("dovetail_nesting_since", default=float("inf"))
+born = count()
+"""Numbers programs in the order in which they are made."""
+
+
+class Remembering:
+    """A program that remembers what is derived from it."""
+
+    __slots__ = ("cache", "born")
+
+    def __init__(self) -> None:
+        self.cache: dict[Any, Any] = {}
+        self.born = next(born)
+
+    def remember(self, key: Hashable, make: Make) -> Any:
+        """``cache[key] = make()``, where ``make`` does so for the programs within this one.
+
+        ``make`` may be broken off and called again, so what it does beside returning a result must
+        bear that.
+        """
+        level = _level.get()
+        if level > NEAR and self.born < _since.get() and _is_deep():
+            raise _First(_Wanted(self, key, make, _at_the_top(level)))
+        _level.set(level + 1)
+        try:
+            found = make() if level else _from_the_top(_Wanted(self, key, make, None))
+        finally:
+            _level.set(level)
+        self.cache[key] = found
+        return found
+
+
+def _at_the_top(level: int) -> Context:
+    """A copy of the context, for the first level."""
+    _level.set(1)
+    found = copy_context()
+    _level.set(level)
+    return found
+
+
+class _Wanted:
+    """``program.cache[key] = make()``, to be done in a context, where there was one."""
+
+    __slots__ = ("program", "key", "make", "context", "last", "since")
+
+    def __init__(
+        self, program: Remembering, key: Hashable, make: Make, context: Context | None
+    ) -> None:
+        self.program = program
+        self.key = key
+        self.make = make
+        self.context = context
+        self.last: Hashable = None
+        self.since = False
+
+    def run(self) -> Any:
+        found = self._begin() if self.context is None else self.context.run(self._begin)
+        self.program.cache[self.key] = found
+        return found
+
+    def _begin(self) -> Any:
+        _since.set(next(born) if self.since else float("inf"))
+        return self.make()
+
+    def broken_off(self, key: Hashable) -> None:
+        """Note what it was broken off for.
+
+        If it is the same again it was for a program that is made each time anew. From now on it is
+        broken off for programs that were there when it began.
+        """
+        self.since = self.since or key == self.last
+        self.last = key
+
+
+class _First(BaseException):
+    """Unwinds the stack to the top of the recursion: something is wanted first.
+
+    It is no ``Exception``: no handler on the way is meant.
+    """
+
+    def __init__(self, wanted: _Wanted) -> None:
+        super().__init__()
+        self.wanted = wanted
+
+
+def _from_the_top(wanted: _Wanted) -> Any:
+    """Make what is wanted, and before it whatever it was broken off for."""
+    _options.set(trace_context())
+    todo = [wanted]
+    for _ in range(ATTEMPTS):
+        try:
+            found = todo[-1].run()
+        except _First as first:
+            todo[-1].broken_off(first.wanted.key)
+            todo.append(first.wanted)
+            continue
+        todo.pop()
+        if not todo:
+            return found
+    raise AssertionError("what is remembered with a program is not found again by its key")
+
+
+def _is_deep() -> bool:
+    """Whether the stack is rather full, and breaking off the recursion would free much of it."""
+    n, below = 0, 0
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        n, frame = n + 1, frame.f_back
+        if not below and frame is not None and frame.f_code is _from_the_top.__code__:
+            below = n
+    full = below > WORTH and n > SHARE * sys.getrecursionlimit()
+    return full and _options.get() == trace_context()

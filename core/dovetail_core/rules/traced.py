@@ -1,0 +1,124 @@
+"""Functions that have been traced within the one that is being traced now, so that each is once.
+
+Where each level of a nest of functions uses the next one twice, levels would else be traced twice
+as often one by one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Sequence
+from contextvars import ContextVar
+from operator import is_
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from ..base.source import here
+from ..dispatch.axes import axis_env
+from ..dispatch.primitive import EVAL, get_trace
+from ..dispatch.tracer import Tracer
+from ..types.avals import typeof
+from ..xla.config import trace_context
+from .staging import stage
+
+
+class _Found(NamedTuple):
+    """What came of tracing a function, which is kept alive so that its id stays its own."""
+
+    function: Any
+    closure: list[Any]
+    consts: Sequence[Any]
+    result: Any
+
+
+FEW = 20
+"""So many nested traces are not why Python's stack is full."""
+
+_Traced = dict[Any, _Found] | None
+_traced: ContextVar[_Traced] = ContextVar("dovetail_traced_functions", default=None)
+
+
+class tracing:  # lower case: used as a function
+    """Context manager for tracing a function: what is traced within it is remembered until the
+    outermost one ends.
+
+    Raises:
+        RecursionError: functions are traced within each other to a depth that Python's stack does
+            not hold; says to which, and what to do.
+    """
+
+    __slots__ = ("_begun",)
+
+    def __enter__(self) -> None:
+        # At rest, what is there was left by an interrupt.
+        self._begun = _traced.get() is None or get_trace() is EVAL
+        if self._begun:
+            _traced.set({})
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if self._begun:
+            _traced.set(None)
+            # jaxlib's functions turn an error into a SystemError that it caused.
+            if isinstance(error, (RecursionError, SystemError)):
+                cause = error.__cause__ or error
+                if isinstance(cause, RecursionError):
+                    _explain(error)
+
+
+def _explain(error: BaseException) -> None:
+    """Raise the error that says so if it is about functions that are traced within each other."""
+    depth, at = 0, error.__traceback__
+    while at is not None:
+        depth, at = depth + (at.tb_frame.f_code is stage.__code__), at.tb_next
+    if depth < FEW:
+        return
+    limit = sys.getrecursionlimit()
+    raise RecursionError(
+        f"{depth} functions are being traced within each other{here()}, for which Python's stack, "
+        f"limited to {limit} frames, is too small. Raise the limit, "
+        f"sys.setrecursionlimit({10 * limit}), or nest less deeply: a recursive function, say, is "
+        "a loop over what its levels differ in."
+    ) from error
+
+
+def recall(f: Any, key: Hashable) -> Any:
+    """What :func:`keep` was given, if ``f`` closes over the same objects now; else None."""
+    traced = _traced.get()
+    if not traced or f.__class__ is not FunctionType:
+        return None
+    found = traced.get((id(f), key, trace_context(), axis_env()))
+    if found is None or not all(map(_lasts, found.consts)):
+        return None
+    closure = _closure(f)
+    same = len(closure) == len(found.closure) and all(map(is_, closure, found.closure))
+    return found.result if same else None
+
+
+def keep(f: Any, key: Hashable, consts: Sequence[Any], result: Any) -> None:
+    """Remember the result of tracing ``f``, whose program closes over the values ``consts``."""
+    traced = _traced.get()
+    if traced is not None and f.__class__ is FunctionType:
+        found = _Found(f, _closure(f), consts, result)
+        traced[id(f), key, trace_context(), axis_env()] = found
+
+
+def _closure(f: Any) -> list[Any]:
+    """What a function closes over, and what the functions do that it closes over."""
+    found: list[Any] = []
+    todo, seen = [f], {id(f)}
+    while todo:
+        for cell in todo.pop().__closure__ or ():
+            try:
+                value = cell.cell_contents
+            except ValueError:  # it is not bound yet
+                value = cell
+            found.append(value)
+            if value.__class__ is FunctionType and id(value) not in seen:
+                seen.add(id(value))
+                todo.append(value)
+    return found
+
+
+def _lasts(x: Any) -> bool:
+    """Whether what a function closed over when it was traced can be closed over now."""
+    return not (x._trace.ended if isinstance(x, Tracer) else typeof(x).has_mutable_type)
