@@ -165,7 +165,7 @@ def evaluate(text: str, names: dict[str, Any]) -> Any:
     """The value of a text, computed to its end; what it prints, warns of and keeps is dropped."""
     try:
         with np.printoptions(), redirect_stdout(StringIO()):
-            value = eval(compile(text, FILE, "eval"), dict(names))  # noqa: S307
+            value = eval(compile(text, FILE, "eval"), dict(names))
             ready = getattr(value, "block_until_ready", None)
             return ready() if callable(ready) else value
     finally:

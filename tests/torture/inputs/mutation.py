@@ -116,7 +116,7 @@ def _left_out(call: ast.Call, function: str, names: dict[str, Any]) -> list[str]
     if not re.fullmatch(r"[\w.]+", function):
         return []
     try:
-        parameters = inspect.signature(eval(function, dict(names))).parameters.values()  # noqa: S307
+        parameters = inspect.signature(eval(function, dict(names))).parameters.values()
     except (TypeError, ValueError, NameError, AttributeError):
         return []
     named = [k.arg for k in call.keywords]

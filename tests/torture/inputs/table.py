@@ -77,7 +77,9 @@ def _compare(found: list[tuple[Wrong, Outcome]], python: str, library: str) -> i
         else:
             count["open"] += 1
             said = theirs if ours else outcome.text
-            lines.append(f"{'accepted' if ours else 'refused'} alone: {wrong.text}\n    {said[:200]}")
+            lines.append(
+                f"{'accepted' if ours else 'refused'} alone: {wrong.text}\n    {said[:200]}"
+            )
     print("\n".join(sorted(lines)))
     print(f"against {library}: {dict(count)}")
     return count["open"]
