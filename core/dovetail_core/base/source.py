@@ -156,7 +156,10 @@ def not_callable(argument: str, value: object) -> TypeError:
 
 
 _INNER = frozenset(
-    "bind call clearing_miss decorated function miss process run trace_program typeof wrapped".split()
+    (
+        "axis_size_of bind call clearing_miss decorated function masked_array miss option process "
+        "run trace_program typeof wrapped"
+    ).split()
 )
 """Names of functions that stand before public ones, or are made for them."""
 

@@ -18,7 +18,18 @@ _NUMERALS = "0 -1 1 3 9999999999999999999999 1e400 nan inf -inf nan(0x7fc00001) 
 _NUMERALS += ["(1.0+2.0j)", "(inf-nanj)", "1.5", "0x10", "1_000", "True", "9" * 5000, "-0.0"]
 _SCRAPS = [*"{}[]()=:;,.!#~@'\"\\\n\t\0", "let", "in", "lambda", "set(", "dtype'f32'", "@os:path"]
 _SCRAPS += ["primitive'sin'", "primitive'none'", "read", "#0", "#99999999999", "f32[3]", "i32[]~"]
-_SCRAPS += ["'\\x'", "'\\ud800'", "b'\\xff'", "b'é'", "'\\N{none}'", "\udc80", "é", "𝔘", "\u2028", "<x>"]
+_SCRAPS += [
+    "'\\x'",
+    "'\\ud800'",
+    "b'\\xff'",
+    "b'é'",
+    "'\\N{none}'",
+    "\udc80",
+    "é",
+    "𝔘",
+    "\u2028",
+    "<x>",
+]
 _SCRAPS += ["f32[99999999999999999999]", "{ lambda ; . let in () }", "(1, 2, [3])", "{1: [2]}"]
 
 
@@ -69,7 +80,9 @@ def _nesting(rng: random.Random, text: str) -> str:
     """brackets are nested, up to 100,000 deep"""
     places = [m.end() for m in re.finditer(r"[=\[({,]", text)] or [0]
     at, depth = rng.choice(places), rng.choice([3, 50, 200, 1000, 5000, 100_000])
-    opening = rng.choice(["(", "[", "{", "set(", "{1: ", "{ lambda ; a:f32[]. let b:f32[] = jit[p="])
+    opening = rng.choice(
+        ["(", "[", "{", "set(", "{1: ", "{ lambda ; a:f32[]. let b:f32[] = jit[p="]
+    )
     closing = {"(": ")", "[": "]", "{": "}"}.get(opening, "")
     return text[:at] + opening * depth + "1" + closing * rng.choice([0, depth]) + text[at:]
 
