@@ -442,3 +442,19 @@ def test_literals_of_types_without_numbers():
         assert parse_ir(print_ir(ir)).outvars[0].val == 3
     finally:
         notation._types.pop("token")
+
+
+@pytest.mark.parametrize(
+    "opening", ["(", "[", "{", "set(", "{1: ", "{ lambda ; . let a:f32[] = jit[p="]
+)
+@pytest.mark.parametrize("depth", [300, 100_000])
+def test_deep_nesting_is_an_error_of_the_text(opening, depth):
+    with pytest.raises(IRError, match=r"line 1, column \d+: this is nested too deeply|expected"):
+        parse_ir("{ lambda ; a:f32[]. let b:f32[] = neg[k=" + opening * depth + "1] a in (b,) }")
+
+
+def test_what_cannot_be_made_is_an_error_of_the_text():
+    with pytest.raises(
+        IRError, match=r"column \d+: what ends here cannot be: TypeError: unhashable"
+    ):
+        parse_ir("{ lambda ; a:f32[]. let b:f32[] = neg[k={[1]: 2}] a in (b,) }")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .source import current_source, describe
+from .source import called, current_source, describe
 
 
 class DovetailError(Exception):
@@ -27,7 +27,7 @@ def masked_array() -> ValueError:
     """The error for a NumPy array with a mask."""
     return ValueError(
         "a masked array is not a valid array value: its mask would be lost"
-        f"{describe(current_source())}. Pass x.filled(value), or the mask as an array of its own."
+        f"{called()}. Pass x.filled(value), or the mask as an array of its own."
     )
 
 
@@ -37,6 +37,14 @@ def integer_too_large(value: int, dtype: Any) -> OverflowError:
     return OverflowError(
         f"the Python integer {text} does not fit into {dtype}{describe(current_source())}. Enable "
         "64-bit types (dovetail.enable_x64), give a wider dtype, or use a floating-point number."
+    )
+
+
+def contains_itself(function: str) -> ValueError:
+    """The error for an argument that jaxlib gave up taking apart."""
+    return ValueError(
+        f"{function}: an argument contains itself, or is nested too deeply to be taken apart"
+        f"{describe(current_source())}"
     )
 
 

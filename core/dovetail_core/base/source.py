@@ -131,6 +131,45 @@ def here() -> str:
     return describe(current_source())
 
 
+def short_repr(x: object) -> str:
+    """The beginning of ``repr(x)``, or what takes its place where that raises."""
+    try:
+        shown = repr(x)
+    except Exception:
+        return object.__repr__(x)
+    return shown if len(shown) <= 80 else shown[:77] + "..."
+
+
+def called() -> str:
+    """:func:`here` after the public function that the user's line calls, for messages of helpers
+    that many functions share: `` in FUNCTION at FILE:LINE (CALLER)``."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    function = ""
+    while frame is not None and _hide(frame):
+        name = frame.f_code.co_name
+        if not name.startswith(("_", "<")) and name not in _INNER:
+            function = name
+        frame = frame.f_back
+    return f" in {function}{here()}" if function else here()
+
+
+def not_callable(argument: str, value: object) -> TypeError:
+    """The error for something that is given where a function belongs."""
+    return TypeError(
+        f"{argument} must be a function, got {short_repr(value)} of type {type(value).__name__}"
+        f"{called()}"
+    )
+
+
+_INNER = frozenset(
+    (
+        "axis_size_of bind call clearing_miss decorated function masked_array miss option process "
+        "run trace_program typeof wrapped"
+    ).split()
+)
+"""Names of functions that stand before public ones, or are made for them."""
+
+
 describe_source = describe  # its name in dovetail_core
 
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from contextvars import ContextVar
 
 from ..base.scopes import Scope
+from ..base.source import called
 
 _none: dict[Hashable, int] = {}
 _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)
@@ -44,10 +45,10 @@ def axis_size_of(name: Hashable) -> int:
         NameError: no such axis is in scope; names those that are.
     """
     sizes = _sizes.get()
-    if name not in sizes:
+    if not isinstance(name, Hashable) or name not in sizes:
         known = ", ".join(map(repr, sizes)) or "none"
         raise NameError(
-            f"axis name {name!r} is not bound here (in scope: {known}). Call the function under "
-            f"vmap(..., axis_name={name!r})."
+            f"axis name {name!r} is not bound here (in scope: {known}){called()}. Call the "
+            f"function under vmap(..., axis_name={name!r})."
         )
     return sizes[name]

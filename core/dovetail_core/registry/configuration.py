@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.options import Option, check_ir, disable_jit, enable_x64
+from ..base.source import called, short_repr
 from .discovery import registry
 
 
@@ -25,12 +26,14 @@ class Configuration:
         Raises:
             AttributeError: there is none; lists those that there are.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an option is a string, got {short_repr(name)}{called()}")
         name = name.removeprefix("jax_").removeprefix("dovetail_")
         if name not in self._options:
             found = registry()
             if name not in found.entries("options") and ("options", name) not in found.clashes:
                 known = ", ".join(self.names())
-                raise AttributeError(f"no option {name!r}; options are {known}")
+                raise AttributeError(f"no option {name!r}{called()}; options are {known}")
             self._options[name] = found.load("options", name)
         return self._options[name]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
+from ..base.errors import IRError
 from ..dispatch.primitive import Primitive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program
 from ..types.avals import AbstractValue
@@ -16,6 +17,7 @@ from .value_parser import NUMBER, ValueParser
 _binder = re.compile(r"[A-Za-z_]\w*\s*:")
 _number = re.compile(r"#\d+")
 Env = dict[str, Var]
+T = TypeVar("T")
 
 
 def parse_ir(text: str, constants: Sequence[Any] = ()) -> Jaxpr | ClosedJaxpr:
@@ -27,11 +29,7 @@ def parse_ir(text: str, constants: Sequence[Any] = ()) -> Jaxpr | ClosedJaxpr:
     Raises:
         IRError: the text is no program; names line, column and what was expected there.
     """
-    parser = _Parser(text, constants)
-    program = parser.document()
-    if parser.here() < len(text):
-        parser.scan.fail("the end of the text")
-    return program
+    return _whole(_Parser(text, constants), _Parser.document)
 
 
 def parse_type(text: str) -> AbstractValue:
@@ -40,10 +38,27 @@ def parse_type(text: str) -> AbstractValue:
     Raises:
         IRError: the text is no type.
     """
-    parser = _Parser(text, ())
-    found = parser.type()
-    if parser.here() < len(text):
-        parser.scan.fail("the end of the type")
+    return _whole(_Parser(text, ()), _Parser.type)
+
+
+def _whole(parser: _Parser, read: Callable[[_Parser], T]) -> T:
+    """What ``read`` makes of the whole text.
+
+    Raises:
+        IRError: whatever goes wrong: what stands there is made by classes of plugins, too, whose
+            errors do not know of the text.
+    """
+    scan = parser.scan
+    try:
+        found = read(parser)
+    except IRError:
+        raise
+    except (RecursionError, MemoryError):
+        scan.error("this is nested too deeply")
+    except Exception as e:
+        scan.error(f"what ends here cannot be: {type(e).__name__}: {e}")
+    if parser.here() < len(scan.text):
+        scan.fail("the end of the text")
     return found
 
 

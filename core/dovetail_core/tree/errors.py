@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.source import called, here, not_callable, short_repr
 from ..xla._bindings import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 from .registry import children_with_keys, named_tuple_fields
 
@@ -17,6 +19,87 @@ class _Node:
     aux: Any
     keys: list[Any] | None
     children: list[Any]
+
+
+def explain_flattening(error: Exception, is_leaf: Any) -> None:
+    """Raise the error that says why a tree cannot be taken apart, where the user is to blame.
+
+    Raises:
+        TypeError: ``is_leaf`` cannot be called.
+        ValueError: the tree contains itself, or a dict whose keys have no order.
+    """
+    if isinstance(error, (RecursionError, SystemError)):
+        raise _too_deep() from error
+    if is_leaf is not None and not callable(is_leaf):
+        raise not_callable("is_leaf", is_leaf) from None
+    if str(error).startswith(("Comparator raised", "is_leaf predicate")):
+        remedy = "Give keys of one type, or an OrderedDict." if "Comp" in str(error) else ""
+        raise ValueError(f"a tree cannot be taken apart{called()}: {error} {remedy}") from error
+
+
+_DEPTH = 500
+
+
+def check_depth(tree: Any, is_leaf: Any) -> None:
+    """Refuse a tree of built-in containers that contains itself.
+
+    With a predicate, jaxlib loses track of Python's stack when it comes to the end of it, so that
+    every later call in the process would raise a RecursionError.
+
+    Raises:
+        ValueError: containers are more than 500 levels deep.
+    """
+    if tree.__class__ in _BUILT_IN and _is_deep(tree, lambda node: False):
+        if callable(is_leaf) and not _is_deep(tree, is_leaf):
+            return
+        raise _too_deep()
+
+
+_BUILT_IN = (list, tuple, dict)
+
+
+def _is_deep(tree: Any, is_leaf: Any) -> bool:
+    level = [tree]
+    for _ in range(_DEPTH):
+        below: dict[int, Any] = {}
+        for node in level:
+            if node.__class__ in _BUILT_IN and not is_leaf(node):
+                children: Any = node.values() if node.__class__ is dict else node
+                below.update((id(child), child) for child in children)
+        level = list(below.values())
+        if not level:
+            return False
+    return True
+
+
+def _too_deep() -> ValueError:
+    return ValueError(
+        f"a tree contains itself, or is nested too deeply to be taken apart{called()}. Take out "
+        "the reference to the tree, or pass is_leaf."
+    )
+
+
+def explain_unflattening(error: Exception, treedef: Any, leaves: Any) -> None:
+    """Raise the error that says why leaves make no tree of a structure.
+
+    Raises:
+        TypeError: ``treedef`` is no structure, or ``leaves`` no iterable.
+        ValueError: there are too many leaves, or too few.
+    """
+    check_treedef("treedef", treedef)
+    if not isinstance(leaves, Iterable):
+        raise TypeError(f"leaves must be an iterable, got {short_repr(leaves)}{called()}") from None
+    if str(error).startswith("Too "):
+        raise ValueError(f"{error} The structure is {treedef}{called()}.") from None
+
+
+def check_treedef(argument: str, treedef: Any) -> None:
+    """Raise a TypeError unless ``treedef`` is the structure of a tree."""
+    if not isinstance(treedef, PyTreeDef):
+        raise TypeError(
+            f"{argument} must be the structure of a tree, got {short_repr(treedef)} of type "
+            f"{type(treedef).__name__}{called()}. Get one with tree_structure(tree)."
+        )
 
 
 def tree_differences(a: Any, b: Any) -> list[str]:
@@ -48,13 +131,14 @@ def flatten_up_to(function: str, treedef: PyTreeDef, tree: Any, position: int) -
     """The parts of `tree` at the leaves of `treedef`; ValueError with the differences if not so."""
     try:
         return treedef.flatten_up_to(tree)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
+        check_treedef("the structure", treedef)
         lines = prefix_differences(treedef, tree)
         if not lines:
             raise
         where = "\n  ".join(lines)
         raise ValueError(
-            f"{function}: tree {position} does not have the structure of the first tree:\n"
+            f"{function}: tree {position} does not have the structure of the first tree{here()}:\n"
             f"  {where}\nGive all trees one structure, or pass is_leaf to treat the node there as "
             "a leaf of the first tree."
         ) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
+from ..base.source import here, not_callable, short_repr
 from ..xla._bindings import (
     DictKey as DictKey,
     FlattenedIndexKey as FlattenedIndexKey,
@@ -12,7 +13,7 @@ from ..xla._bindings import (
     PyTreeDef,
     SequenceKey as SequenceKey,
 )
-from .errors import flatten_all_up_to
+from .errors import check_depth, explain_flattening, flatten_all_up_to
 from .registry import registry
 
 KeyEntry: TypeAlias = Hashable
@@ -23,6 +24,8 @@ KeyPath: TypeAlias = tuple[KeyEntry, ...]
 
 
 def _predicate(is_leaf: Callable[..., bool] | None, takes_path: bool) -> Callable[..., bool] | None:
+    if is_leaf is not None and not callable(is_leaf):
+        raise not_callable("is_leaf", is_leaf)
     if is_leaf is None or takes_path:
         return is_leaf
 
@@ -36,14 +39,21 @@ def tree_flatten_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """([(path, leaf), ...], structure); `is_leaf` gets the path first if `is_leaf_takes_path`."""
-    return registry.flatten_with_path(tree, _predicate(is_leaf, is_leaf_takes_path))
+    if is_leaf is not None and not is_leaf_takes_path:
+        check_depth(tree, is_leaf)
+    predicate = _predicate(is_leaf, is_leaf_takes_path)
+    try:
+        return registry.flatten_with_path(tree, predicate)
+    except (TypeError, ValueError, RecursionError, SystemError) as error:
+        explain_flattening(error, is_leaf)
+        raise
 
 
 def tree_leaves_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
     """[(path, leaf), ...] of a tree."""
-    return registry.flatten_with_path(tree, _predicate(is_leaf, is_leaf_takes_path))[0]
+    return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
 def tree_map_with_path(
@@ -58,6 +68,8 @@ def tree_map_with_path(
     Raises ValueError, with the path, if another tree does not have the first one's structure.
     """
     keyed, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
+    if not callable(f):
+        raise not_callable("f", f)
     others = flatten_all_up_to("tree_map_with_path", treedef, rest)
     paths = [path for path, _ in keyed]
     leaves = [leaf for _, leaf in keyed]
@@ -66,6 +78,11 @@ def tree_map_with_path(
 
 def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "") -> str:
     """A path as text: `['w'][0].bias`, or with `simple=True, separator="/"`: `w/0/bias`."""
+    if not isinstance(separator, str) or not isinstance(keys, Iterable):
+        raise TypeError(
+            f"keystr takes the keys of a path and a separator that is a string, got "
+            f"{short_repr(keys)} and separator={short_repr(separator)}{here()}"
+        )
     return separator.join([_simple(key) if simple else str(key) for key in keys])
 
 

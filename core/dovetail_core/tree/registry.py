@@ -7,6 +7,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from ..base.source import called, here, not_callable, short_repr
 from ..xla._bindings import DictKey, GetAttrKey, PyTreeRegistry
 
 T = TypeVar("T")
@@ -46,7 +47,22 @@ def register_pytree_node(
     `aux` must be hashable and comparable. Subclasses are not included. `flatten_with_keys_func`
     gives `(key, child)` pairs for paths. Raises ValueError if the type is registered already.
     """
+    functions = {"flatten_func": flatten_func, "unflatten_func": unflatten_func}
+    if flatten_with_keys_func is not None:
+        functions["flatten_with_keys_func"] = flatten_with_keys_func
+    for argument, value in functions.items():
+        if not callable(value):
+            raise not_callable(argument, value)
+    _check_class(nodetype)
     registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+
+
+def _check_class(nodetype: Any) -> None:
+    if not isinstance(nodetype, type):
+        raise TypeError(
+            f"a pytree node is a class, got {short_repr(nodetype)} of type "
+            f"{type(nodetype).__name__}{called()}"
+        )
 
 
 def register_pytree_node_class(cls: Class) -> Class:
@@ -82,9 +98,12 @@ def register_pytree_with_keys_class(cls: Class) -> Class:
 
 
 def _method(cls: type, name: str) -> Callable[..., Any]:
+    _check_class(cls)
     found = getattr(cls, name, None)
     if found is None:
-        raise TypeError(f"{cls.__qualname__} cannot be registered as a pytree: it has no `{name}`")
+        raise TypeError(
+            f"{cls.__qualname__} cannot be registered as a pytree: it has no `{name}`{here()}"
+        )
     return found
 
 
@@ -107,6 +126,7 @@ def register_dataclass(
     Raises TypeError for one list alone or a class that needs both, ValueError for wrong names.
     """
     cls: Any = nodetype
+    _check_class(cls)
     data, meta = _dataclass_fields(cls, data_fields, meta_fields)
     if overlap := sorted({*data} & {*meta}):
         raise ValueError(f"data_fields and meta_fields must not overlap, but both have {overlap}")

@@ -6,12 +6,17 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+from ..base.source import here, not_callable, short_repr
 from ..xla._bindings import (
     PyTreeDef as PyTreeDef,
     all_leaves as _all_leaves,
     treedef_tuple as _treedef_tuple,
 )
 from .errors import (
+    check_depth,
+    check_treedef,
+    explain_flattening,
+    explain_unflattening,
     flatten_all_up_to,
     flatten_up_to,
     prefix_differences as prefix_differences,
@@ -43,17 +48,40 @@ from .registry import (
 default_registry = registry
 IsLeaf = Callable[[Any], bool] | None
 _MISSING: Any = object()
-_flatten = registry.flatten
+
+
+def _flatten(tree: Any, is_leaf: IsLeaf) -> tuple[list[Any], PyTreeDef]:
+    """`registry.flatten`, with errors that say what is wrong."""
+    if is_leaf is not None:
+        check_depth(tree, is_leaf)
+    try:
+        return _take_apart(tree, is_leaf)
+    except (TypeError, ValueError, RecursionError, SystemError) as error:
+        explain_flattening(error, is_leaf)
+        raise
+
+
+_take_apart = registry.flatten
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """(leaves, structure) of a tree; a node for which `is_leaf(node)` is true counts as a leaf."""
-    return _flatten(tree, is_leaf)
+    if is_leaf is not None:
+        check_depth(tree, is_leaf)
+    try:
+        return _take_apart(tree, is_leaf)
+    except (TypeError, ValueError, RecursionError, SystemError) as error:
+        explain_flattening(error, is_leaf)
+        raise
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of a structure with these leaves; ValueError for a wrong number of them."""
-    return treedef.unflatten(leaves)
+    try:
+        return treedef.unflatten(leaves)
+    except (AttributeError, TypeError, ValueError) as error:
+        explain_unflattening(error, treedef, leaves)
+        raise
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
@@ -72,7 +100,9 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     Each tree in `rest` must have the structure of `tree` down to its leaves, where it may go on.
     Raises ValueError, naming the path and both sides, if one does not.
     """
-    leaves, treedef = _flatten(tree, is_leaf)
+    leaves, treedef = tree_flatten(tree, is_leaf)
+    if not callable(f):
+        raise not_callable("f", f)
     if not rest:
         return treedef.unflatten([f(leaf) for leaf in leaves])
     others = flatten_all_up_to("tree_map", treedef, rest)
@@ -87,10 +117,12 @@ def tree_reduce(
 ) -> Any:
     """`functools.reduce` over the leaves; TypeError for no leaves and no initializer."""
     leaves = _flatten(tree, is_leaf)[0]
+    if not callable(function):
+        raise not_callable("function", function)
     if initializer is not _MISSING:
         return functools.reduce(function, leaves, initializer)
     if not leaves:
-        raise TypeError("tree_reduce of a tree without leaves: pass `initializer`")
+        raise TypeError(f"tree_reduce of a tree without leaves{here()}: pass `initializer`")
     return functools.reduce(function, leaves)
 
 
@@ -106,10 +138,14 @@ def tree_reduce_associative(
     `operation` must be associative. TypeError for a tree without leaves and no `identity`.
     """
     leaves = _flatten(tree, is_leaf)[0]
+    if not callable(operation):
+        raise not_callable("operation", operation)
     if leaves:
         return _reduce_halves(operation, leaves)
     if identity is _MISSING:
-        raise TypeError("tree_reduce_associative of a tree without leaves: pass `identity`")
+        raise TypeError(
+            f"tree_reduce_associative of a tree without leaves{here()}: pass `identity`"
+        )
     return identity
 
 
@@ -135,15 +171,17 @@ def tree_transpose(
     With `inner_treedef=None` the first inner tree says the inner structure. Raises TypeError, with
     the differences, if the tree is not made as the two structures say.
     """
+    check_treedef("outer_treedef", outer_treedef)
     if inner_treedef is None:
         inner_treedef = _first_inner(outer_treedef, pytree_to_transpose)
+    check_treedef("inner_treedef", inner_treedef)
     leaves, treedef = _flatten(pytree_to_transpose, None)
     expected = outer_treedef.compose(inner_treedef)
     if treedef != expected:
         lines = "\n  ".join(tree_differences(expected, treedef))
         raise TypeError(
             f"tree_transpose: the tree is not an outer tree {outer_treedef} of inner trees "
-            f"{inner_treedef}:\n  {lines}"
+            f"{inner_treedef}{here()}:\n  {lines}"
         )
     width = inner_treedef.num_leaves
     columns = [outer_treedef.unflatten(leaves[at::width]) for at in range(width)]
@@ -183,7 +221,12 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     """Whether every item is a leaf by itself."""
     if is_leaf is None:
-        return _all_leaves(registry, iterable)
+        try:
+            return _all_leaves(registry, iterable)
+        except TypeError:
+            raise TypeError(
+                f"all_leaves takes an iterable of leaves, got {short_repr(iterable)}{here()}"
+            ) from None
     return all(is_leaf(item) or not is_tree_node(type(item)) for item in iterable)
 
 
@@ -205,25 +248,32 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any
 def _container(found: Any, tree: Any) -> Any:
     if found is None:
         raise ValueError(
-            f"can't tree-flatten type: {type(tree)} is a leaf; register it as a pytree node if it "
-            "is a container"
+            f"can't tree-flatten type: {type(tree)} is a leaf{here()}; register it as a pytree "
+            "node if it is a container"
         )
     return found
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """The structures of the children of the root."""
+    check_treedef("treedef", treedef)
     return treedef.children()
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Whether the structure is a single node: a leaf, None or an empty container."""
+    check_treedef("treedef", treedef)
     return treedef.num_nodes == 1
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple of trees of these structures."""
-    return _treedef_tuple(registry, list(treedefs))
+    try:
+        return _treedef_tuple(registry, list(treedefs))
+    except TypeError:
+        raise TypeError(
+            f"treedef_tuple takes an iterable of structures, got {short_repr(treedefs)}{here()}"
+        ) from None
 
 
 class Partial(functools.partial[Any]):
@@ -233,6 +283,8 @@ class Partial(functools.partial[Any]):
     """
 
     def __new__(cls, func: Callable[..., Any], /, *args: Any, **kw: Any) -> Partial:
+        if not callable(func):
+            raise not_callable("func", func)
         # functools.partial would merge a partial it is given, making its arguments leaves too.
         if isinstance(func, functools.partial):
             func = _Opaque(cast("Callable[..., Any]", func))

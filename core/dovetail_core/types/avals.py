@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from ..base.errors import masked_array
-from ..base.source import current_source, describe
+from ..base.source import called, current_source, describe, short_repr
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
 from ..xla.fork import in_child
@@ -228,10 +228,25 @@ def canonical_dtype(dtype: Any) -> DType:
     bits unless ``enable_x64`` is on."""
     if isinstance(dtype, ExtendedDType):
         return dtype  # type: ignore[return-value]
-    dt = np.dtype(dtype)
+    dt = dtype_named(dtype)
     if not dt.isnative:
         dt = dt.newbyteorder("=")
     return dt if enable_x64_state.value else _NARROW.get(dt, dt)
+
+
+def dtype_named(dtype: Any) -> np.dtype[Any]:
+    """``np.dtype(dtype)``.
+
+    Raises:
+        TypeError: it names no dtype.
+    """
+    try:
+        return np.dtype(dtype)
+    except Exception:
+        raise TypeError(
+            f"dtype must be an element type, its name or a scalar type, got {short_repr(dtype)} of "
+            f"type {type(dtype).__name__}{called()}. Give for example 'float32'."
+        ) from None
 
 
 TypeHandler = Callable[[Any], AbstractValue]
@@ -276,12 +291,12 @@ def _inherited(x: Any) -> TypeHandler:
             return _handlers[base]
     if registry().import_types() or any(c in _handlers for c in type(x).__mro__):
         return _handlers.get(x.__class__) or _inherited(x)
-    shown = repr(x)
+    shown = short_repr(x)
     raise TypeError(
-        f"{shown[:80]}{'...' if len(shown) > 80 else ''} of type {type(x).__name__} is not a valid "
+        f"{shown} of type {type(x).__name__} is not a valid "
         "array value. Pass an array, a NumPy value or a Python scalar; for a container of arrays "
         "register its type as a pytree (dovetail.tree_util.register_pytree_node); mark other "
-        "arguments of jitted functions as static (static_argnums, static_argnames)."
+        f"arguments of jitted functions as static (static_argnums, static_argnames){called()}."
     )
 
 
@@ -291,15 +306,22 @@ def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
 
 
 def _numpy_type(x: Any) -> ShapedArray:
-    if x.dtype.char in "OSUMmgG":  # g and G: more than 64 bits per number
+    if x.dtype.char in "OSUMmgG" or (
+        x.dtype.char == "V" and not _is_number(x.dtype)
+    ):  # g and G: more than 64 bits per number
         why = "only numbers and booleans can be traced"
         if x.dtype.char in "gG":
             why = "only numbers and booleans of 64 bits can be, devices hold no such elements"
         raise TypeError(
-            f"an array of dtype {x.dtype} is not a valid array value: {why}. Convert it first, for "
-            "example with x.astype(float)."
+            f"an array of dtype {x.dtype} is not a valid array value{called()}: {why}. Convert it "
+            "first, for example with x.astype(float)."
         )
     return ShapedArray(x.shape, canonical_dtype(x.dtype))
+
+
+def _is_number(dtype: Any) -> bool:
+    """Whether a dtype of NumPy's kind V is one of ml_dtypes' numbers, or float0."""
+    return dtype == float0 or (dtype.fields is None and dtype.type is not np.void)
 
 
 _bool_type = ShapedArray((), np.bool_)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import EVAL, HiType, Primitive, def_impl, get_trace, typeof
+from dovetail_core.base.source import called
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays
@@ -94,13 +95,13 @@ def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
     try:
         return broadcast_prefix(given, x, is_leaf=lambda v: isinstance(v, _PLAIN))
     except ValueError as e:
-        raise ValueError(f"device_put: {name} must be a tree prefix of x. {e}") from None
+        raise ValueError(f"device_put: {name} must be a tree prefix of x{called()}. {e}") from None
 
 
 def _check(device: Any, donate: Any, may_alias: Any) -> None:
     if not isinstance(device, (type(None), Device, Sharding)):
         raise ValueError(
-            f"device_put cannot put a value on {device!r} of type {type(device).__name__}: give a "
+            f"device_put cannot put a value on {device!r} of type {type(device).__name__}{called()}: give a "
             "device (dovetail.devices('cpu')[0]), a sharding, None for the default device, or a "
             "pytree of these that is a prefix of x."
         )

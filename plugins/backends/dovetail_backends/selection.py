@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Protocol
 
-from dovetail_core import Option, config, registry
+from dovetail_core import Option, config, here, registry
 from dovetail_core.xla.client import Device
 
 from .pjrt.backend import PjrtBackend
@@ -118,7 +118,7 @@ def _members(platform: str) -> list[str]:
     found = [n for n in _FAMILIES.get(platform, (platform,)) if n in known]
     if not found:
         names = ", ".join(sorted({*known, *_FAMILIES}))
-        raise RuntimeError(f"there is no backend {platform!r}; there are {names}.")
+        raise RuntimeError(f"there is no backend {platform!r}{here()}; there are {names}.")
     return found
 
 

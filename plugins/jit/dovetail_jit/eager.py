@@ -23,6 +23,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.errors import contains_itself
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
@@ -207,7 +208,11 @@ def fused(
         nums = _positions(f, names)
 
         def miss(*args: Any, **kwargs: Any) -> Any:
-            if get_trace() is not EVAL or (unless is not None and unless(*args, **kwargs)):
+            try:
+                trace = get_trace()
+            except SystemError as e:  # C++ failed before, and called this nevertheless
+                raise contains_itself(f.__name__) from e
+            if trace is not EVAL or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, nums, names)
             if any(isinstance(x, Tracer) for x in arguments.leaves):

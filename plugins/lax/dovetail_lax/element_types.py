@@ -9,6 +9,8 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_core import ExtendedDType, canonical_dtype, float0, typeof
+from dovetail_core.base.source import called
+from dovetail_core.types.avals import dtype_named
 
 from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
 from .narrowing import warn_truncated
@@ -81,7 +83,7 @@ def as_dtype(dtype: Any) -> Any:
     """
     if isinstance(dtype, ExtendedDType):
         return dtype
-    found = np.dtype(dtype)
+    found = dtype_named(dtype)
     canonical = _canonical(found)
     if canonical.itemsize != found.itemsize and dtype not in _PYTHON:
         warn_truncated(found, canonical)
@@ -90,14 +92,16 @@ def as_dtype(dtype: Any) -> Any:
 
 def _canonical(dtype: Any) -> Any:
     if kind_of(dtype) == "other" and dtype != float0:
-        raise TypeError(f"arrays of dtype {dtype} are not supported: only numbers and booleans are")
+        raise TypeError(
+            f"arrays of dtype {dtype} are not supported{called()}: only numbers and booleans are"
+        )
     return canonical_dtype(dtype)
 
 
 def dtype_of(x: Any) -> Any:
     """The element type of an array, scalar or tracer; of a dtype, itself, canonical."""
     if isinstance(x, (np.dtype, type, str)):
-        return _canonical(np.dtype(x))
+        return _canonical(dtype_named(x))
     if isinstance(x, ExtendedDType):
         return x
     return cast(Any, typeof(x)).dtype

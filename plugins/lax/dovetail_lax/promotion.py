@@ -17,6 +17,8 @@ from dovetail_core import (
     enable_x64,
     typeof,
 )
+from dovetail_core.base.source import called
+from dovetail_core.types.avals import dtype_named
 
 from .element_types import dtype_of
 from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node
@@ -68,7 +70,7 @@ def _typed(x: Any) -> tuple[DType, bool]:
 
 
 def _dtype(x: Any) -> Any:
-    return x if isinstance(x, ExtendedDType) else np.dtype(x)
+    return x if isinstance(x, ExtendedDType) else dtype_named(x)
 
 
 def _is_weak_class(x: Any) -> bool:
@@ -112,8 +114,8 @@ def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, b
         found = join(frozenset(node(d, w) for d, w in given), strict)
     except KeyError as e:
         raise TypePromotionError(
-            f"dtype {e.args[0]} takes no part in type promotion: only numbers and booleans do. "
-            "Convert explicitly."
+            f"dtype {e.args[0]} takes no part in type promotion{called()}: only numbers and "
+            "booleans do. Convert explicitly."
         ) from None
     if found is None:
         raise TypePromotionError(_no_promotion([d for d, _ in types], strict))
@@ -132,6 +134,6 @@ def _no_promotion(types: list[DType], strict: bool) -> str:
     elif any(t in SMALL_INTS for t in types):
         why = "integers of 2 and 4 bits are never promoted implicitly"
     return (
-        f"element types {names} have no implicit promotion: {why}. Convert to the type that you "
+        f"element types {names} have no implicit promotion{called()}: {why}. Convert to the type that you "
         "want first, for example with x.astype('float32')."
     )

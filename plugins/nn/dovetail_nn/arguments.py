@@ -10,7 +10,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import is_inexact
+from dovetail_core import here, is_inexact
+from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
 
 
@@ -28,9 +29,9 @@ def array(name: str, x: Any) -> Any:
 
 
 def _refuse(name: str, x: Any) -> NoReturn:
-    shown = repr(x)
+    shown = short_repr(x)
     raise TypeError(
-        f"{name} takes an array or a number, got {shown[:60]} of type {type(x).__name__}. "
+        f"{name} takes an array or a number, got {shown} of type {type(x).__name__}{called()}. "
         "Convert it with dovetail.numpy.asarray."
     )
 
@@ -62,12 +63,25 @@ def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
         return (axis + ndim if axis < 0 else axis,)
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, Iterable) else (axis,)
-    found = tuple(operator.index(a) for a in given)
+    found = tuple(_integer(name, a) for a in (axis if isinstance(axis, Iterable) else (axis,)))
     for a in found:
         if not -ndim <= a < ndim:
-            raise ValueError(f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions")
+            raise ValueError(
+                f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions{here()}"
+            )
     axes = sorted({a % ndim for a in found})
     if len(axes) != len(found):
-        raise ValueError(f"{name}: duplicate axis in {found}")
+        raise ValueError(f"{name}: duplicate axis in {found}{here()}")
     return tuple(axes)
+
+
+def _integer(name: str, axis: Any) -> int:
+    try:
+        return operator.index(axis)
+    except TypeError as e:
+        if hasattr(axis, "aval"):
+            raise
+        raise TypeError(
+            f"{name}: axis must be an integer, or several, got {short_repr(axis)} of type "
+            f"{type(axis).__name__}{here()}"
+        ) from e

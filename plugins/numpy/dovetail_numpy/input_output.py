@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .creation.arrays import asarray
-from .operands import Array, ArrayLike
+from .operands import Array, ArrayLike, here
 
 set_printoptions = np.set_printoptions
 get_printoptions = np.get_printoptions
@@ -47,7 +47,7 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 def _not_pure(name: str) -> NoReturn:
     raise NotImplementedError(
         f"{name} is not supported: it reads from something that changes, so that results of traced "
-        f"functions would not repeat. Use dovetail.numpy.asarray(numpy.{name}(...))."
+        f"functions would not repeat{here()}. Use dovetail.numpy.asarray(numpy.{name}(...))."
     )
 
 

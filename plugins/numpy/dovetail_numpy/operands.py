@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import ShapedArray, canonical_dtype, here as here, typeof
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.source import called as called, short_repr as short_repr
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -41,10 +42,10 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     if hasattr(x, "aval") or x.__class__ in PYTHON_SCALARS:
         return x
     if isinstance(x, np.ndarray):
-        typeof(x)  # refuses strings, objects and dates
+        _check_numpy(name, x)
         return np.asarray(x, canonical_dtype(x.dtype))
     if isinstance(x, np.generic):
-        typeof(x)
+        _check_numpy(name, x)
         dtype = canonical_dtype(x.dtype)
         return x if x.dtype == dtype else dtype.type(x)
     for base in (bool, int, float, complex):
@@ -55,6 +56,14 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     if convert is not None:
         return operand(name, convert(), position)
     refuse(name, x, position)
+
+
+def _check_numpy(name: str, x: Any) -> None:
+    """Refuse strings, objects, dates and masked arrays."""
+    try:
+        typeof(x)
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"{name}: {e}") from None
 
 
 def refuse(name: str, x: object, position: int = 0) -> NoReturn:
@@ -68,12 +77,6 @@ def refuse(name: str, x: object, position: int = 0) -> NoReturn:
     )
 
 
-def short_repr(x: object) -> str:
-    """The beginning of ``repr(x)``."""
-    shown = repr(x)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
 def aval_of(name: str, x: ArrayLike, position: int = 0) -> ShapedArray:
     """The type of an array argument."""
     aval: Any = getattr(x, "aval", None)
@@ -82,7 +85,7 @@ def aval_of(name: str, x: ArrayLike, position: int = 0) -> ShapedArray:
     if aval.__class__ is not ShapedArray:
         raise TypeError(
             f"{name} requires an array at position {position}, got a value of type "
-            f"{aval.str_short()}"
+            f"{aval.str_short()}{here()}"
         )
     return aval
 
@@ -95,7 +98,7 @@ def no_out(name: str, out: object) -> None:
     """
     if out is not None:
         raise NotImplementedError(
-            f"the 'out' argument of {name} is not supported: arrays are immutable. Use the "
+            f"the 'out' argument of {name} is not supported{here()}: arrays are immutable. Use the "
             "returned array instead."
         )
 
@@ -113,6 +116,7 @@ def integer(name: str, what: str, x: Any) -> int:
             raise
         raise TypeError(
             f"{name}: {what} must be an integer, got {short_repr(x)} of type {type(x).__name__}"
+            f"{called()}"
         ) from e
 
 
@@ -133,7 +137,7 @@ def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
         shape = (shape,)
     dims = tuple(integer(name, "every dimension of a shape", d) for d in shape)
     if any(d < 0 for d in dims):
-        raise ShapeError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
+        raise ShapeError(f"{name}: dimensions of a shape cannot be negative, got {dims}{here()}")
     return dims
 
 
@@ -164,10 +168,13 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    known = _axes_memo.get((axis, ndim)) if axis.__class__ in (int, tuple) else None
+    try:
+        known = _axes_memo.get((axis, ndim)) if axis.__class__ in (int, tuple) else None
+    except TypeError:  # a tuple of something that cannot be hashed
+        known = None
     if known is not None:
         return known
-    given = tuple(axis) if isinstance(axis, Iterable) and not hasattr(axis, "aval") else (axis,)
+    given = tuple(axis) if _is_sequence(axis) else (axis,)
     axes = tuple(axis_index(name, a, ndim) for a in given)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: duplicate axis in {given}{here()}. Name each axis once.")
@@ -176,10 +183,18 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return axes
 
 
+def _is_sequence(axis: Any) -> bool:
+    return (
+        isinstance(axis, Iterable)
+        and not hasattr(axis, "aval")
+        and getattr(axis, "shape", None) != ()
+    )
+
+
 def static_axis(axis: Any) -> Any:
     """An axis argument as a hashable value."""
     if axis is None or axis.__class__ is int:
         return axis
     if getattr(axis, "shape", None) != () and isinstance(axis, Iterable):
-        return tuple(operator.index(a) for a in axis)
-    return operator.index(axis)  # type: ignore[arg-type]
+        return tuple(integer("axis", "each axis", a) for a in axis)
+    return integer("axis", "it", axis)

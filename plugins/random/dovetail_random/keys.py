@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_core import Tracer
+from dovetail_core.base.source import called
 from dovetail_core.tree.util import GetAttrKey, register_pytree_with_keys
 from dovetail_jit import fused
 
@@ -139,7 +140,7 @@ class KeyArray:
     def __iter__(self) -> Iterator[KeyArray]:
         if not self.shape:
             raise TypeError(
-                "a single key cannot be iterated over or unpacked. Make several of it with "
+                f"a single key cannot be iterated over or unpacked{called()}. Make several of it with "
                 "dovetail.random.split(key, n)."
             )
         for row in zip(*self.lanes, strict=True):
@@ -159,7 +160,7 @@ class KeyArray:
     __hash__: Any = None
 
     def __bool__(self) -> NoReturn:
-        raise TypeError("a key has no truth value")
+        raise TypeError(f"a key has no truth value{called()}")
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(

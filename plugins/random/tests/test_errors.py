@@ -119,7 +119,7 @@ ARRAYS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: list(key),
         TypeError,
-        r"a single key cannot be iterated over or unpacked. .*split\(key, n\)",
+        r"a single key cannot be iterated over or unpacked at .*split\(key, n\)",
     ),
     (lambda: bool(key), TypeError, "a key has no truth value"),
     (
@@ -287,3 +287,19 @@ def test_message(call: Call, error: type[Exception], text: str) -> None:
     """Each bad argument has its message."""
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("low, high", [(0, 10**30), (-(10**30), 5), (0, 2**32)])
+def test_bounds_that_no_dtype_of_the_draw_holds(low, high):
+    with pytest.raises(OverflowError, match=r"does not fit into int32 at .*test_errors"):
+        random.randint(random.key(0), (2,), low, high)
+
+
+def test_bounds_at_the_end_of_a_dtype_and_beyond_a_narrow_one():
+    assert (random.randint(random.key(0), (9,), 2**31 - 1, 2**31) == 2**31 - 1).all()
+    assert (random.randint(random.key(0), (9,), 255, 300, "uint8") == 255).all()
+
+
+def test_a_choice_from_more_things_than_there_are_indices():
+    with pytest.raises(OverflowError, match=r"does not fit into int32 at .*test_errors"):
+        random.choice(random.key(0), 10**30)

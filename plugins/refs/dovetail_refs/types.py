@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, cast, final
 from weakref import WeakValueDictionary
 
-from dovetail_core import AbstractValue, HiType, ShapedArray
+from dovetail_core import AbstractValue, HiType, ShapedArray, here
 from dovetail_core.text.syntax import register_type_notation
 
 _interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
@@ -41,7 +41,7 @@ class AbstractRef(AbstractValue):
         if memory_space is not None or kind is not None:
             raise NotImplementedError(
                 f"references with memory_space={memory_space!r}, kind={kind!r}: only None is "
-                "supported, the memory of arrays"
+                f"supported, the memory of arrays{here()}"
             )
         strong = inner_aval.strong()
         found = _interned.get(strong)

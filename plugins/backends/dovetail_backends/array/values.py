@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import here
+from dovetail_core.base.source import called
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
 from dovetail_core.xla.callbacks import exception_behind
@@ -87,7 +88,7 @@ def _index(self: ArrayImpl) -> int:
     value: Any = value_of(self).item() if self.aval.shape == () else None
     if value.__class__ is not int:
         raise TypeError(
-            f"an array of type {spelled(self)} is used as a Python integer{here()}: only an "
+            f"an array of type {spelled(self)} is used as a Python integer{called()}: only an "
             "integer array without dimensions can be. Convert it (int(x)) or pick an element."
         )
     return value

@@ -139,9 +139,17 @@ def initial_values(name: str, arrays: list[Any], tree: Any, init_values: Any) ->
         )
     types = [check(name, x) for x in arrays]
     return [
-        np.asarray(i).astype(t.dtype)[()] if i.__class__ in PYTHON_SCALARS else i
-        for i, t in zip(inits, types)
+        _initial(name, i, t) if i.__class__ in PYTHON_SCALARS else i for i, t in zip(inits, types)
     ]
+
+
+def _initial(name: str, value: Any, operand: ShapedArray) -> Any:
+    if isinstance(value, complex) and operand.dtype.kind != "c":
+        raise TypeError(
+            f"lax.{name} got the complex initial value {value} for an operand of type "
+            f"{operand.str_short()}{place()}: give a real one, or convert the operand."
+        )
+    return np.asarray(value).astype(operand.dtype)[()]
 
 
 def staged(

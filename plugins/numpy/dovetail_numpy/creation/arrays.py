@@ -9,10 +9,19 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
-from dovetail_core.base.errors import integer_too_large
+from dovetail_core.base.errors import contains_itself, integer_too_large
 from dovetail_lax import dtypes
 
-from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, DTypeLike, operand, short_repr
+from ..operands import (
+    PYTHON_SCALARS,
+    Array,
+    ArrayLike,
+    DTypeError,
+    DTypeLike,
+    called,
+    operand,
+    short_repr,
+)
 from ..operations import strong
 from ..promotion import convert, default_int
 from . import placing
@@ -97,7 +106,7 @@ def _from_host(x: Any, dtype: Any) -> Array:
     if isinstance(x, (list, tuple)):
         return _from_sequence(x, dtype)
     if x is None:
-        raise ValueError("array: None is not a valid value. Pass a number or an array.")
+        raise ValueError(f"array: None is not a valid value{called()}. Pass a number or an array.")
     if hasattr(x, "__jax_array__"):
         return asarray(x.__jax_array__(), dtype)
     try:
@@ -105,9 +114,9 @@ def _from_host(x: Any, dtype: Any) -> Array:
             np.asarray(memoryview(x)) if isinstance(x, (bytearray, memoryview)) else np.asarray(x)
         )
         typeof(value)
-    except TypeError as e:
+    except Exception as e:
         raise TypeError(
-            f"array: {short_repr(x)} of type {type(x).__name__} is no array of numbers: {e}"
+            f"array: {short_repr(x)} of type {type(x).__name__} is no array of numbers{called()}: {e}"
         ) from None
     own = dtypes.dtype_of(value.dtype) if dtype is None else dtype
     return placing.constant(value.astype(own, copy=False))
@@ -121,7 +130,10 @@ def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
 
 
 def _from_sequence(x: Any, dtype: Any) -> Array:
-    leaves = list(_leaves(x))
+    try:
+        leaves = list(_leaves(x))
+    except RecursionError:
+        raise contains_itself("array") from None
     if any(hasattr(leaf, "aval") or hasattr(leaf, "__jax_array__") for leaf in leaves):
         return _stacked(x, dtype, leaves)
     if dtype is None and leaves:
@@ -133,7 +145,8 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
         raise integer_too_large(largest, dtype) from None
     except ValueError as e:
         raise ValueError(
-            f"array: {short_repr(x)} is not rectangular: {e}. All rows must have one shape."
+            f"array: {short_repr(x)} is not rectangular{called()}: {e}. All rows must have one "
+            "shape."
         ) from None
     return placing.constant(value)
 
@@ -159,7 +172,9 @@ def _leaf_dtype(leaves: list[Any]) -> Any:
         return np.dtype(np.bool_)
     for leaf in leaves:
         if leaf is None or isinstance(leaf, (str, bytes)):
-            raise DTypeError(f"array: {short_repr(leaf)} is no valid element. Pass numbers only.")
+            raise DTypeError(
+                f"array: {short_repr(leaf)} is no valid element{called()}. Pass numbers only."
+            )
     types = []
     for leaf in leaves:
         aval: Any = typeof(leaf if leaf.__class__ in PYTHON_SCALARS else np.asarray(leaf))
@@ -179,8 +194,8 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
     shapes = {p.shape for p in parts}
     if len(shapes) > 1:
         raise ValueError(
-            f"array: the elements have different shapes: {', '.join(map(str, shapes))}. All must "
-            "have one shape."
+            f"array: the elements have different shapes: {', '.join(map(str, shapes))}{called()}. All "
+            "must have one shape."
         )
     if not parts:
         return placing.constant(np.zeros((0,), dtype))

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import selection
-from dovetail_core import EVAL, ShapedArray, get_trace
+from dovetail_core import EVAL, ShapedArray, float0, get_trace
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.xla import arrays as runtime
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import Sharding
 
 HOST_LIMIT = 1 << 16
 """Constants of up to so many elements are made by NumPy when evaluating: no program is compiled."""
@@ -16,13 +19,26 @@ HOST_LIMIT = 1 << 16
 
 def put(value: Any, aval: ShapedArray) -> Any:
     """A NumPy value (or a Python number) as a runtime array of type ``aval``."""
-    return runtime.put(value, aval, selection.target_device())
+    try:
+        return runtime.put(value, aval, selection.target_device())
+    except RuntimeError:
+        if aval.dtype == float0:
+            raise TypeError(
+                f"an array of dtype float0 stands for no derivative and has no elements{called()}. "
+                "Take zeros of the dtype that you want."
+            ) from None
+        raise
 
 
 def to_device(x: Any, device: Any) -> Any:
     """An array on ``device`` (a device or a sharding)."""
     from dovetail_backends import device_put
 
+    if not isinstance(device, (Device, Sharding)):
+        raise ValueError(
+            f"device must be a device or a sharding, got {short_repr(device)} of type "
+            f"{type(device).__name__}{called()}. Give for example dovetail.devices('cpu')[0]."
+        )
     return device_put(x, device)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import EVAL, get_trace
+from dovetail_core import EVAL, enable_x64, get_trace
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.errors import integer_too_large
 
 from ..fusion import fused
 from ..operands import here
 from ..operations import number, select
-from ..promotion import INT32
+from ..promotion import INT32, default_int
 from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, IndexTypeError, Key, parse
 
@@ -76,7 +77,10 @@ class ReadPlan:
             v = operands[i]  # type: ignore[call-overload]
             if v < 0 and self.options.wrap:
                 v += size
-            operands[i] = -1 if v < 0 else min(v, size)  # type: ignore[call-overload]
+            if not 0 <= v < size:
+                check_index(v)
+                v = -1 if v < 0 else size
+            operands[i] = v  # type: ignore[call-overload]
 
     def __call__(self, x: Any, *operands: Any) -> Any:
         found = self.layout
@@ -85,6 +89,16 @@ class ReadPlan:
         if self.simple or not found.picks:
             return _read_simple(x, found, operands, self.options.wrap)
         return _read_gather(x, found, operands, self.options)
+
+
+def check_index(v: int) -> None:
+    """Refuse a known index that no index type holds: others that are out of bounds are clamped.
+
+    Raises:
+        OverflowError: it is one.
+    """
+    if not -(1 << 63) <= v < 1 << 63 or (not enable_x64.value and not -(1 << 31) <= v < 1 << 31):
+        raise integer_too_large(v, default_int())
 
 
 def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> ReadPlan:

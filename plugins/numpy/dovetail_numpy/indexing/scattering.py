@@ -11,7 +11,7 @@ from dovetail_core.base.caches import Cache
 
 from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, Key, parse
-from .reading import Options, index_vectors, start_of, wrapped_pick
+from .reading import Options, check_index, index_vectors, start_of, wrapped_pick
 
 
 class _Part(NamedTuple):
@@ -79,8 +79,10 @@ class WritePlan:
             v = operands[i]  # type: ignore[call-overload]
             if v < 0 and self.options.wrap:
                 v += size
-            operands[i] = -1 if v < 0 else min(v, size)  # type: ignore[call-overload]
-            inside = inside and 0 <= v < size
+            if not 0 <= v < size:
+                check_index(v)
+                v, inside = (-1 if v < 0 else size), False
+            operands[i] = v  # type: ignore[call-overload]
         return inside
 
     def indices(self, operands: Any) -> Any:

@@ -53,7 +53,13 @@ def _ordered(x: Any, y: Any) -> tuple[Any, Any, Any]:
 def _logaddexp(x: Any, y: Any) -> Any:
     top, difference, undefined = _ordered(x, y)
     total = lax.add(top, lax.log1p(lax.exp(difference)))
-    return select(undefined, lax.add(x, y), total)
+    return select(undefined, _of_infinities(x, y), total)
+
+
+def _of_infinities(x: Any, y: Any) -> Any:
+    """The sum of equal infinities, or NaN, whose derivatives are NaN, too."""
+    total = lax.add(x, y)
+    return select(lax.ne(total, total), lax.mul(total, total), total)
 
 
 def _logaddexp_complex(x: Any, y: Any) -> Any:
@@ -69,7 +75,7 @@ def _logaddexp_complex(x: Any, y: Any) -> Any:
 def _logaddexp2(x: Any, y: Any) -> Any:
     top, difference, undefined = _ordered(x, y)
     tail = lax.mul(lax.log1p(lax.exp2(difference)), number(x, 1 / log(2)))
-    return select(undefined, lax.add(x, y), lax.add(top, tail))
+    return select(undefined, _of_infinities(x, y), lax.add(top, tail))
 
 
 def _logaddexp2_complex(x: Any, y: Any) -> Any:
@@ -163,11 +169,21 @@ fmin = _nan_proof(
 
 @fused()
 def _ldexp(x: Any, n: Any) -> Any:
-    # In three factors, so that no factor overflows where the result does not.
-    third = lax.div(n, number(n, 3))
-    last = lax.sub(n, lax.mul(third, number(n, 2)))
-    factor = lax.exp2(convert(third, x.dtype))
-    return lax.mul(lax.mul(lax.mul(x, factor), factor), lax.exp2(convert(last, x.dtype)))
+    # In factors that neither overflow nor are subnormal where the result is not.
+    reach = (1 << (dtypes.finfo(x.dtype).nexp - 1)) - 2
+    for _ in range(_FACTORS):
+        part = lax.clamp(number(n, -reach), n, number(n, reach))
+        x = lax.mul(x, _power_of_two(lax.convert_element_type(part, _bits_of(x.dtype)), x.dtype))
+        n = lax.sub(n, part)
+    return x
+
+
+_FACTORS = 3
+"""Powers of two that take the least number to the greatest one, and back."""
+
+
+def _bits_of(dtype: Any) -> Any:
+    return np.dtype(f"int{dtypes.finfo(dtype).bits}")
 
 
 def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
+from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -33,8 +35,8 @@ def randint(
     """Integers drawn from ``[minval, maxval)``; ``minval`` where that is empty.
 
     The draw is very nearly uniform: it is the remainder of twice as many random bits as ``dtype``
-    has. Bounds beyond the dtype are brought to its ends; a ``maxval`` above its greatest number
-    includes that.
+    has. Bounds beyond a narrow dtype are brought to its ends; a ``maxval`` above its greatest
+    number includes that.
 
     Args:
         key: a typed or a raw key.
@@ -44,6 +46,7 @@ def randint(
 
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        OverflowError: a bound is a Python integer that neither the dtype nor 32 bits can hold.
     """
     no_sharding("randint", out_sharding)
     key = check_key("randint", key)
@@ -60,6 +63,11 @@ def _on_host(x: Any, dtype: Any) -> Any:
     if x.__class__ not in NUMBERS:
         return x
     info = dtypes.iinfo(dtype)
+    least, most = min(int(info.min), -(1 << 31)), max(int(info.max) + 1, (1 << 31) - 1)
+    if not least <= x <= most:
+        if isinstance(x, int):
+            raise integer_too_large(x, dtype)
+        raise ValueError(f"randint: a bound must be a number of {dtype}, got {x}{here()}")
     return dtype.type(min(max(int(x), int(info.min)), int(info.max)))
 
 

@@ -9,6 +9,9 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import here
+from dovetail_core.base.errors import integer_too_large
+from dovetail_lax import dtypes
 
 from ..arguments import (
     check_key,
@@ -54,8 +57,10 @@ def count_of(name: str, x: Any) -> int:
     kind = "i" if isinstance(x, int) else getattr(getattr(x, "dtype", None), "kind", "?")
     if kind not in "iu":
         raise TypeError(
-            f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}"
+            f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}{here()}"
         )
+    if not -(1 << 31) <= int(x) < 1 << 31 and int(x) > dtypes.iinfo(dtypes.as_dtype(int)).max:
+        raise integer_too_large(int(x), dtypes.as_dtype(int))
     return int(x)
 
 

@@ -1,0 +1,64 @@
+"""Numbers at the edges of their types: what is refused, and values and derivatives there."""
+
+import numpy as np
+import pytest
+
+import dovetail as dv
+import dovetail.numpy as jnp
+from dovetail import lax
+
+
+def test_ldexp_is_exact():
+    n = np.arange(-126, 128)
+    np.testing.assert_array_equal(jnp.ldexp(1.0, n), np.ldexp(np.float32(1), n))
+    np.testing.assert_array_equal(jnp.ldexp(np.float32(2.0**-100), 220), np.float32(2.0**120))
+    np.testing.assert_array_equal(jnp.ldexp(np.float32(1.5), np.array([200, -400])), [np.inf, 0])
+    assert dv.grad(jnp.ldexp)(3.0, 5) == 32.0
+
+
+@pytest.mark.parametrize("function", ["logaddexp", "logaddexp2"])
+@pytest.mark.parametrize("x, y", [(np.nan, 1.0), (1.0, np.nan), (np.nan, np.nan), (np.nan, np.inf)])
+def test_derivatives_of_sums_of_exponentials_at_nan_are_nan(function, x, y):
+    value, slopes = dv.value_and_grad(getattr(jnp, function), (0, 1))(x, y)
+    assert np.isnan(value)
+    assert np.isnan(slopes).all()
+
+
+@pytest.mark.parametrize("index", [10**30, -(10**30), 2**31, np.uint64(2**63)])
+def test_indices_that_no_index_type_holds_are_refused(index):
+    x = jnp.arange(3.0)
+    with pytest.raises(OverflowError, match=r"does not fit into int32 at .*test_limits"):
+        x[index]
+    with pytest.raises(OverflowError, match=r"does not fit into int32 at .*test_limits"):
+        x.at[index].set(1.0)
+    with pytest.raises(OverflowError, match="does not fit into int32"):
+        dv.jit(lambda x: x[0, index])(x[None])
+
+
+def test_other_indices_out_of_bounds_are_clamped():
+    x = jnp.arange(3.0)
+    assert [x[5], x[-7], x[2**31 - 1]] == [2.0, 0.0, 2.0]
+    np.testing.assert_array_equal(x.at[7].set(1.0), x)
+
+
+def test_reduce_refuses_a_complex_start_of_real_numbers():
+    with pytest.raises(
+        TypeError, match=r"complex initial value 1j for an operand of type f32\[3\]"
+    ):
+        lax.reduce(jnp.arange(3.0), 1j, lax.add, (0,))
+    assert lax.reduce(jnp.arange(3.0) + 0j, 1j, lax.add, (0,)) == 3 + 1j
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile", "percentile", "nanpercentile"])
+def test_quantiles_of_level_nan_are_nan(name):
+    x = jnp.arange(3.0)
+    assert np.isnan(getattr(jnp, name)(x, np.nan))
+    assert np.isnan(getattr(jnp, name)(x, jnp.array([0.5, np.nan]))[1])
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
+def test_systems_of_no_equations_have_solutions(shape):
+    a = jnp.zeros(shape)
+    assert jnp.linalg.inv(a).shape == shape
+    assert jnp.linalg.solve(a, a).shape == shape
+    assert dv.grad(lambda a: jnp.linalg.inv(a).sum())(a).shape == shape
