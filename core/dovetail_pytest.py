@@ -9,7 +9,6 @@ environment where ``dovetail-core`` is installed, and most of them have nothing 
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def is_full(config: pytest.Config) -> bool:
     """Whether to run all of a product."""
     chosen = config.getoption("--matrix", default=None)
-    return chosen == "full" or (chosen is None and os.environ.get("DOVETAIL_TEST_FULL") == "1")
+    from dovetail_core.base.environment import flag
+
+    return chosen == "full" or (chosen is None and flag("test_full"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -635,10 +635,12 @@ def test_doctor_names_every_problem_and_goes_on(acme, dovetail, monkeypatch):
     assert (status, err) == (1, "")
     flat = " ".join(out.split())
     assert "problem sad of sad-dist 1.0: needs plugin 'gone', which is not installed" in flat
-    assert "problem acme.cost table 'acme.cost' already has a rule for 'acme.one'" in flat
+    assert "problem acme.cost rules set aside: beta_rules of plugin 'beta' (RuleConflict: " in flat
+    assert "table 'acme.cost' already has a rule for 'acme.one'" in flat
     assert "problem hooks of plugin 'acme' of acme-dist 2.5 (acme.hooks) cannot be loaded" in flat
     assert "DOVETAIL_DISABLE_PLUGINS other" in flat
-    assert out.endswith("3 problems.\n")
+    assert "problem DOVETAIL_DISABLE_PLUGINS names 'other', and no plugin is called so" in flat
+    assert out.endswith("4 problems.\n")
 
 
 BROKEN_FIELDS = {
@@ -741,7 +743,8 @@ def test_warnings_about_plugins_are_lines(acme, dovetail):
     _, _, err = dovetail("matrix")
     assert err == (
         "dovetail: warning: plugin 'sad' of sad-dist 1.0 is set aside: needs plugin 'gone', which "
-        "is not installed. The rest works without it.\n"
+        "is not installed. The rest works without it. Repair or uninstall sad-dist, or disable the "
+        "plugin (DOVETAIL_DISABLE_PLUGINS).\n"
     )
 
 

@@ -72,20 +72,34 @@ def test_a_plugin_adds_a_name_to_a_surface_of_another(shop, site):
     assert shop.np.root() == "root" and shop.np.vmap() == "vmap"
 
 
-@pytest.mark.parametrize(
-    ("entry", "path", "owner"),
-    [("np.sin", "np", "plugin 'acme'"), ("typeof", "", "the kernel")],
+CLAIMED = (
+    "is claimed by {} and by plugin 'more' of more-dist 1.0. Disable one of the plugins "
+    "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
 )
-def test_a_name_that_two_have_is_an_error_that_names_both(shop, site, entry, path, owner):
-    site.plugin("more", f"names={{{entry!r}: 'acme_api:vmap'}}")
-    module = getattr(shop, path) if path else shop
+
+
+def test_a_name_that_two_have_is_an_error_that_names_both(shop, site):
+    site.plugin("more", "names={'np.sin': 'acme_api:vmap'}")
     with pytest.raises(RegistryError) as e:
-        getattr(module, entry.rpartition(".")[2])
-    assert str(e.value) == (
-        f"shop.{entry} is claimed by {owner} and by plugin 'more'. Disable one of the plugins "
-        "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
-    )
-    assert module.__all__.count(entry.rpartition(".")[2]) == 1
+        shop.np.sin  # noqa: B018
+    assert str(e.value) == "shop.np.sin " + CLAIMED.format("plugin 'acme' of shop 1.0")
+    assert shop.np.__all__.count("sin") == 1
+
+
+def test_the_kernel_keeps_its_names(shop, site):
+    site.plugin("more", "names={'typeof': 'acme_api:vmap'}")
+    with pytest.warns(RuntimeWarning) as caught:
+        assert shop.typeof is typeof
+    said = "shop.typeof " + CLAIMED.format("the kernel")
+    assert [str(w.message) for w in caught] == [f"{said} The first of them has it."]
+
+
+@pytest.mark.parametrize("source", ["1 / 0", "__all__ = 3", "raise SystemExit"])
+def test_a_plugin_whose_surface_does_not_work_takes_no_name_away(shop, site, source):
+    site.plugin("more", "surfaces={'': 'more_api'}")
+    site.module("more_api", source)
+    with pytest.warns(RuntimeWarning, match="surfaces of plugin 'more' of more-dist 1.0"):
+        assert shop.typeof is typeof
 
 
 def test_all_names_are_listed(shop):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 
 import pytest
 
-from dovetail_core import MissingRule, PluginError, Primitive, RuleConflict, registry
+from dovetail_core import MissingRule, PluginError, Primitive, registry
 
 OWNER = """
 from dovetail_core import Primitive, RuleTable
@@ -96,14 +98,13 @@ def test_strict_mode_raises_instead(acme, monkeypatch):
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
-def test_conflicts_are_never_set_aside(acme):
+def test_a_module_with_a_conflicting_rule_is_set_aside(acme):
     acme.module(
         "ill_rules", "from acme_table import cost, one_p\n\ncost.set(one_p, lambda: 'ill')\n"
     )
     table = registry().table("acme.cost")
-    for _ in range(2):
-        with pytest.raises(RuleConflict, match=r"good_rules.*ill_rules"):
-            table.fill()
+    with pytest.warns(RuntimeWarning, match=r"plugin 'ill'.*RuleConflict.*good_rules.*ill_rules"):
+        assert table[primitives()[0]]() == "good"
 
 
 def test_a_disabled_plugin_is_not_even_imported(acme, monkeypatch):
@@ -114,10 +115,66 @@ def test_a_disabled_plugin_is_not_even_imported(acme, monkeypatch):
     assert "ill_rules" not in sys.modules and table.problems == []
 
 
-def test_interrupts_pass(acme):
-    acme.module("ill_rules", "raise KeyboardInterrupt\n")
-    with pytest.raises(KeyboardInterrupt):
-        registry().table("acme.cost").fill()
+def test_a_module_that_ends_the_process_is_set_aside(acme):
+    acme.module("ill_rules", BROKEN + "raise SystemExit\n")
+    table = registry().table("acme.cost")
+    one, two, _ = primitives()
+    with pytest.warns(
+        RuntimeWarning, match=r"plugin 'ill'.* ill_rules fails to import: SystemExit"
+    ):
+        assert table[one]() == "good"
+    assert two not in table.rules
+
+
+def test_interrupts_pass_and_the_next_use_fills_the_table(acme):
+    acme.module(
+        "ill_rules",
+        "import sys\n" + BROKEN + "if not hasattr(sys, 'acme_tried'):\n"
+        "    sys.acme_tried = True\n    raise KeyboardInterrupt\n"
+        "from acme_table import six_p\ncost.set(six_p, lambda: 'six')\n",
+    )
+    table = registry().table("acme.cost")
+    one, two, six = primitives()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            table.fill()
+        assert (table[six](), table[two](), table[one]()) == ("six", "half", "good")
+        assert table.problems == []
+    finally:
+        del sys.acme_tried
+
+
+def test_recursion_of_the_users_is_not_a_modules_fault(acme):
+    acme.module("ill_rules", BROKEN + "def f():\n    f()\nimport acme_deep\n")
+    acme.module("acme_deep", "def f(n): return n and f(n - 1)\nf(300)\n")
+    table = registry().table("acme.cost")
+    _, two, _ = primitives()
+
+    def deep():
+        deep()
+        table.fill()  # as soon as there is room for it
+
+    with pytest.raises(RecursionError):
+        deep()
+    assert table[two]() == "half" and table.problems == []
+
+
+def test_what_a_module_changes_of_the_process_is_put_back(acme, monkeypatch):
+    acme.module(
+        "ill_rules",
+        "import os, sys, warnings\nwarnings.simplefilter('error')\nsys.setrecursionlimit(200)\n"
+        "os.environ['DOVETAIL_STRICT'] = '1'\n",
+    )
+    before = [*warnings.filters], sys.getrecursionlimit()
+    table = registry().table("acme.cost")
+    with pytest.warns(RuntimeWarning) as caught:
+        table.fill()
+    assert [str(w.message) for w in caught] == [
+        "importing plugin 'ill' of ill-dist 1.0 changes the recursion limit and environment "
+        "variables (DOVETAIL_...) and warnings into errors: that is undone. Correct the plugin, or "
+        "disable it (DOVETAIL_DISABLE_PLUGINS)."
+    ]
+    assert before[1] == sys.getrecursionlimit() and "DOVETAIL_STRICT" not in os.environ
 
 
 def test_replacing_a_rule_before_the_table_is_filled_counts_as_a_change(acme):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -9,7 +11,15 @@ from contextlib import nullcontext
 
 import pytest
 
-from dovetail_core import Manifest, PluginError, RegistryError, dce_rules, registry, typeof
+from dovetail_core import (
+    Manifest,
+    Option,
+    PluginError,
+    RegistryError,
+    dce_rules,
+    registry,
+    typeof,
+)
 from dovetail_core.base.options import check_ir, disable_jit, enable_x64
 from dovetail_core.registry.configuration import Configuration
 from dovetail_core.registry.discovery import distribution_of, swap_registry
@@ -43,16 +53,26 @@ def test_entries_and_contributors_come_in_the_order_of_names(site):
     assert registry().contributors("dce") == ["alpha_rules", "beta_rules"]
 
 
-def test_two_distributions_with_one_entry_point_are_an_error_that_names_both(site):
+@pytest.mark.parametrize(("rival", "kept"), [("rival-dist", "acme-dist"), ("dovetail", "dovetail")])
+def test_of_two_distributions_with_one_entry_point_one_is_set_aside(site, monkeypatch, rival, kept):
     site.plugin("acme")
     site.module("other", "from dovetail_core import Manifest\nMANIFEST = Manifest('acme')\n")
-    site.install("rival-dist", {"acme": "other:MANIFEST"})
-    with pytest.raises(RegistryError) as e:
-        registry()
-    assert str(e.value) == (
-        "plugin 'acme' is installed by acme-dist (acme_plugin:MANIFEST) and by rival-dist "
-        "(other:MANIFEST). Uninstall one of them."
+    site.install(rival, {"acme": "other:MANIFEST"})
+    targets = {"acme-dist": "acme_plugin:MANIFEST", rival: "other:MANIFEST"}
+    (lost,) = {*targets} - {kept}
+    text = (
+        f"plugin 'acme' of {lost} 1.0 is set aside: {kept} 1.0 has a plugin of that name "
+        f"({targets[kept]}), and this is another ({targets[lost]})"
     )
+    with set_aside(
+        f"^{re.escape(text)}\\. The rest works without it\\. Repair or uninstall {lost}"
+    ):
+        found = registry()
+    assert found.plugins["acme"].distribution == kept and list(found.active) == ["acme"]
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    swap_registry(None)
+    with pytest.raises(PluginError, match=f"^{re.escape(text)}$"):
+        registry()
 
 
 def test_one_distribution_seen_twice_is_one(site):
@@ -67,7 +87,8 @@ def test_a_plugin_that_cannot_be_imported_is_set_aside_and_the_rest_works(site):
     site.install("bad-dist", {"bad": "bad_plugin:MANIFEST"}, "0.9")
     with set_aside(
         r"plugin 'bad' of bad-dist 0.9 is set aside: failed to import bad_plugin:MANIFEST: "
-        r"ModuleNotFoundError: No module named 'not_there_at_all'\. The rest works without it\."
+        r"ModuleNotFoundError: No module named 'not_there_at_all'\. The rest works without it\. "
+        r"Repair or uninstall bad-dist, or disable the plugin \(DOVETAIL_DISABLE_PLUGINS\)\.$"
     ):
         assert list(registry().active) == ["good"]
 
@@ -122,8 +143,12 @@ def test_disabled_plugins_are_not_imported_and_not_warned_about(site, monkeypatc
     site.plugin("good")
     site.module("bad_plugin", "raise SystemError")
     site.install("bad-dist", {"bad": "bad_plugin:MANIFEST"})
-    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "bad, other")
-    assert list(registry().active) == ["good"]
+    monkeypatch.setenv("DOVETAIL_DISABLE_PLUGINS", "bad, good2")
+    said = (
+        "^DOVETAIL_DISABLE_PLUGINS names 'good2', and no plugin is called so: did you mean good[?]$"
+    )
+    with set_aside(said):
+        assert list(registry().active) == ["good"]
     assert registry().plugins["bad"].problem == "disabled (DOVETAIL_DISABLE_PLUGINS)"
 
 
@@ -151,8 +176,9 @@ def test_two_plugins_may_not_claim_one_name(site, kind):
     for name in ("acme", "beta"):
         site.plugin(name, f"{kind}={{'thing': 'm:x', '{name}': 'm:{name}'}}")
     text = (
-        f"{kind} entry 'thing' is claimed by plugin 'acme' of acme-dist and by plugin 'beta' of "
-        "beta-dist. Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the entry."
+        f"{kind} entry 'thing' is claimed by plugin 'acme' of acme-dist 1.0 and by plugin 'beta' "
+        "of beta-dist 1.0. Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the "
+        "entry."
     )
     with set_aside(re.escape(text)) if kind == "passes" else nullcontext():  # all passes run
         found = registry()
@@ -218,11 +244,204 @@ def test_providers(site):
 def test_two_providers_of_one_role_are_an_error(site):
     for name in ("acme", "beta"):
         site.plugin(name, "providers={'algebra': 'm:x'}")
-    with pytest.raises(PluginError) as e:
+    with pytest.raises(PluginError, match="providers entry 'algebra' is claimed by plugin 'acme'"):
         registry().provider("algebra")
-    assert str(e.value) == (
-        "plugins 'acme' and 'beta' both provide 'algebra': disable one (DOVETAIL_DISABLE_PLUGINS)."
+
+
+KINDS = [
+    "names", "surfaces", "tables", "providers", "backends", "passes", "options", "commands", "laws",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_comes_with_dovetail_keeps_its_names(site, monkeypatch, kind):
+    site.plugin("acme", f"{kind}={{'thing': 'acme_m:x', 'more': 'acme_m:y'}}")
+    site.plugin("std", f"{kind}={{'thing': 'std_m:x'}}", distribution="dovetail")
+    text = (
+        f"{kind} entry 'thing' is claimed by plugin 'std' of dovetail 1.0 and by plugin 'acme' of "
+        "acme-dist 1.0. Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the entry."
     )
+    with set_aside(f"^{re.escape(text)} The first of them has it\\.$"):
+        found = registry()
+    assert found.entries(kind) == {"thing": "std_m:x", "more": "acme_m:y"}
+    assert "thing" not in getattr(found.active["acme"], kind)
+    monkeypatch.setenv("DOVETAIL_STRICT", "on")
+    swap_registry(None)
+    with pytest.raises(PluginError, match=f"^{re.escape(text)}$"):
+        registry()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "requires='good'",
+            r"field 'requires' is 'good', of type str; wanted: a tuple of strings: \(",
+        ),
+        ("requires=3", r"field 'requires' is 3, of type int; wanted: a tuple of strings"),
+        ("names=['a']", r"field 'names' is \['a'\], of type list; wanted: a dictionary"),
+        ("names={1: 'm:x'}", r"field 'names', key 1, is 1, of type int; wanted: a string"),
+        (
+            "names={'a': None}",
+            r"field 'names', entry 'a', is None, of type NoneType; wanted: a stri",
+        ),
+        (
+            "tables={'a': 'm x'}",
+            r"field 'tables', entry 'a', is 'm x', of type str; wanted: a name,",
+        ),
+        ("types=('',)", r"field 'types', item 0, is '', of type str; wanted: a name, or an import"),
+        (
+            "contributes={'a': 'm'}",
+            r"'contributes', entry 'a', is 'm', .*wanted: a tuple of strings",
+        ),
+        ("api=(1,)", r"field 'api' is \(1,\), of type tuple; wanted: the lowest and the highest"),
+        ("hooks=None", r"field 'hooks' is None, of type NoneType; wanted: a string"),
+    ],
+)
+def test_fields_of_manifests_are_checked(site, body, said):
+    site.plugin("good")
+    site.plugin("acme", body)
+    with set_aside(f"plugin 'acme' of acme-dist 1.0 is set aside: failed to import .*{said}"):
+        assert list(registry().active) == ["good"]
+
+
+def test_lists_will_do_and_what_becomes_of_them_does_not_matter(site):
+    site.module(
+        "acme_plugin",
+        "from dovetail_core import Manifest\nTYPES = ['a']\n"
+        "MANIFEST = Manifest('acme', types=TYPES)",
+    )
+    site.install("acme-dist", {"acme": "acme_plugin:MANIFEST"})
+    assert registry().active["acme"].types == ("a",)
+    sys.modules["acme_plugin"].TYPES.append(3)
+    assert registry().active["acme"].types == ("a",)
+
+
+@pytest.mark.parametrize(
+    "error", ["SystemExit", "GeneratorExit", "type('Odd', (BaseException,), {})"]
+)
+def test_a_manifest_that_ends_the_process_is_set_aside(site, error):
+    site.plugin("good")
+    site.module("bad_plugin", f"raise {error}")
+    site.install("bad-dist", {"bad": "bad_plugin:MANIFEST"})
+    with set_aside(
+        "plugin 'bad' of bad-dist 1.0 is set aside: failed to import bad_plugin:MANIFEST"
+    ):
+        assert list(registry().active) == ["good"]
+
+
+def test_an_interrupt_while_plugins_are_found_passes(site):
+    site.plugin("good")
+    site.module("bad_plugin", "raise KeyboardInterrupt")
+    site.install("bad-dist", {"bad": "bad_plugin:MANIFEST"})
+    with pytest.raises(KeyboardInterrupt):
+        registry()
+    site.module("bad_plugin", "from dovetail_core import Manifest\nMANIFEST = Manifest('bad')")
+    importlib.invalidate_caches()
+    assert list(registry().active) == ["bad", "good"]
+
+
+def test_a_manifest_whose_module_asks_for_plugins(site):
+    site.plugin("good")
+    site.module("bad_plugin", "from dovetail_core import registry\nregistry()")
+    site.install("bad-dist", {"bad": "bad_plugin:MANIFEST"})
+    with set_aside("'bad' .*plugins are being discovered, .* import dovetail_core only"):
+        assert list(registry().active) == ["good"]
+
+
+def test_misspelt_variables(site, monkeypatch):
+    site.plugin("acme", "options={'tidy': 'm:x'}")
+    monkeypatch.setenv("DOVETAIL_PLUGINS", "acne,acme")
+    monkeypatch.setenv("DOVETAIL_TIDI", "1")
+    monkeypatch.setenv("DOVETAIL_WHATEVER", "1")
+    with pytest.warns(RuntimeWarning) as caught:
+        assert list(registry().active) == ["acme"]
+    assert [str(w.message) for w in caught] == [
+        "the environment sets DOVETAIL_TIDI, which is no setting of Dovetail: did you mean "
+        "DOVETAIL_TIDY?",
+        "the environment sets DOVETAIL_WHATEVER, which is no setting of Dovetail.",
+        "DOVETAIL_PLUGINS names 'acne', and no plugin is called so: did you mean acme?",
+    ]
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    swap_registry(None)
+    with pytest.raises(PluginError, match="the environment sets DOVETAIL_TIDI"):
+        registry()
+
+
+def test_a_plugin_that_was_not_read_may_have_an_option_of_any_name(site, monkeypatch):
+    site.plugin("acme", "options={'tidy': 'm:x'}")
+    monkeypatch.setenv("DOVETAIL_PLUGINS", "none")
+    monkeypatch.setenv("DOVETAIL_TIDY", "1")
+    assert registry().active == {}
+
+
+@pytest.mark.parametrize("word", ["1", "true", "Yes", "ON", " t "])
+def test_spellings_of_strict(site, monkeypatch, word):
+    site.plugin("acme", "requires=('zip',)")
+    monkeypatch.setenv("DOVETAIL_STRICT", word)
+    with pytest.raises(PluginError):
+        registry()
+
+
+def test_strict_is_a_boolean(monkeypatch):
+    monkeypatch.setenv("DOVETAIL_STRICT", "maybe")
+    swap_registry(None)
+    said = (
+        r"^environment variable DOVETAIL_STRICT: expected a boolean \(or 1, true, yes, on, 0, "
+        r"false, no, off\), got 'maybe'$"
+    )
+    with pytest.raises(ValueError, match=said):
+        registry()
+
+
+def test_malformed_distributions(site, monkeypatch):
+    site.plugin("good")
+    for name, file, text in [
+        ("torn", "entry_points.txt", b"[dovetail.plugins]\nnonsense"),
+        ("bytes", "entry_points.txt", b"\xff\xfe\x00"),
+        ("nameless", "entry_points.txt", b"[dovetail.plugins]\nlost = lost_plugin:MANIFEST\n"),
+    ]:
+        folder = site.path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / file).write_bytes(text)
+        if name != "nameless":
+            (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    monkeypatch.setattr(
+        importlib.metadata,
+        "distributions",
+        lambda: importlib.metadata.Distribution.discover(path=[str(site.path)]),
+    )
+    with pytest.warns(RuntimeWarning) as caught:
+        assert list(registry().active) == ["good"]
+    said = [str(w.message) for w in caught]
+    unreadable = [re.match(r"the entry points of (\w+) 1.0 cannot be read: ", t) for t in said[1:]]
+    assert {m and m[1] for m in unreadable} == {"torn", "bytes"}
+    assert "plugin 'lost' of nameless-1.0.dist-info (of unknown version) is set aside" in said[0]
+
+
+def test_an_option_that_is_none(site):
+    site.plugin(
+        "acme", "options={'thing': 'acme_m:X', 'broken': 'acme_m:Y', 'good': 'acme_m:GOOD'}"
+    )
+    site.module(
+        "acme_m", "from dovetail_core import Option\nX = 3\nGOOD = Option('good', 7, 'Seven.')"
+    )
+    config = Configuration(enable_x64)
+    with pytest.raises(
+        PluginError, match=r"options entry 'thing' of plugin 'acme' .*it is a int, n"
+    ):
+        config.thing  # noqa: B018
+    assert repr(config).splitlines()[-1].startswith("thing: options entry 'thing' of plugin 'acme'")
+    assert "good = 7" in repr(config) and "broken: options entry" in repr(config)
+
+
+def test_an_options_check_may_fail_in_any_way():
+    option = Option("acme_odd", 3, "Odd.", check=lambda v: v.nothing)
+    with pytest.raises(
+        ValueError, match=r"^option 'acme_odd': its check of 5 fails: AttributeError$"
+    ):
+        option.set(5)
+    assert option.value == 3
 
 
 def test_errors_mention_what_was_set_aside(site, monkeypatch):
@@ -256,7 +475,7 @@ def test_the_kernel_imports_no_plugin_and_starts_without_reading_entry_points():
         "for late in ('pytest', 'hypothesis', 'argparse', 'dovetail_core.text.parser'):\n"
         "    assert late not in sys.modules, late\n"
         "from dovetail_core.registry import discovery\n"
-        "assert discovery._registry is None\n"
+        "assert not discovery.registry.is_made\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -281,8 +500,8 @@ def test_a_module_of_types_that_does_not_import(site, monkeypatch):
     site.module("acme_types", "raise ValueError('no money')")
     site.plugin("acme", "types=('acme_types',)")
     text = (
-        "the types of plugin 'acme' (acme_types) are set aside: ValueError: no money. Fix the "
-        "module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
+        "the types of plugin 'acme' of acme-dist 1.0 (acme_types) are set aside: ValueError: no "
+        "money. Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
     )
     with (
         pytest.warns(RuntimeWarning) as caught,

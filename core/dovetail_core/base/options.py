@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..xla.config import Config, disable_jit_state, enable_x64_state, unset
+from .environment import as_bool, variable
 from .scopes import Scope
 
 
@@ -60,16 +61,18 @@ class Option:
             if state is None
             else state
         )
-        variable = f"DOVETAIL_{name.upper()}"
-        given = os.environ.get(variable)
-        self.state.set_global(default if given is None else self._valid(given, variable))
+        place = variable(name)
+        given = os.environ.get(place)
+        self.state.set_global(default if given is None else self._valid(given, place))
 
     def _valid(self, value: Any, place: str = "") -> Any:
         try:
             return self._check(value)
-        except (TypeError, ValueError) as e:
+        except Exception as e:  # a check may fail in any way
             where = f"environment variable {place}" if place else f"option {self.name!r}"
-            raise type(e)(f"{where}: {e}") from None
+            if type(e) in (TypeError, ValueError):
+                raise type(e)(f"{where}: {e}") from None
+            raise ValueError(f"{where}: its check of {value!r} fails: {type(e).__name__}") from e
 
     @property
     def value(self) -> Any:
@@ -81,20 +84,6 @@ class Option:
 
     def __call__(self, new_val: Any = True) -> _Setting:
         return _Setting(self.state, self._valid(new_val))
-
-
-def as_bool(value: Any) -> bool:
-    """A boolean option's value: a bool, or the words that environments use.
-
-    Raises:
-        ValueError: anything else.
-    """
-    if isinstance(value, bool):
-        return value
-    words = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
-    if str(value).lower() in words:
-        return words[str(value).lower()]
-    raise ValueError(f"expected a boolean (or 1, true, on, 0, false, off), got {value!r}")
 
 
 enable_x64 = Option(

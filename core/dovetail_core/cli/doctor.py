@@ -93,6 +93,10 @@ def _plugins() -> Iterator[Line]:
             yield kind, f"{p.name} of {p.distribution} {p.version}: {p.problem}"
     for clash in found.clashes.values():
         yield "problem", clash
+    shown = {f"{p.whose} is set aside: {p.problem}" for p in found.plugins.values()}
+    for text, _ in found.notices:
+        if text not in shown and text not in found.clashes.values():
+            yield "problem", text
     for name, manifest in found.active.items():
         for problem in manifest_problems(found.plugins[name], manifest):
             yield "problem", problem

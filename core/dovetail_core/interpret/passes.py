@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ..base.errors import RegistryError
 from ..base.options import check_ir
 from ..ir.verification import check_jaxpr
+from ..registry.aside import set_aside
 from ..registry.discovery import registry
 
 Stage = Literal["hi", "ir", "module"]
@@ -72,13 +73,35 @@ def forget_passes() -> None:
     _by_stage.clear()
 
 
+def _fits(thing: Any) -> str:
+    """What is wrong with what a manifest names as a pass."""
+    if not isinstance(thing, Pass):
+        return f"it is a {type(thing).__name__}, not a dovetail_core.Pass"
+    if thing.stage not in _STAGES:
+        return f"its stage is {thing.stage!r}, not one of {', '.join(_STAGES)}"
+    names: list[Any] = [thing.name, *thing.before, *thing.after]
+    return "" if all(isinstance(n, str) for n in names) else "it names passes by other than strings"
+
+
+def _find_passes() -> dict[Stage, list[Pass]]:
+    """The passes of each stage, in order; one that contradicts those before it is set aside."""
+    accepted: list[Pass] = []
+    for each in registry().load_all("passes", _fits):
+        try:
+            ordered([p for p in [*accepted, each] if p.stage == each.stage])
+            accepted.append(each)
+        except RegistryError as e:
+            set_aside(f"the pass {each.name!r} is set aside: {e}. Correct one of them.", e)
+    return {stage: ordered([p for p in accepted if p.stage == stage]) for stage in _STAGES}
+
+
 def run_passes(stage: Stage, program: Any) -> Any:
     """Apply every registered pass of ``stage`` in order."""
-    if stage not in _by_stage:
-        found = registry().load_all("passes")
-        for each in _STAGES:
-            _by_stage[each] = ordered([p for p in found if p.stage == each])
-    for p in _by_stage[stage]:
+    passes = _by_stage.get(stage)
+    if passes is None:
+        _by_stage.update(_find_passes())
+        passes = _by_stage[stage]
+    for p in passes:
         program = p.run(program)
         if check_ir.value and stage != "module":
             check_jaxpr(program, f"the pass {p.name!r}")

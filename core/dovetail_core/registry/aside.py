@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
+from ..base.environment import flag
 from ..base.errors import PluginError
 
 
@@ -12,8 +12,8 @@ def set_aside(text: str, cause: BaseException | None = None, more: str = "") -> 
     """Warn that something is set aside, as ``text`` and ``more`` say.
 
     Raises:
-        PluginError: ``DOVETAIL_STRICT=1`` is set; says ``text``.
+        PluginError: the environment sets ``DOVETAIL_STRICT``; says ``text``.
     """
-    if os.environ.get("DOVETAIL_STRICT") == "1":
+    if flag("strict"):
         raise PluginError(text) from cause
     warnings.warn(text + more, RuntimeWarning, stacklevel=5)

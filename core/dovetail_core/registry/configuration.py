@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.errors import DovetailError
 from ..base.options import Option, check_ir, disable_jit, enable_x64
 from ..base.source import called, short_repr
 from .discovery import registry
@@ -34,7 +35,7 @@ class Configuration:
             if name not in found.entries("options") and ("options", name) not in found.clashes:
                 known = ", ".join(self.names())
                 raise AttributeError(f"no option {name!r}{called()}; options are {known}")
-            self._options[name] = found.load("options", name)
+            self._options[name] = found.load("options", name, _fits)
         return self._options[name]
 
     def names(self) -> list[str]:
@@ -54,7 +55,18 @@ class Configuration:
         return [*object.__dir__(self), *self.names()]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name} = {self.option(name).value!r}" for name in self.names())
+        return "\n".join(map(self._shown, self.names()))
+
+    def _shown(self, name: str) -> str:
+        try:
+            return f"{name} = {self.option(name).value!r}"
+        except DovetailError as e:  # a plugin's option that cannot be loaded
+            return f"{name}: {e}"
+
+
+def _fits(thing: Any) -> str:
+    named = isinstance(thing, Option)
+    return "" if named else f"it is a {type(thing).__name__}, not a dovetail_core.Option"
 
 
 config = Configuration(enable_x64, disable_jit, check_ir)

@@ -5,68 +5,88 @@
 
 from __future__ import annotations
 
-import os
 import time
-from threading import RLock
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..base.errors import RegistryError
+from ..base.environment import flag, listed
+from ..base.errors import PluginError
+from ..base.once import Once
 from .aside import set_aside
-from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest
-from .plugins import KERNEL_TABLES, Plugin, Registry
+from .claims import settle_claims
+from .foreign import attempt, import_whole, spell
+from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest, checked
+from .plugins import Plugin, Registry
+from .variables import unknown_settings
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "dovetail.plugins"
-_KERNEL_CLAIMS = {
-    "tables": tuple(KERNEL_TABLES),
-    "options": ("enable_x64", "disable_jit", "check_ir"),
-    "commands": ("new", "plugins", "matrix", "explain", "doctor"),
-}
 
 
 def discover() -> Registry:
-    """Read every installed manifest. A plugin that does not work is set aside with a warning.
+    """Read every installed manifest. A plugin that does not work is set aside: see ``notices``.
 
     Raises:
-        RegistryError: two distributions install an entry point of one name.
-        PluginError: ``DOVETAIL_STRICT=1`` is set and a plugin does not work.
+        PluginError: the environment sets ``DOVETAIL_STRICT`` and a plugin does not work.
+        ValueError: it sets it to what is no boolean.
     """
-    from importlib.metadata import entry_points
-
+    flag("strict")
     found = Registry()
-    for ep in sorted(entry_points(group=GROUP), key=lambda e: (e.name, e.value)):
-        plugin = _plugin(ep)
+    for plugin, ep in sorted(_entries(found), key=lambda pair: pair[0].rank):
         other = found.plugins.get(plugin.name)
-        if other is not None:
-            if (other.distribution, other.target) == (plugin.distribution, plugin.target):
-                continue  # one distribution seen twice on sys.path
-            raise RegistryError(
-                f"plugin {plugin.name!r} is installed by {other.distribution} ({other.target}) and "
-                f"by {plugin.distribution} ({plugin.target}). Uninstall one of them."
+        if other is None:
+            found.plugins[plugin.name] = plugin
+            plugin.problem = blocked(plugin.name) or _load(plugin, ep)
+        elif (other.distribution, other.target) != (plugin.distribution, plugin.target):
+            # Else it is one distribution, seen twice on sys.path.
+            found.plugins[f"{plugin.name} of {plugin.distribution}"] = plugin
+            plugin.problem = (
+                f"{other.distribution} {other.version} has a plugin of that name ({other.target}), "
+                f"and this is another ({plugin.target})"
             )
-        found.plugins[plugin.name] = plugin
-        plugin.problem = blocked(plugin.name) or _load(plugin, ep)
+    found.plugins = dict(sorted(found.plugins.items()))
     _require(found)
-    _check_claims(found)
-    _report(found)
+    settle_claims(found)
+    found.notices[:0] = [*_problems(found)]
+    found.notices += [(text, "") for text in unknown_settings(found)]
+    if found.notices and flag("strict"):
+        raise PluginError(found.notices[0][0])
     return found
 
 
-def _plugin(ep: EntryPoint) -> Plugin:
-    dist = ep.dist
-    return Plugin(ep.name, dist.name if dist else "?", dist.version if dist else "?", ep.value)
+def _entries(found: Registry) -> Iterator[tuple[Plugin, EntryPoint]]:
+    from importlib.metadata import distributions, entry_points
+
+    try:
+        eps = [*entry_points(group=GROUP)]
+    except Exception:  # some distribution, perhaps of nothing to do with us, is malformed
+        eps = list[Any]()
+        for dist in distributions():
+            try:
+                eps += [ep for ep in dist.entry_points if ep.group == GROUP]
+            except Exception as e:  # the same
+                text = f"the entry points of {' '.join(_named(dist))} cannot be read: {spell(e)}"
+                found.notices.append((f"{text}. Repair or uninstall it.", ""))
+    for ep in eps:
+        yield Plugin(ep.name, *(_named(ep.dist) if ep.dist else ("?", "?")), ep.value), ep
 
 
-def _names(variable: str) -> set[str]:
-    return {n.strip() for n in os.environ.get(variable, "").split(",") if n.strip()}
+def _named(dist: Distribution) -> tuple[str, str]:
+    """Name and version, which a damaged distribution may lack."""
+    try:
+        name, version = dist.name, dist.version
+    except Exception:  # it has no METADATA, or another file in its place
+        name = version = None
+    folder = getattr(getattr(dist, "_path", None), "name", "?")
+    return name or str(folder), version or "(of unknown version)"
 
 
 def blocked(name: str) -> str:
     """Why the environment keeps a plugin out, or an empty string."""
-    allowed = _names("DOVETAIL_PLUGINS")
-    if name in _names("DOVETAIL_DISABLE_PLUGINS"):
+    allowed = listed("plugins")
+    if name in listed("disable_plugins"):
         return "disabled (DOVETAIL_DISABLE_PLUGINS)"
     if allowed and name not in allowed:
         return "disabled (not in DOVETAIL_PLUGINS)"
@@ -75,10 +95,15 @@ def blocked(name: str) -> str:
 
 def _load(plugin: Plugin, ep: EntryPoint) -> str:
     start = time.perf_counter()
-    try:
-        manifest = ep.load()
-    except Exception as e:  # a plugin's import may fail in any way; the rest must go on
-        return f"failed to import {ep.value}: {type(e).__name__}: {e}"
+
+    def load() -> Any:
+        import_whole(ep.module)
+        given: Any = ep.load()
+        return checked(given) if isinstance(given, Manifest) else given
+
+    manifest, error = attempt(load, plugin.whose)
+    if error is not None:
+        return f"failed to import {ep.value}: {spell(error.__cause__ or error)}"
     plugin.seconds = time.perf_counter() - start
     if not isinstance(manifest, Manifest):
         return f"{ep.value} is a {type(manifest).__name__}, not a dovetail_core.Manifest"
@@ -113,69 +138,52 @@ def _state(plugin: Plugin | None) -> str:
     return plugin.problem if plugin.problem.startswith("disabled") else "set aside itself"
 
 
-def _check_claims(found: Registry) -> None:
-    """Note entries that several have: they fail when they are used, and nothing else does."""
-    claimed = {(kind, n): "" for kind, names in _KERNEL_CLAIMS.items() for n in names}
-    for plugin_name, manifest in found.active.items():
-        for kind in ("names", "surfaces", "tables", "backends", "passes", "options", "commands"):
-            for name in getattr(manifest, kind):
-                owner = claimed.setdefault((kind, name), plugin_name)
-                if owner != plugin_name:
-                    found.clashes[kind, name] = text = (
-                        f"{kind} entry {name!r} is claimed by {_claimant(found, owner)} and by "
-                        f"{_claimant(found, plugin_name)}. Disable one of the plugins "
-                        "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
-                    )
-                    # The kernel keeps what is its own, and nobody asks for a pass by its name.
-                    if not owner or kind == "passes":
-                        set_aside(text)
-
-
-def _claimant(found: Registry, name: str) -> str:
-    return f"plugin {name!r} of {found.plugins[name].distribution}" if name else "the kernel"
-
-
-def _report(found: Registry) -> None:
+def _problems(found: Registry) -> Iterator[tuple[str, str]]:
     # What is at fault comes before those that are set aside because it is.
     for p in sorted(found.plugins.values(), key=lambda p: p.problem.endswith("set aside itself")):
         if p.problem and not p.problem.startswith("disabled"):
-            text = f"plugin {p.name!r} of {p.distribution} {p.version} is set aside: {p.problem}"
-            set_aside(text, more=". The rest works without it.")
+            yield (
+                f"{p.whose} is set aside: {p.problem}",
+                f". The rest works without it. Repair or uninstall {p.distribution}, or disable "
+                "the plugin (DOVETAIL_DISABLE_PLUGINS).",
+            )
 
 
-_registry: Registry | None = None
-_discovering = RLock()
+def _announce(found: Registry) -> None:
+    for text, more in found.notices:
+        set_aside(text, more=more)
 
 
-def registry() -> Registry:
-    """The plugins of this process; entry points are read at the first call."""
-    global _registry
-    if _registry is None:
-        with _discovering:  # a second thread waits for what the first one finds
-            if _registry is None:
-                _registry = discover()
-    return _registry
+def _too_early() -> NoReturn:
+    raise PluginError(
+        "plugins are being discovered, and a module that is imported for its manifest uses them "
+        "already: let the module with the manifest import dovetail_core only, and compute nothing"
+    )
+
+
+registry: Once[Registry] = Once(discover, inside=_too_early, made=_announce)
+"""The plugins of this process, ``registry()``; entry points are read at the first call."""
 
 
 def swap_registry(new: Registry | None) -> Registry | None:
     """Set the registry (None: read entry points again at the next use); returns the old one."""
-    global _registry
-    old, _registry = _registry, new
-    return old
+    return registry.swap(new)
 
 
 def distribution_of(module: str) -> str:
     """The distribution and version that a module belongs to, for messages."""
-    from importlib.metadata import PackageNotFoundError, packages_distributions, version
+    from importlib.metadata import packages_distributions, version
 
     top = module.partition(".")[0]
     for p in registry().plugins.values():
         if p.target.partition(":")[0].partition(".")[0] == top:
             return f"{p.distribution} {p.version} (plugin {p.name!r})"
-    names = ["dovetail-core"] if top == "dovetail_core" else packages_distributions().get(top, [])
-    for name in names:
-        try:
+    try:
+        names = packages_distributions().get(top, [])
+        if top == "dovetail_core":
+            names = ["dovetail-core"]
+        for name in names:
             return f"{name} {version(name)}"
-        except PackageNotFoundError:
-            return name
+    except Exception:  # some distribution, perhaps another one, is malformed
+        pass
     return f"module {module}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
-from ..base.errors import RegistryError
+from ..base.errors import PluginError, RegistryError
+from .aside import set_aside
 from .discovery import registry
 from .manifest import Manifest
 from .plugins import Plugin, load_object
@@ -54,9 +55,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         found = {m.name: t for m in _manifests() if (t := _target(m, path, name))}
         if not found:
             raise AttributeError(_absence(module, path, name))
-        if len(found) > 1:
-            raise RegistryError(_clash(f"{module}.{name}", found))
-        ((owner, target),) = found.items()
+        owner, target = _owner(f"{module}.{name}", found)
         try:
             value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
         except Exception as e:
@@ -74,8 +73,9 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 
 def _manifests() -> Iterator[Manifest]:
+    """Those first who have a name that several claim."""
     yield KERNEL
-    yield from registry().active.values()
+    yield from (manifest for _, manifest in registry().ranked())
 
 
 def _target(manifest: Manifest, path: str, name: str) -> str:
@@ -85,7 +85,7 @@ def _target(manifest: Manifest, path: str, name: str) -> str:
     if added:
         return added
     home = manifest.surfaces.get(path, "")
-    return f"{home}:{name}" if home and name in import_module(home).__all__ else ""
+    return f"{home}:{name}" if home and name in _listed(manifest, home) else ""
 
 
 def _names(manifest: Manifest, path: str) -> set[str]:
@@ -94,7 +94,25 @@ def _names(manifest: Manifest, path: str) -> set[str]:
     given = (*manifest.names, *manifest.surfaces)
     added = {n.removeprefix(start) for n in given if n.startswith(start)}
     home = manifest.surfaces.get(path)
-    return {n for n in added if "." not in n} | set(import_module(home).__all__ if home else ())
+    return {n for n in added if "." not in n} | set(_listed(manifest, home) if home else ())
+
+
+def _listed(manifest: Manifest, home: str) -> Sequence[str]:
+    """The public names of the module that a manifest names for a surface."""
+    if manifest.name == KERNEL.name:
+        return import_module(home).__all__
+    plugin = registry().plugins[manifest.name]
+    try:
+        found: Any = plugin.load("surfaces", target=f"{home}:__all__")
+        if not isinstance(found, (list, tuple)):
+            problem = f"its __all__ is a {type(found).__name__}, not a list"
+            raise plugin.unfit("surfaces", "", home, problem)
+        return cast("Sequence[str]", found)
+    except PluginError as e:
+        if plugin.is_standard:
+            raise
+        set_aside(str(e), e)
+        return ()
 
 
 def _load(target: str, name: str) -> Any:
@@ -108,13 +126,25 @@ def _load(target: str, name: str) -> Any:
     return load_object(target)
 
 
-def _clash(name: str, found: Iterable[str]) -> str:
-    """What to do about two plugins that have a name; manifests do not show those of surfaces."""
-    owners = ["the kernel" if n == KERNEL.name else f"plugin {n!r}" for n in found]
-    return (
-        f"{name} is claimed by {' and by '.join(owners)}. Disable one of the plugins "
-        "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
-    )
+def _owner(name: str, found: Mapping[str, str]) -> tuple[str, str]:
+    """Who has a name, and its import string. Manifests do not show the names of surfaces, so only
+    now it is known that several claim it.
+
+    Raises:
+        RegistryError: none of them comes with Dovetail.
+    """
+    first = next(iter(found.items()))
+    if len(found) > 1:
+        plugins = registry().plugins
+        owners = ["the kernel" if n == KERNEL.name else plugins[n].whose for n in found]
+        text = (
+            f"{name} is claimed by {' and by '.join(owners)}. Disable one of the plugins "
+            "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."
+        )
+        if first[0] != KERNEL.name and not plugins[first[0]].is_standard:
+            raise RegistryError(text)
+        set_aside(text, more=" The first of them has it.")
+    return first
 
 
 def _absence(module: str, path: str, name: str) -> str:

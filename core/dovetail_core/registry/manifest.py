@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib import import_module
+from typing import Any, cast
 
 KERNEL_API = 1
 """Version of the interface between kernel and plugins; a manifest names the range it works with."""
@@ -75,3 +76,72 @@ def names_of(module: str) -> dict[str, str]:
     The module is imported now: one that only lists names (:func:`dovetail_core.lazy_exports`).
     """
     return {name: f"{module}:{name}" for name in import_module(module).__all__}
+
+
+def checked(manifest: Manifest) -> Manifest:
+    """A copy whose fields are what their types say, whatever becomes of the objects in this one.
+
+    Raises:
+        TypeError: a field is something else; says which, what it is and what is wanted.
+    """
+    made: dict[str, Any] = {}
+    for f in fields(Manifest):
+        value: Any = getattr(manifest, f.name)
+        made[f.name] = _CHECKS[f.type](f"field {f.name!r}", value)
+    return Manifest(**made)
+
+
+def _string(where: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _unfit(where, value, "a string")
+    return str(value)
+
+
+def _strings(where: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        more = f": ({value!r},)" if isinstance(value, str) else ""
+        raise _unfit(where, value, f"a tuple of strings{more}")
+    items = cast("Sequence[Any]", value)
+    return tuple([_target(f"{where}, item {i},", x) for i, x in enumerate(items)])
+
+
+def _target(where: str, value: Any) -> str:
+    found = _string(where, value)
+    if not found or found != "".join(found.split()) or found.count(":") > 1 or found[0] in ":.":
+        raise _unfit(where, value, "a name, or an import string such as 'package.module:name'")
+    return found
+
+
+def _mapping(where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _unfit(where, value, "a dictionary")
+    items = cast("Mapping[Any, Any]", value).items()
+    return {_string(f"{where}, key {k!r},", k): v for k, v in items}
+
+
+def _targets(where: str, value: Any) -> dict[str, str]:
+    return {k: _target(f"{where}, entry {k!r},", v) for k, v in _mapping(where, value).items()}
+
+
+def _modules(where: str, value: Any) -> dict[str, tuple[str, ...]]:
+    return {k: _strings(f"{where}, entry {k!r},", v) for k, v in _mapping(where, value).items()}
+
+
+def _versions(where: str, value: Any) -> tuple[int, int]:
+    pair: Any = tuple(cast("Sequence[Any]", value)) if isinstance(value, Sequence) else ()
+    if len(pair) != 2 or not all(type(v) is int for v in pair):
+        raise _unfit(where, value, "the lowest and the highest version: (1, 1)")
+    return pair
+
+
+def _unfit(where: str, value: Any, wanted: str) -> TypeError:
+    return TypeError(f"{where} is {value!r:.80}, of type {type(value).__name__}; wanted: {wanted}")
+
+
+_CHECKS: dict[Any, Any] = {
+    "str": _string,
+    "tuple[int, int]": _versions,
+    "tuple[str, ...]": _strings,
+    "Mapping[str, str]": _targets,
+    "Mapping[str, tuple[str, ...]]": _modules,
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from threading import get_ident
@@ -9,6 +10,7 @@ from typing import Any
 
 from ..base.errors import PluginError, RegistryError
 from .aside import set_aside
+from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import Manifest
 
 KERNEL_TABLES = {
@@ -19,7 +21,11 @@ KERNEL_TABLES = {
 KERNEL_RULES = {"eval": ("dovetail_core.interpret.lowering",)}
 """Modules of the kernel that are imported when a table is filled, before those of plugins."""
 
+STANDARD = ("dovetail", "dovetail-core")
+"""The distributions whose names nobody else can take."""
+
 _REQUIRED: Any = object()
+Fits = Callable[[Any], str]
 
 
 @dataclass
@@ -34,6 +40,20 @@ class Plugin:
     problem: str = ""
     seconds: float = 0.0
 
+    @property
+    def whose(self) -> str:
+        """What messages call it."""
+        return f"plugin {self.name!r} of {self.distribution} {self.version}"
+
+    @property
+    def is_standard(self) -> bool:
+        return self.distribution in STANDARD
+
+    @property
+    def rank(self) -> tuple[bool, str, str, str]:
+        """What comes first keeps what several claim."""
+        return not self.is_standard, self.name, self.distribution, self.target
+
     def load(self, kind: str, name: str = "", target: str = "") -> Any:
         """The object that an entry of the manifest names.
 
@@ -44,15 +64,18 @@ class Plugin:
             PluginError: it cannot be loaded; names plugin, field, and why.
         """
         target = target or getattr(self.manifest, kind)[name]
-        try:
-            return load_object(target)
-        except Exception as e:  # a plugin's module may fail in any way
-            raise PluginError(
-                f"{kind}{f' entry {name!r}' if name else ''} of plugin {self.name!r} of "
-                f"{self.distribution} {self.version} ({target}) cannot be loaded: "
-                f"{type(e).__name__}: {e}. Correct the manifest or the module, or disable the "
-                "plugin (DOVETAIL_DISABLE_PLUGINS)."
-            ) from e
+        found, error = attempt(lambda: load_object(target), self.whose)
+        if error is not None:
+            raise self.unfit(kind, name, target, spell(error)) from error
+        return found
+
+    def unfit(self, kind: str, name: str, target: str, problem: str) -> PluginError:
+        """The error for what an entry names and cannot be used."""
+        return PluginError(
+            f"{kind}{f' entry {name!r}' if name else ''} of {self.whose} ({target}) cannot be "
+            f"loaded: {problem}. Correct the manifest or the module, or disable the plugin "
+            "(DOVETAIL_DISABLE_PLUGINS)."
+        )
 
 
 @dataclass
@@ -62,21 +85,28 @@ class Registry:
     plugins: dict[str, Plugin] = field(default_factory=dict[str, Plugin])
     clashes: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     """Entries that several claim, by field and name, and what to do about it. Nobody has them."""
+    notices: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """What is set aside, and what to add where that is a warning and no error."""
     _objects: dict[str, Any] = field(default_factory=dict[str, Any])
     _has_types: bool = False
     _importing: set[int] = field(default_factory=set[int])  # threads
+    _without_types: dict[str, str] = field(default_factory=dict[str, str])  # modules, and why
 
     @property
     def active(self) -> dict[str, Manifest]:
         return {p.name: p.manifest for p in self.plugins.values() if p.manifest and not p.problem}
 
+    def ranked(self) -> list[tuple[str, Manifest]]:
+        """The active plugins, those first that come with Dovetail, each in the order of names."""
+        return sorted(self.active.items(), key=lambda entry: self.plugins[entry[0]].rank)
+
     def contributions(self, table: str) -> list[tuple[Plugin, str]]:
-        """Plugins and their modules that add rules of ``table``, in the order of their names."""
-        active = self.active.items()
-        return [(self.plugins[n], m) for n, p in active for m in p.contributes.get(table, ())]
+        """Plugins and their modules that add rules of ``table``, as :meth:`ranked`."""
+        plugins = self.ranked()
+        return [(self.plugins[n], m) for n, p in plugins for m in p.contributes.get(table, ())]
 
     def contributors(self, table: str) -> list[str]:
-        """Modules that add rules of ``table``, in the order of the plugins' names."""
+        """Modules that add rules of ``table`` (see :meth:`contributions`)."""
         return [module for _, module in self.contributions(table)]
 
     def provider(self, role: str, default: Any = _REQUIRED) -> Any:
@@ -89,11 +119,8 @@ class Registry:
         if key in self._objects:
             return self._objects[key]
         found = {n: m.providers[role] for n, m in self.active.items() if role in m.providers}
-        if len(found) > 1:
-            raise PluginError(
-                f"plugins {' and '.join(map(repr, found))} both provide {role!r}: disable one "
-                "(DOVETAIL_DISABLE_PLUGINS)."
-            )
+        if ("providers", role) in self.clashes:
+            raise PluginError(self.clashes["providers", role])
         if not found:
             if default is not _REQUIRED:
                 return default
@@ -116,24 +143,32 @@ class Registry:
     def entries(self, kind: str) -> dict[str, str]:
         """The entries of one mapping of the manifests, such as ``tables`` or ``commands``, but for
         those that several plugins claim."""
-        found = {k: v for m in self.active.values() for k, v in getattr(m, kind).items()}
+        found = {k: v for _, m in self.ranked() for k, v in getattr(m, kind).items()}
         return {k: v for k, v in found.items() if (kind, k) not in self.clashes}
 
-    def load(self, kind: str, name: str) -> Any:
+    def load(self, kind: str, name: str, fits: Fits = lambda thing: "") -> Any:
         """The object that an entry of a manifest names.
+
+        Args:
+            fits: says what is wrong with such an object; an empty string where nothing is.
 
         Raises:
             RegistryError: several plugins claim it.
-            PluginError: no active plugin has it, or it cannot be loaded; names plugin and field.
+            PluginError: no active plugin has it, or it cannot be loaded, or does not fit; names
+                plugin and field.
         """
-        return self._owned(kind, name, {})
+        found = self._owned(kind, name, {})
+        if problem := fits(found):
+            owner, target = self._owner(kind, name)
+            raise owner.unfit(kind, name, target, problem)
+        return found
 
-    def load_all(self, kind: str) -> list[Any]:
-        """The objects of all entries of a mapping; those that cannot be loaded are set aside."""
+    def load_all(self, kind: str, fits: Fits = lambda thing: "") -> list[Any]:
+        """The objects of all entries of a mapping; those that cannot be used are set aside."""
         found: list[Any] = []
         for name in self.entries(kind):
             try:
-                found.append(self.load(kind, name))
+                found.append(self.load(kind, name, fits))
             except PluginError as e:
                 set_aside(str(e), e)
         return found
@@ -150,14 +185,18 @@ class Registry:
     def _load(self, kind: str, name: str, own: dict[str, str]) -> Any:
         if (kind, name) in self.clashes:
             raise RegistryError(self.clashes[kind, name])
-        owner = next((n for n, m in self.active.items() if name in getattr(m, kind)), None)
-        if owner is None:
-            known = sorted({*own, *self.entries(kind)})
+        if name not in (known := self.entries(kind)):
             raise PluginError(
                 f"no active plugin has {kind} entry {name!r}; known: "
-                f"{', '.join(known) or 'none'}. {self._aside_note()}"
+                f"{', '.join(sorted({*own, *known})) or 'none'}. {self._aside_note()}"
             )
-        return self.plugins[owner].load(kind, name)
+        return self._owner(kind, name)[0].load(kind, name)
+
+    def _owner(self, kind: str, name: str) -> tuple[Plugin, str]:
+        """The plugin with that entry, and the import string."""
+        entries = {n: getattr(m, kind) for n, m in self.ranked()}
+        owner = next(n for n, entry in entries.items() if name in entry)
+        return self.plugins[owner], entries[owner][name]
 
     def import_types(self) -> bool:
         """Import the modules that plugins name as registering types; False if that is done.
@@ -168,26 +207,36 @@ class Registry:
         thread = get_ident()
         if self._has_types or thread in self._importing:
             return False
-        # Threads that come here at once all import: each module's own lock makes them wait for it.
+        # Threads that come here at once all import (see ``base.once``).
         self._importing.add(thread)
         try:
-            for name, manifest in self.active.items():
-                for module in manifest.types:
-                    self._import_types(name, module)
-            self._has_types = True
+            modules = [(n, m) for n, manifest in self.ranked() for m in manifest.types]
+            done = [self._import_types(n, m) for n, m in modules]
+            # Not done, where another import must end first: then the next value asks again.
+            self._has_types = all(done)
         finally:
             self._importing.discard(thread)
         return True
 
-    def _import_types(self, name: str, module: str) -> None:
-        try:
-            import_module(module)
-        except Exception as e:  # a plugin's module may fail in any way
-            set_aside(
-                f"the types of plugin {name!r} ({module}) are set aside: {type(e).__name__}: {e}. "
-                "Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS).",
-                e,
+    def _import_types(self, name: str, module: str) -> bool:
+        if module in self._without_types:
+            return True
+        plugin = self.plugins[name]
+        _, error = attempt(lambda: import_whole(module), plugin.whose)
+        if isinstance(error, Unfinished):
+            return False
+        if error is not None:
+            text = (
+                f"the types of {plugin.whose} ({module}) are set aside: {spell(error)}. Fix the "
+                "module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
             )
+            if self._without_types.setdefault(module, text) is text:
+                try:
+                    set_aside(text, error)
+                except BaseException:
+                    del self._without_types[module]
+                    raise
+        return True
 
     def aside(self) -> str:
         """The plugins that are not active, and why; empty if all are."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from threading import Lock, get_ident
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
@@ -12,6 +12,7 @@ from ..base.source import callable_name, current_source, describe, registering_p
 from ..dispatch.primitive import Primitive
 from ..registry.aside import set_aside
 from ..registry.discovery import distribution_of, registry
+from ..registry.foreign import Unfinished, attempt, import_whole, spell
 from ..registry.plugins import KERNEL_RULES, Plugin
 from ..types.avals import typeof
 from ..xla.config import Config
@@ -24,7 +25,7 @@ generation = Config(
 )
 """Grows when a rule is replaced or added after its table was filled; part of every cache key."""
 
-_filling = threading.RLock()  # a second thread waits for a table that the first one is filling
+_entering = Lock()  # held for a few instructions, and never while another module's code runs
 
 
 class Origin(NamedTuple):
@@ -37,6 +38,26 @@ class Origin(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line}" if self.line else f"{self.module} ({self.kind})"
+
+
+class _Change(NamedTuple):
+    """A rule that a module added, and what was there before."""
+
+    primitive: Primitive
+    new: Origin
+    rule: Any
+    origin: Origin | None
+
+
+class _Filling:
+    """What one thread does while it fills a table."""
+
+    __slots__ = ("changes", "displaced", "standard")
+
+    def __init__(self) -> None:
+        self.changes: list[_Change] = []
+        self.standard = False  # whether the module being imported comes with Dovetail
+        self.displaced: list[str] = []  # about rules of others that it replaced
 
 
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
@@ -79,12 +100,11 @@ class RuleTable(Generic[RuleT]):
         self.module: str = registering_place()[0]
         self.rules: dict[Primitive, RuleT] = {}
         self.origins: dict[Primitive, Origin] = {}
-        self.problems: list[str] = []  # contributions that were set aside, and why
+        self._aside: dict[str, str] = {}  # modules that were set aside, and why
         self._derive = derive
         self._fallbacks: dict[Primitive, RuleT] = {}
         self._filled = False
-        self._filling = False
-        self._clash = ""  # of two contributors; then the table stays empty
+        self._filling: dict[int, _Filling] = {}  # by thread
 
     def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
         """Decorator that adds the rule of ``primitive``.
@@ -120,20 +140,35 @@ class RuleTable(Generic[RuleT]):
     def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
         """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
         new = Origin(*registering_place(), "override" if override else "declared")
-        old = self.origins.get(primitive)
+        with _entering:
+            old = self.origins.get(primitive)
+            if (conflict := self._enter(primitive, rule, new, old)) is None:
+                return
+        if conflict:
+            raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
+        if (self._filled or old is not None) and not primitive.anonymous:
+            generation.set_global(generation.value + 1)
+
+    def _enter(
+        self, primitive: Primitive, rule: RuleT, new: Origin, old: Origin | None
+    ) -> bool | None:
+        """Add a rule; whether it conflicts with another one, or None: nothing is to be done."""
+        filling = self._filling.get(get_ident())
         if old is not None and old.kind != "derived" and old[:2] != new[:2]:
-            if old.kind == "override" and not override and not self._filled:
+            if old.kind == "override" and new.kind != "override" and not self._filled:
                 # An override that was registered first (import order is not priority) stays.
                 self.origins[primitive] = old._replace(replaced=new)
-                return
-            if not override or (old.kind == "override" and self._filling):
-                raise RuleConflict(self._conflict(primitive, old, new))
+                return None
+            if new.kind != "override" or (old.kind == "override" and filling is not None):
+                if filling is None or not filling.standard:
+                    return True
+                filling.displaced.append(self._conflict(primitive, new, old))
             new = new._replace(replaced=old)
+        if filling is not None:
+            filling.changes.append(_Change(primitive, new, self.rules.get(primitive), old))
         self.rules[primitive] = rule
         self.origins[primitive] = new
-        seen = self._filled or (old is not None and not self._filling)
-        if seen and not primitive.anonymous:
-            generation.set_global(generation.value + 1)
+        return False
 
     def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
         both = new.kind == "override"
@@ -148,58 +183,71 @@ class RuleTable(Generic[RuleT]):
     def fill(self) -> None:
         """Import every module that plugins named as contributor to this table, once.
 
-        A module that does not import is set aside with a warning: the table does without its rules.
+        A module that does not import, or whose rules conflict with those of another one, is set
+        aside with a warning: the table does without its rules.
+
+        Threads that come at once all import (see ``base.once``). Where an import that has begun
+        must end first, the table is not filled yet, and the next miss asks again.
 
         Raises:
-            RuleConflict: two contributors add one rule.
-            PluginError: ``DOVETAIL_STRICT=1`` is set and a module does not import.
+            PluginError: ``DOVETAIL_STRICT=1`` is set and a module is set aside.
         """
-        if self._filled:
+        thread = get_ident()
+        if self._filled or thread in self._filling:
             return
-        with _filling:
-            if self._filled or self._filling:
-                return
-            if self._clash:
-                raise RuleConflict(self._clash)
-            self._filling = True
-            before = self.rules.copy(), self.origins.copy()
-            try:
-                self.problems.clear()
-                for module in KERNEL_RULES.get(self.name, ()):
-                    import_module(module)
-                for plugin, module in registry().contributions(self.name):
-                    self._load(plugin, module)
-                self._filled = True
-            except RuleConflict as e:
-                # With some of the rules programs would run, and mean who knows what.
-                self._restore(before)
-                self._clash = str(e)
-                raise
-            finally:
-                self._filling = False
-
-    def _restore(self, before: tuple[dict[Primitive, RuleT], dict[Primitive, Origin]]) -> None:
-        # In place: interpreters hold on to the dictionaries.
-        for now, then in zip((self.rules, self.origins), before):
-            now.clear()
-            now.update(then)  # type: ignore[arg-type]
-
-    def _load(self, plugin: Plugin, module: str) -> None:
-        before = self.rules.copy(), self.origins.copy()
+        filling = self._filling[thread] = _Filling()
         try:
-            import_module(module)
-        except RuleConflict:
-            raise
-        except Exception as e:  # a plugin's module may fail in any way; the rest must go on
-            self._restore(before)
-            why = f"{type(e).__name__}: {e}"
-            text = (
-                f"the rules of plugin {plugin.name!r} of {plugin.distribution} {plugin.version} "
-                f"for table {self.name!r} are set aside, because {module} fails to import: {why}. "
-                "Fix the module, or disable the plugin (DOVETAIL_DISABLE_PLUGINS)."
-            )
-            set_aside(text, e)
-            self.problems.append(f"{module} of plugin {plugin.name!r} ({why})")
+            for module in KERNEL_RULES.get(self.name, ()):
+                import_module(module)
+            loaded = [self._load(filling, *p) for p in registry().contributions(self.name)]
+            if all(loaded):
+                self._filled = True
+        finally:
+            del self._filling[thread]
+
+    def _load(self, filling: _Filling, plugin: Plugin, module: str) -> bool:
+        """Import a module of rules; False where that is to be tried again."""
+        if module in self._aside:
+            return True
+        changes, filling.standard = filling.changes, plugin.is_standard
+        before = len(changes)
+        _, error = attempt(lambda: import_whole(module), plugin.whose)
+        while filling.displaced:
+            set_aside(filling.displaced.pop(), more=" The first of them stands.")
+        if error is None or isinstance(error, Unfinished):
+            return error is None
+        with _entering:
+            while len(changes) > before:
+                self._undo(changes.pop())
+        why = spell(error)
+        text = (
+            f"the rules of {plugin.whose} for table {self.name!r} are set aside, because {module} "
+            f"fails to import: {why}{'' if why.endswith('.') else '.'} Fix the module, or disable "
+            "the plugin (DOVETAIL_DISABLE_PLUGINS)."
+        )
+        said = f"{module} of plugin {plugin.name!r} ({why})"
+        if self._aside.setdefault(module, said) is said:  # no other thread was first
+            try:
+                set_aside(text, error)
+            except BaseException:
+                del self._aside[module]  # strict mode says it each time
+                raise
+        return True
+
+    def _undo(self, change: _Change) -> None:
+        primitive = change.primitive
+        if self.origins.get(primitive) is not change.new:
+            return  # another thread has replaced it
+        if change.origin is None or change.rule is None:
+            del self.rules[primitive], self.origins[primitive]
+        else:
+            # In place: interpreters hold on to the dictionaries.
+            self.rules[primitive], self.origins[primitive] = change.rule, change.origin
+
+    @property
+    def problems(self) -> list[str]:
+        """Contributions that were set aside, and why."""
+        return [*self._aside.values()]
 
     def miss(self, primitive: Primitive) -> RuleT:
         """The slow path of a lookup: fill the table, else derive a rule and keep it, else raise.
@@ -214,8 +262,9 @@ class RuleTable(Generic[RuleT]):
         if rule is None and self._derive is not None:
             rule = self._derived(self._derive, primitive)
             if rule is not None and not primitive.anonymous:
-                self.rules[primitive] = rule
-                self.origins[primitive] = Origin(self.module, 0, "derived")
+                with _entering:  # a module may have declared one meanwhile
+                    rule = self.rules.setdefault(primitive, rule)
+                    self.origins.setdefault(primitive, Origin(self.module, 0, "derived"))
         if rule is None:
             raise MissingRule(self._missing(primitive))
         return rule

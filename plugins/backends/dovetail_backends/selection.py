@@ -40,6 +40,17 @@ class Backend(Protocol):
         ...
 
 
+def _fits(thing: Any) -> str:
+    """What is wrong with what a manifest names as a backend."""
+    methods = ("problem", "devices", "local_devices")
+    lacks = [n for n in methods if not callable(getattr(thing, n, None))]
+    lacks += [n for n in ("platform", "priority") if not hasattr(thing, n)]
+    if lacks:
+        return f"it is a {type(thing).__name__}, and no backend: it has no {', '.join(lacks)}"
+    good = isinstance(thing.platform, str) and isinstance(thing.priority, int)
+    return "" if good else "its platform must be a string and its priority an integer"
+
+
 def runs_whole(backend: Any) -> bool:
     """Whether a backend takes whole programs, instead of modules for PJRT."""
     own = hasattr(backend, "run") or hasattr(backend, "compile")
@@ -174,7 +185,7 @@ def _ranked(allowed: str | None) -> list[Backend]:
                 "ask for the other by jit(f, backend=...)."
             )
         return [b for b in named if not runs_whole(b)]
-    found: list[Backend] = registry().load_all("backends")
+    found: list[Backend] = registry().load_all("backends", _fits)
     for b in found:
         if b.priority >= 0 and runs_whole(b):
             warnings.warn(

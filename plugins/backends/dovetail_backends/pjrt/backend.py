@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_core import ShapedArray
+from dovetail_core.base.environment import flag
 from dovetail_core.xla import client as xla_client, execution, fork, options as xla_options, startup
 from dovetail_core.xla.config import set_tracebacks_enabled
 
@@ -54,7 +54,7 @@ class PjrtBackend:
             with self._lock:
                 if self._client is None:
                     # Arrays that remember where they were made cost 0.2 us a call, of 4 in all.
-                    set_tracebacks_enabled(os.environ.get("DOVETAIL_RUNTIME_TRACEBACKS") == "1")
+                    set_tracebacks_enabled(flag("runtime_tracebacks"))
                     self._client = self._make_client()
                     _by_client[id(self._client)] = self
         return self._client

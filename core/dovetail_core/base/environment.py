@@ -1,0 +1,55 @@
+"""Environment variables: those that begin with DOVETAIL_, and the words for true and false."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+PREFIX = "DOVETAIL_"
+
+_WORDS = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n", "off", ""), False),
+}
+
+
+def as_bool(value: Any) -> bool:
+    """A boolean option's value: a bool, or the words that environments use.
+
+    Raises:
+        ValueError: anything else.
+    """
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in _WORDS:
+        return _WORDS[word]
+    raise ValueError(f"expected a boolean (or 1, true, yes, on, 0, false, no, off), got {value!r}")
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting: ``DOVETAIL_CHECK_IR`` of ``check_ir``."""
+    return PREFIX + name.upper()
+
+
+def flag(name: str) -> bool:
+    """Whether the environment says yes to a setting; where it says nothing, it does not.
+
+    Raises:
+        ValueError: it says something else than a boolean.
+    """
+    try:
+        return as_bool(os.environ.get(variable(name), ""))
+    except ValueError as e:
+        raise ValueError(f"environment variable {variable(name)}: {e}") from None
+
+
+def listed(name: str) -> list[str]:
+    """The names, separated by commas, that the environment gives a setting."""
+    given = os.environ.get(variable(name), "").split(",")
+    return [n.strip() for n in given if n.strip()]
+
+
+def settings() -> dict[str, str]:
+    """The environment variables that are Dovetail's."""
+    return {k: v for k, v in os.environ.items() if k.startswith(PREFIX)}

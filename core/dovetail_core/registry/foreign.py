@@ -1,0 +1,156 @@
+"""Running code of plugins: it may fail in any way, and the program is to go on.
+
+What cannot be helped: code that never returns, that ends the process itself (``os._exit``, a crash
+in C), or that changes what others rely on. ``DOVETAIL_DISABLE_PLUGINS`` keeps it from being run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+from ..base.environment import PREFIX, settings
+from .aside import set_aside
+
+T = TypeVar("T")
+
+
+def attempt(run: Callable[[], T], whose: str) -> tuple[T | None, BaseException | None]:
+    """What ``run()`` returns, and None; or None, and what it raised.
+
+    What a plugin has no business to change is put back, with a warning: filters that turn warnings
+    into errors, Dovetail's environment variables, and the recursion limit.
+
+    Args:
+        whose: ``plugin 'acme' of acme-dist 1.0``.
+
+    Raises:
+        BaseException: what is not the plugin's doing (see :func:`is_users`).
+    """
+    before = _State()
+    try:
+        found, error = run(), None
+    except BaseException as e:
+        if is_users(e):
+            raise
+        found, error = None, e
+    finally:
+        changed = before.put_back()
+    if changed:
+        set_aside(
+            f"importing {whose} changes {' and '.join(changed)}: that is undone. Correct the "
+            "plugin, or disable it (DOVETAIL_DISABLE_PLUGINS)."
+        )
+    return found, error
+
+
+def is_users(error: BaseException) -> bool:
+    """Whether what a plugin's code raised is not its doing: an interrupt by the user, or recursion
+    that was deep before the plugin was asked."""
+    if isinstance(error, RecursionError):
+        return _depth() > sys.getrecursionlimit() // 2
+    return isinstance(error, KeyboardInterrupt)
+
+
+def _depth() -> int:
+    frame, n = sys._getframe(), 0  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        frame, n = frame.f_back, n + 1
+    return n
+
+
+def spell(error: BaseException) -> str:
+    """The error as messages show it: its type, and what it says, in one line of bounded length."""
+    kind = type(error).__name__
+    try:
+        said = " ".join(str(error).split())
+    except BaseException as e:  # an exception's own methods may fail, too
+        if is_users(e):
+            raise
+        said = "(it cannot be printed)"
+    said = said.encode(errors="backslashreplace").decode()
+    return f"{kind}: {said[:500]}" if said else kind
+
+
+class _State:
+    """What belongs to the process, before a plugin's code runs."""
+
+    def __init__(self) -> None:
+        self.settings = settings()
+        self.limit = sys.getrecursionlimit()
+        self.filters = [*warnings.filters]
+
+    def put_back(self) -> list[str]:
+        """Undo changes; returns what had changed."""
+        changed: list[str] = []
+        if sys.getrecursionlimit() != self.limit:
+            sys.setrecursionlimit(self.limit)
+            changed.append("the recursion limit")
+        if (now := settings()) != self.settings:
+            for name in now.keys() | self.settings.keys():
+                _set_variable(name, self.settings.get(name))
+            changed.append(f"environment variables ({PREFIX}...)")
+        if self._drop_errors():
+            changed.append("warnings into errors")
+        return changed
+
+    def _drop_errors(self) -> bool:
+        filters = cast("list[Any]", warnings.filters)
+        # Libraries add filters for warnings of their own, which stay; none makes them errors.
+        added = [f for f in filters if f not in self.filters]
+        kept = [f for f in filters if f in self.filters]
+        moved = [f for f in kept if kept.index(f) < self.filters.index(f)]
+        harmful = any(f[0] == "error" for f in (*added, *moved))
+        if harmful:
+            filters[:] = [*(f for f in added if f[0] != "error"), *self.filters]
+            with warnings.catch_warnings():  # makes Python forget what it remembers of filters
+                pass
+        return harmful
+
+
+def _set_variable(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+class Unfinished(Exception):
+    """A module cannot be imported now, because an import that has begun must end first."""
+
+
+def import_whole(name: str) -> None:
+    """Import a module of a plugin.
+
+    Raises:
+        Unfinished: it, or what it belongs to, is being imported: by this thread, further up, or by
+            another one that waits for this one. That is nobody's fault; try again later.
+        BaseException: whatever the module raises.
+    """
+    try:
+        # A package first, while this thread has no part of it: another thread that is importing
+        # the package may need that part, and would wait for this one, as this one for it.
+        for i, letter in enumerate(name):
+            if letter == ".":
+                import_module(name[:i])
+        import_module(name)
+    except Exception as e:
+        if type(e).__name__ == "_DeadlockError" or _is_begun(name.partition(".")[0]):
+            raise Unfinished(name) from e
+        raise
+    if _initialising(sys.modules.get(name)):
+        raise Unfinished(name)
+
+
+def _is_begun(package: str) -> bool:
+    """Whether the import of any module of a package has begun and is not over."""
+    found = [m for n, m in [*sys.modules.items()] if n.partition(".")[0] == package]
+    return any(map(_initialising, found))
+
+
+def _initialising(module: Any) -> bool:
+    return getattr(getattr(module, "__spec__", None), "_initializing", False)
