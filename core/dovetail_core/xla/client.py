@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,18 @@ def make_cpu_client(
     )
     fork.started(client)
     startup.ensure_primed(client.local_devices()[0])
+    if _release not in gc.callbacks:
+        gc.callbacks.append(_release)
     return client
+
+
+def _release(phase: str, info: Any) -> None:
+    """Let go of the Python objects of what C++ has destroyed: callbacks of executables, say.
+
+    C++ often destroys where it may not touch Python, and only makes a note then. Before a
+    collection, since such objects may be part of a cycle, and after it, which may destroy more.
+    """
+    _b.collect_garbage()
 
 
 def ensure_primed() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import threading
@@ -11,8 +10,6 @@ from collections.abc import Callable, Sequence
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from typing import Any
-
-from ._bindings import collect_garbage
 
 AvalFactory = Callable[[tuple[int, ...], Any, bool], Any]
 """(shape, dtype, weak_type) -> aval, for arrays that C++ makes by itself."""
@@ -131,17 +128,7 @@ def ensure_primed(cpu_device: Any) -> None:
         finally:
             for name in stubs:
                 sys.modules.pop(name, None)
-        gc.callbacks.append(_release)
         _primed = True
-
-
-def _release(phase: str, info: Any) -> None:
-    """Let go of the Python objects of what C++ has destroyed: callbacks of executables, say.
-
-    C++ often destroys where it may not touch Python, and only makes a note then. Before a
-    collection, since such objects may be part of a cycle, and after it, which may destroy more.
-    """
-    collect_garbage()
 
 
 class _OneDeviceMesh:
