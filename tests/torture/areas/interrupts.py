@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -15,7 +17,6 @@ import numpy as np
 import dovetail
 import dovetail.numpy as jnp
 from dovetail import lax
-from dovetail_core import jaxpr_as_fun
 
 from ..state import state
 
@@ -33,7 +34,7 @@ class Work(NamedTuple):
 
 
 def attempt(rng: random.Random, begin: Callable[[str], None]) -> None:
-    work = rng.choice(WORK)
+    (work,) = rng.choices(WORK, WEIGHTS)
     begin(f"while {work.what}")
     before = state()
     s = rng.uniform(0.5, 2.0)
@@ -42,13 +43,17 @@ def attempt(rng: random.Random, begin: Callable[[str], None]) -> None:
     after = state()
     assert after == before, {k: (before[k], v) for k, v in after.items() if v != before[k]}
     _check(work, s + 1.0)
-    _check(WORK[0], s)
+    _check(rng.choice(QUICK), s)
 
 
 def _check(work: Work, s: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # such as of a damaged entry of the cache
-        np.testing.assert_allclose(work.do(s), work.wanted(s), rtol=2e-4, atol=1e-5)
+        found, wanted = work.do(s), work.wanted(s)
+    if isinstance(found, str):
+        assert found == wanted
+    else:
+        np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=1e-5)
 
 
 def _interrupted(do: Callable[[], Any], delay: float) -> bool:
@@ -96,9 +101,50 @@ def _batched(s: float) -> Any:
 _ROWS = np.stack([_X, 2 * _X, 3 * _X])
 
 
-def _trace(s: float) -> Any:
-    program = dovetail.make_jaxpr(_fresh(s))(_X)
-    return jaxpr_as_fun(program)(_X)[0]
+def _programs(transform: Callable[..., Any], x: Any) -> Work:
+    """Work whose result is a program: as text, compared with that of an undisturbed process."""
+    what = {"<lambda>": "tracing", "grad": "differentiating", "vmap": "batching"}
+
+    def do(_: float) -> str:
+        return str(dovetail.make_jaxpr(transform(_fresh(1.5)))(x))
+
+    wanted = do(1.5)
+    return Work(what.get(transform.__name__, "batching gradients"), do, 10, lambda s: wanted)
+
+
+def _vmap_of_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    return dovetail.vmap(dovetail.grad(f))
+
+
+def _start(s: float) -> Any:
+    """A process that uses everything for the first time, interrupted before it is done."""
+    code = _PROGRAM.format(s=s, delay=s / 4)  # of about 0.7 s
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=50
+    )
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+_PROGRAM = """
+import signal
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+def work():
+    import dovetail, dovetail.numpy as jnp
+    f = lambda x: dovetail.lax.scan(lambda c, a: (c * a, None), 1.0, jnp.sin(x))[0]
+    return dovetail.jit(dovetail.vmap(dovetail.grad(f)))(jnp.full((1, 2), {s}))[0, 0]
+
+try:
+    signal.setitimer(signal.ITIMER_REAL, {delay})
+    try:
+        work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+except KeyboardInterrupt:
+    pass
+print(float(work()))
+"""
 
 
 def _gradients(s: float) -> Any:
@@ -195,13 +241,19 @@ def _settings(s: float) -> Any:
     return inside()
 
 
+QUICK = [
+    _programs(lambda f: f, _X),
+    _programs(dovetail.grad, _X),
+    _programs(dovetail.vmap, _ROWS),
+    _programs(_vmap_of_grad, _ROWS),
+]
 WORK = [
-    Work("tracing", _trace, 40, _value),
-    Work("compiling and running", lambda s: dovetail.jit(_fresh(s))(_X), 60, _value),
-    Work("differentiating", lambda s: dovetail.grad(_fresh(s))(_X), 60, _slope),
-    Work("batching", lambda s: dovetail.vmap(_fresh(s))(_ROWS), 60, _batched),
-    Work("batching gradients", _gradients, 90, lambda s: _slope(s)[None]),
+    *QUICK,
     Work("lowering", _lower, 60, _slope),
+    Work("compiling and running", lambda s: dovetail.jit(_fresh(s))(_X), 60, _value),
+    Work("differentiating at once", lambda s: dovetail.grad(_fresh(s))(_X), 60, _slope),
+    Work("batching at once", lambda s: dovetail.vmap(_fresh(s))(_ROWS), 60, _batched),
+    Work("gradients are compiled", _gradients, 90, lambda s: _slope(s)[None]),
     Work("compiling a long program", _long, 500, _long_value),
     Work("running", _run, 5, _looped),
     Work("a callback runs", _call_back, 15, lambda s: _X + 200 * s),
@@ -209,4 +261,6 @@ WORK = [
     Work("custom rules are used", _checkpointed, 40, _checkpointed_value),
     Work("the cache is written", _cached, 15, lambda s: np.cos(_X) * round(s, 1)),
     Work("settings are changed", _settings, 5, lambda s: _X * s + 4),
+    Work("a process starts", _start, 0, lambda s: np.cos(s) * np.sin(s)),
 ]
+WEIGHTS = [*[20] * len(QUICK), 3, 3, 3, 3, 3, 0.5, 10, 5, 10, 3, 5, 10, 0.5]
