@@ -11,11 +11,11 @@ from __future__ import annotations
 import gc
 from threading import Lock
 
-from ..xla.fork import in_child
+from ..xla.fork import renew_in_child
 
 PATIENT = 20_000
 _lock = Lock()
-in_child(_lock._at_fork_reinit)  # pyright: ignore[reportAttributeAccessIssue]
+renew_in_child(_lock)
 _active = 0
 _before = gc.get_threshold()
 

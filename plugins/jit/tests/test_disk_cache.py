@@ -138,12 +138,12 @@ def test_what_an_entry_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_byte_of_an_entry_counts(key_of: bytes | None) -> None:
     whole = encode(KEY, AROUND, BODY, key_of)
     assert decode(whole, KEY, AROUND, key_of) == BODY
-    for at in range(0, len(whole)):
+    for at in range(len(whole)):
         changed = bytearray(whole)
         changed[at] ^= 1 << at % 8
         with pytest.raises(DamagedEntry):
             decode(bytes(changed), KEY, AROUND, key_of)
-    for end in range(0, len(whole)):
+    for end in range(len(whole)):
         with pytest.raises(DamagedEntry):
             decode(whole[:end], KEY, AROUND, key_of)
     with pytest.raises(DamagedEntry, match="its length is not the one that it states"):

@@ -109,9 +109,9 @@ REMEDY = (
 RUN = r"RuntimeError: a compiled program is run at .*" + REMEDY
 COMPILE = r"RuntimeError: a program is compiled at .*" + REMEDY
 PENDING = (
-    r"RuntimeError: an array of type f32\[64,64\]~ is used at .* in a process that was forked before its "
-    r"value was computed: .* Wait for it before the fork \(x\.block_until_ready\(\)\), or start the "
-    r"process by spawn or forkserver"
+    r"RuntimeError: an array of type f32\[64,64\]~ is used at .* in a process that was forked "
+    r"before its value was computed: .* Wait for it before the fork \(x\.block_until_ready\(\)\), "
+    r"or start the process by spawn or forkserver"
 )
 EXPECTED = {
     "a call known to C++": RUN,

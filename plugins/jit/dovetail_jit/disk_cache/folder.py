@@ -1,8 +1,8 @@
-"""The folder of a cache: entries written so that no reader sees half of one, and forgotten in time.
+"""The folder of a cache: entries are written so that no reader sees half of one, and forgotten.
 
-Processes share a folder without locks. An entry is written beside its place and renamed. A temporary
-file is locked by its writer while that lives, so that another process can tell what was left behind.
-Every writer evicts after its entry is in place: the last one to look sees all entries there are.
+Processes share a folder and never wait for each other. An entry is written beside its place and
+renamed. A temporary file is locked by its writer while that lives, so that others can tell what was
+left behind. A writer evicts when its entry is in place: the last one to look sees all there are.
 """
 
 from __future__ import annotations
