@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 
 _PARENT = """
-import contextlib, copy, gc, io, json, multiprocessing, os, pickle, signal, sys, threading, time
+import copy, gc, json, os, pickle, signal, sys, tempfile, threading, warnings
 import numpy as np
 import dovetail, dovetail.numpy as jnp, dovetail.lax as lax
 from dovetail import debug
@@ -63,6 +63,17 @@ pending = slow(square)
 tell = dovetail.jit(lambda v: (debug.callback(lambda u: None, v), v)[1])
 tell(pending)
 
+store = tempfile.TemporaryDirectory()
+dovetail.config.update("compilation_cache_dir", store.name)
+kept = lambda: dovetail.jit(lambda v: jnp.sin(v) * 5.0).lower(x).compile()
+kept()
+dovetail.config.update("compilation_cache_dir", None)
+
+def cached():
+    warnings.simplefilter("error")
+    dovetail.config.update("compilation_cache_dir", store.name)
+    return kept()
+
 def in_thread(action):
     out = []
     thread = threading.Thread(target=lambda: out.append(attempt(action)))
@@ -81,6 +92,7 @@ actions = {
     "asarray": lambda: jnp.asarray(np.ones(3)),
     "compile": lambda: double.lower(x).compile({"xla_backend_optimization_level": 1}),
     "a callback": lambda: tell(x),
+    "a program in the cache on disk": cached,
     "copy": lambda: copy.deepcopy(x),
     "grad": lambda: dovetail.grad(lambda v: (v * v).sum())(x),
     "another thread": lambda: in_thread(lambda: double(x)),
@@ -124,6 +136,7 @@ EXPECTED = {
     "asarray": r"RuntimeError: a (value is put on a device|program is compiled) at .*" + REMEDY,
     "compile": COMPILE,
     "a callback": COMPILE,
+    "a program in the cache on disk": COMPILE,
     "copy": r"RuntimeError: an array is copied at .*" + REMEDY,
     "grad": r"RuntimeError: .* at .*" + REMEDY,
     "another thread": RUN,

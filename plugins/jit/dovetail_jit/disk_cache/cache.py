@@ -8,11 +8,12 @@ import os
 import time
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core.registry.hooks import has_hooks, manager
-from dovetail_core.xla import client as xla_client, execution
+from dovetail_core.xla import client as xla_client, execution, fork
 
 from .entry import LARGEST, DamagedEntry, decode, encode
 from .folder import evict, make_folders, read_entry, remove_left_behind, write_entry
@@ -38,7 +39,8 @@ def compile_with_cache(
     """The runtime's executable, and whether it came from the cache."""
     backend = backend_of(device)
     given = _all_options(module.platform, options)
-    folder = _folder() if profile == "default" else None
+    # A forked process can neither load nor compile; compiling says so.
+    folder = _folder() if profile == "default" and not fork.forked() else None
     if folder is None:
         return _compile(backend, module, device, given, profile), False
     place = _place(folder, module, device, given)
@@ -81,9 +83,9 @@ def _folder() -> tuple[str, bytes | None] | None:
     wanted = cache_dir.value
     if wanted is None or cache_max_size.value == 0:
         return None
-    path = os.path.abspath(os.path.expanduser(wanted))
-    secret = None
+    path, secret = wanted, None
     try:
+        path = os.path.abspath(Path(wanted).expanduser())
         make_folders(path)
         if cache_signed.value:
             secret = user_secret()
@@ -99,6 +101,9 @@ def _folder() -> tuple[str, bytes | None] | None:
         return None
     except OSError as e:
         _tell_cannot_write(path, e)
+        return None
+    except RuntimeError as e:  # the user has no home directory
+        _tell_once(f"the compilation cache in {path} is not used: {e} Give its whole path.")
         return None
     if path not in _tidied:
         _tidied.add(path)
