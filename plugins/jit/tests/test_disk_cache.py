@@ -20,12 +20,12 @@ import dovetail_lax as lax
 from dovetail_core import config
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import (
-    cache,
     cache_dir,
     cache_max_size,
     cache_min_bytes,
     cache_min_seconds,
     cache_signed,
+    compiling,
     folder as folders,
     identity,
     secret,
@@ -77,8 +77,8 @@ def hits(scale: float, monkeypatch: pytest.MonkeyPatch) -> bool:
     compiled: list[Any] = []
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = cache._compile
-        patch.setattr(cache, "_compile", lambda *a: compiled.append(0) or plain(*a))
+        plain = compiling._compile
+        patch.setattr(compiling, "_compile", lambda *a: compiled.append(0) or plain(*a))
         run(scale)
     return not compiled
 
