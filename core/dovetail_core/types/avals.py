@@ -16,7 +16,7 @@ from ..base.errors import masked_array
 from ..base.source import called, current_source, describe, short_repr
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
-from ..xla.fork import in_child
+from ..xla.fork import renew_in_child
 
 DType = np.dtype[Any]
 
@@ -88,7 +88,7 @@ float0: DType = np.dtype([("float0", np.void, 0)])
 
 _interned: WeakValueDictionary[tuple[Any, ...], ShapedArray] = WeakValueDictionary()
 _interning = RLock()  # a finaliser may make types while its thread is making one
-in_child(_interning._at_fork_reinit)  # pyright: ignore[reportAttributeAccessIssue]
+renew_in_child(_interning)
 
 
 def _dimension(d: Any) -> int:

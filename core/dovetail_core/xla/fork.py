@@ -58,6 +58,11 @@ def in_child(f: Callable[[], None]) -> None:
     _in_child.append(f)
 
 
+def renew_in_child(lock: Any) -> None:
+    """Makes a lock free in such processes, since no thread that holds it is there to free it."""
+    in_child(lock._at_fork_reinit)
+
+
 def watch() -> None:
     """To be called before the runtime starts: children that are forked later raise, not hang.
 

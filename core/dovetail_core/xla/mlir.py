@@ -13,9 +13,11 @@ import numpy as np
 
 from . import _bindings as _b
 from ._lazy import load
+from .fork import renew_in_child
 
 _thread = threading.local()
 _lock = threading.Lock()
+renew_in_child(_lock)
 _dialects: Any = None
 
 # Bytecode names its producer; parsed as plain bytecode, an artifact would stay in the VHLO dialect.

@@ -20,12 +20,12 @@ import dovetail_lax as lax
 from dovetail_core import config
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import (
-    cache,
     cache_dir,
     cache_max_size,
     cache_min_bytes,
     cache_min_seconds,
     cache_signed,
+    compiling,
     folder as folders,
     identity,
     secret,
@@ -77,8 +77,8 @@ def hits(scale: float, monkeypatch: pytest.MonkeyPatch) -> bool:
     compiled: list[Any] = []
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = cache._compile
-        patch.setattr(cache, "_compile", lambda *a: compiled.append(0) or plain(*a))
+        plain = compiling._compile
+        patch.setattr(compiling, "_compile", lambda *a: compiled.append(0) or plain(*a))
         run(scale)
     return not compiled
 
@@ -323,6 +323,15 @@ def test_folders_that_cannot_be_written_to(tmp_path: Path) -> None:
     assert len(w) == 1
 
 
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(self: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    with cache_dir("~/cache"), pytest.warns(RuntimeWarning, match="home.*Give its whole path"):
+        run(2.0)
+
+
 # What is written.
 
 
@@ -425,6 +434,25 @@ def test_the_least_recently_used_go(place: Path, monkeypatch: pytest.MonkeyPatch
     assert set(entries(place)) == {kept, new}
     with pytest.raises(ValueError, match="number of bytes, or -1 for no limit, got -2"):
         config.update("compilation_cache_max_size", -2)
+
+
+def test_eviction_passes_over_what_it_cannot_delete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(4):
+        (tmp_path / f"{n:064x}.bin").write_bytes(b"x" * 10)
+        os.utime(tmp_path / f"{n:064x}.bin", (n, n))
+    (tmp_path / f"{9:064x}.bin").mkdir()
+    plain = os.unlink
+
+    def unlink(path: str) -> None:
+        if path.endswith("0.bin"):
+            raise PermissionError(errno.EPERM, "another user's")
+        plain(path)
+
+    monkeypatch.setattr(os, "unlink", unlink)
+    folders.evict(str(tmp_path), 20)
+    assert sorted(p.name[-5] for p in tmp_path.iterdir()) == ["0", "3", "9"]
 
 
 # Signed entries.

@@ -16,7 +16,7 @@ import pytest
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 
 _PARENT = """
-import contextlib, copy, gc, io, json, multiprocessing, os, pickle, signal, sys, threading, time
+import copy, gc, json, os, pickle, signal, sys, tempfile, threading, warnings
 import numpy as np
 import dovetail, dovetail.numpy as jnp, dovetail.lax as lax
 from dovetail import debug
@@ -63,6 +63,17 @@ pending = slow(square)
 tell = dovetail.jit(lambda v: (debug.callback(lambda u: None, v), v)[1])
 tell(pending)
 
+store = tempfile.TemporaryDirectory()
+dovetail.config.update("compilation_cache_dir", store.name)
+kept = lambda: dovetail.jit(lambda v: jnp.sin(v) * 5.0).lower(x).compile()
+kept()
+dovetail.config.update("compilation_cache_dir", None)
+
+def cached():
+    warnings.simplefilter("error")
+    dovetail.config.update("compilation_cache_dir", store.name)
+    return kept()
+
 def in_thread(action):
     out = []
     thread = threading.Thread(target=lambda: out.append(attempt(action)))
@@ -81,6 +92,7 @@ actions = {
     "asarray": lambda: jnp.asarray(np.ones(3)),
     "compile": lambda: double.lower(x).compile({"xla_backend_optimization_level": 1}),
     "a callback": lambda: tell(x),
+    "a program in the cache on disk": cached,
     "copy": lambda: copy.deepcopy(x),
     "grad": lambda: dovetail.grad(lambda v: (v * v).sum())(x),
     "another thread": lambda: in_thread(lambda: double(x)),
@@ -90,6 +102,8 @@ actions = {
     "printing a pending array": lambda: repr(pending),
     "reading": lambda: np.asarray(x).tolist(),
     "waiting": lambda: x.block_until_ready().is_ready(),
+    "waiting for several": lambda: len(dovetail.block_until_ready([x, x])),
+    "waiting for several, some pending": lambda: dovetail.block_until_ready([x, pending]),
     "shape": lambda: (x.shape, x.dtype.name),
     "make_jaxpr": lambda: dovetail.make_jaxpr(lambda v: jnp.sin(v))(x).eqns[0].primitive.name,
     "eval_shape": lambda: dovetail.eval_shape(double, x).shape,
@@ -109,9 +123,9 @@ REMEDY = (
 RUN = r"RuntimeError: a compiled program is run at .*" + REMEDY
 COMPILE = r"RuntimeError: a program is compiled at .*" + REMEDY
 PENDING = (
-    r"RuntimeError: an array of type f32\[64,64\]~ is used at .* in a process that was forked before its "
-    r"value was computed: .* Wait for it before the fork \(x\.block_until_ready\(\)\), or start the "
-    r"process by spawn or forkserver"
+    r"RuntimeError: an array of type f32\[64,64\]~ is used at .* in a process that was forked "
+    r"before its value was computed: .* Wait for it before the fork \(x\.block_until_ready\(\)\), "
+    r"or start the process by spawn or forkserver"
 )
 EXPECTED = {
     "a call known to C++": RUN,
@@ -124,6 +138,7 @@ EXPECTED = {
     "asarray": r"RuntimeError: a (value is put on a device|program is compiled) at .*" + REMEDY,
     "compile": COMPILE,
     "a callback": COMPILE,
+    "a program in the cache on disk": COMPILE,
     "copy": r"RuntimeError: an array is copied at .*" + REMEDY,
     "grad": r"RuntimeError: .* at .*" + REMEDY,
     "another thread": RUN,
@@ -133,6 +148,8 @@ EXPECTED = {
     "printing a pending array": r"Array\(<not computed before the fork>, shape=\(64, 64\)",
     "reading": r"\[0\.0, 1\.0, 2\.0, 3\.0\]$",
     "waiting": "True$",
+    "waiting for several": "2$",
+    "waiting for several, some pending": PENDING,
     "shape": r"\(\(4,\), 'float32'\)$",
     "make_jaxpr": "sin$",
     "eval_shape": r"\(4,\)$",

@@ -1,11 +1,12 @@
 """The on-disk compilation cache: compiled programs, found again by later processes.
 
-What is loaded from it is run as code, so nothing is taken on trust: ``trust`` says whose folders and
-files may be used, ``entry`` checks every byte of an entry, ``identity`` says of what program, versions
-and processor it is, ``folder`` reads, writes and forgets, and ``cache`` puts them together.
+What is loaded from it is run as code, so nothing is taken on trust: ``trust`` says whose folders
+and files may be used, ``entry`` checks every byte of an entry, ``identity`` says of what program,
+versions and processor it is, ``secret`` is what entries are signed with, ``folder`` reads, writes
+and forgets, ``cache`` puts them together, and ``compiling`` asks it.
 """
 
-from .cache import compile_with_cache as compile_with_cache
+from .compiling import compile_with_cache as compile_with_cache
 from .options import (
     cache_dir as cache_dir,
     cache_max_size as cache_max_size,

@@ -1,4 +1,4 @@
-"""Compiling with the cache: what is asked, read, written, and told to the user."""
+"""The cache: what is asked of it, read, written, and told to the user."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import hmac
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from dovetail_backends import LoweredModule, backend_of
-from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.xla import client as xla_client, execution
 
 from .entry import LARGEST, DamagedEntry, decode, encode
@@ -32,44 +32,23 @@ class _Place(NamedTuple):
     secret: bytes | None
 
 
-def compile_with_cache(
-    module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
+def find_or_make(
+    module: LoweredModule, device: Any, options: Mapping[str, Any], make: Callable[[], Any]
 ) -> tuple[Any, bool]:
-    """The runtime's executable, and whether it came from the cache."""
-    backend = backend_of(device)
-    given = _all_options(module.platform, options)
-    folder = _folder() if profile == "default" else None
+    """An executable from the cache, or made and written to it; and whether it was found."""
+    folder = _folder()
     if folder is None:
-        return _compile(backend, module, device, given, profile), False
-    place = _place(folder, module, device, given)
-    loaded = _read(place, backend, device, module.host_callbacks)
+        return make(), False
+    place = _place(folder, module, device, options)
+    client = backend_of(device).client
+    loaded = _read(place, client, device, module.host_callbacks)
     if loaded is not None:
         return loaded, True
     start = time.perf_counter()
-    loaded = _compile(backend, module, device, given, profile)
+    loaded = make()
     if time.perf_counter() - start >= cache_min_seconds.value:
-        _write(place, execution.serialize(backend.client, loaded))
+        _write(place, execution.serialize(client, loaded))
     return loaded, False
-
-
-def _all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
-    if has_hooks("dovetail_compile_options"):
-        for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
-            merged.update(found)
-    return {**merged, **(options or {})}
-
-
-def _compile(
-    backend: Any, module: LoweredModule, device: Any, options: dict[str, Any], profile: str
-) -> Any:
-    if profile == "default" and has_hooks("dovetail_compile"):
-        found = manager().hook.dovetail_compile(
-            module=module.text, platform=module.platform, options=options
-        )
-        if found is not None:
-            return found
-    return backend.compile(module, device, options, profile)
 
 
 _tidied: set[str] = set()
@@ -78,12 +57,12 @@ _told: set[str] = set()
 
 def _folder() -> tuple[str, bytes | None] | None:
     """The folder of the cache, made if need be, and the secret; None: no cache is to be used."""
-    wanted = cache_dir.value
-    if wanted is None or cache_max_size.value == 0:
-        return None
-    path = os.path.abspath(os.path.expanduser(wanted))
+    path: str = cache_dir.value
     secret = None
+    if cache_max_size.value == 0:
+        return None
     try:
+        path = os.path.abspath(Path(path).expanduser())
         make_folders(path)
         if cache_signed.value:
             secret = user_secret()
@@ -99,6 +78,9 @@ def _folder() -> tuple[str, bytes | None] | None:
         return None
     except OSError as e:
         _tell_cannot_write(path, e)
+        return None
+    except RuntimeError as e:  # the user has no home directory
+        _tell_once(f"the compilation cache in {path} is not used: {e} Give its whole path.")
         return None
     if path not in _tidied:
         _tidied.add(path)
@@ -120,7 +102,7 @@ def _sha256(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
-def _read(place: _Place, backend: Any, device: Any, callbacks: tuple[Any, ...]) -> Any:
+def _read(place: _Place, client: Any, device: Any, callbacks: tuple[Any, ...]) -> Any:
     path = os.path.join(place.folder, place.name)
     try:
         blob = read_entry(place.folder, place.name, place.secret is not None)
@@ -128,7 +110,7 @@ def _read(place: _Place, backend: Any, device: Any, callbacks: tuple[Any, ...]) 
         if body is None:
             return None
         devices = xla_client.device_list([device])
-        return execution.deserialize(backend.client, body, devices, host_callbacks=callbacks)
+        return execution.deserialize(client, body, devices, host_callbacks=callbacks)
     except FileNotFoundError:
         return None
     except Exception as e:

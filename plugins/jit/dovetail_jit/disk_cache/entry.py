@@ -59,14 +59,14 @@ def decode(blob: bytes, key: bytes, environment: bytes, secret: bytes | None) ->
         raise DamagedEntry("it is of another program")
     if rest[:n_environment] != environment:
         return None
-    return _unpacked(bytes(rest[n_environment:end]), n_body)
+    return _unpacked(rest[n_environment:end], n_body)
 
 
 def _signature(digest: bytes, secret: bytes) -> bytes:
     return hmac.digest(secret, digest, "sha256")
 
 
-def _unpacked(packed: bytes, size: int) -> bytes:
+def _unpacked(packed: memoryview, size: int) -> bytes:
     """Exactly ``size`` bytes: what would unpack to more is not unpacked."""
     if not 0 < size < LARGEST:
         raise DamagedEntry(f"it states a body of {size} bytes")

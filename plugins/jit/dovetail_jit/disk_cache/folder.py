@@ -1,8 +1,8 @@
-"""The folder of a cache: entries written so that no reader sees half of one, and forgotten in time.
+"""The folder of a cache: entries are written so that no reader sees half of one, and forgotten.
 
-Processes share a folder without locks. An entry is written beside its place and renamed. A temporary
-file is locked by its writer while that lives, so that another process can tell what was left behind.
-Every writer evicts after its entry is in place: the last one to look sees all entries there are.
+Processes share a folder and never wait for each other. An entry is written beside its place and
+renamed. A temporary file is locked by its writer while that lives, so that others can tell what was
+left behind. A writer evicts when its entry is in place: the last one to look sees all there are.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ def read_entry(folder: str, name: str, shared: bool) -> bytes:
     """What is in an entry, which counts as used now (see :func:`dovetail_jit.disk_cache.trust`)."""
     blob, file = read_file(os.path.join(folder, name), LARGEST, shared=shared)
     try:
-        with suppress(OSError):  # a folder may be there to be read only
-            os.utime(file)
+        if os.utime in os.supports_fd:
+            with suppress(OSError):  # a folder may be there to be read only
+                os.utime(file)
     finally:
         os.close(file)
     return blob
@@ -123,7 +124,7 @@ def evict(folder: str, limit: int, kept: str = "") -> None:
     entries: list[tuple[bool, int, str, int]] = []
     with os.scandir(folder) as found:
         for each in found:
-            if _ENTRY.fullmatch(each.name):
+            if _ENTRY.fullmatch(each.name) and each.is_file(follow_symlinks=False):
                 with suppress(OSError):
                     facts = each.stat(follow_symlinks=False)
                     entry = each.name == kept, facts.st_mtime_ns, each.name, facts.st_size
@@ -132,6 +133,10 @@ def evict(folder: str, limit: int, kept: str = "") -> None:
     for _, _, name, size in sorted(entries):
         if total <= limit:
             return
-        with suppress(FileNotFoundError):
+        try:
             os.unlink(os.path.join(folder, name))
+        except FileNotFoundError:  # another process did it
+            pass
+        except OSError:  # another user's, in a shared folder
+            continue
         total -= size

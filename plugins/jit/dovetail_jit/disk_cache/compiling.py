@@ -1,0 +1,47 @@
+"""Compiling with or without the cache, whose parts are imported where a directory is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dovetail_backends import LoweredModule, backend_of
+from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.xla import fork
+
+from .options import cache_dir
+
+
+def compile_with_cache(
+    module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
+) -> tuple[Any, bool]:
+    """The runtime's executable, and whether it came from the cache."""
+    given = _all_options(module.platform, options)
+
+    def make() -> Any:
+        return _compile(module, device, given, profile)
+
+    # A forked process can neither load nor compile; compiling says so.
+    if cache_dir.value is None or profile != "default" or fork.forked():
+        return make(), False
+    from .cache import find_or_make
+
+    return find_or_make(module, device, given, make)
+
+
+def _all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    if has_hooks("dovetail_compile_options"):
+        for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
+            merged.update(found)
+    return {**merged, **(options or {})}
+
+
+def _compile(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
+    if profile == "default" and has_hooks("dovetail_compile"):
+        found = manager().hook.dovetail_compile(
+            module=module.text, platform=module.platform, options=options
+        )
+        if found is not None:
+            return found
+    return backend_of(device).compile(module, device, options, profile)
