@@ -66,9 +66,7 @@ def constructs(lib: Any) -> dict[str, Callable[[Function], Function]]:
             )[1]
         ),
         "fori": lambda f: lambda x: lax.fori_loop(0, 1, lambda i, c: f(c) * 0.5, x),
-        "scan": lambda f: (
-            lambda x: lax.scan(lambda c, _: (f(c) * 0.5, None), x, None, length=1)[0]
-        ),
+        "scan": lambda f: lambda x: lax.scan(lambda c, _: (f(c) * 0.5, None), x, None, length=1)[0],
         "jit": lambda f: lib.jit(lambda x: f(x) * 0.5),
         "checkpoint": lambda f: lib.checkpoint(lambda x: f(x) * 0.5),
         "custom_jvp": custom_jvp,

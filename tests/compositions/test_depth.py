@@ -71,9 +71,7 @@ def size_of(kind: str, f: Function) -> int:
     return size(KINDS[kind](f))
 
 
-@pytest.mark.parametrize(
-    ("construct", "kind"), CASES, ids=[f"{c.__name__}-{k}" for c, k in CASES]
-)
+@pytest.mark.parametrize(("construct", "kind"), CASES, ids=[f"{c.__name__}-{k}" for c, k in CASES])
 def test_the_work_grows_as_the_program_does(construct: Any, kind: str, tall: None) -> None:
     run = KINDS[kind]
     run(nested(construct, 3))  # what happens once in a process
@@ -220,9 +218,11 @@ def test_loops_in_the_condition_of_a_mapped_loop_are_lifted_once() -> None:
         f: Function = dnp.sin
         for _ in range(depth):
             f = (
-                lambda inner: lambda x: lax.while_loop(
-                    lambda c: c[0] < inner(c[1]), lambda c: (c[0] + 1.0, c[1]), (x, x)
-                )[0]
+                lambda inner: (
+                    lambda x: lax.while_loop(
+                        lambda c: c[0] < inner(c[1]), lambda c: (c[0] + 1.0, c[1]), (x, x)
+                    )[0]
+                )
             )(f)
         return f
 
@@ -244,9 +244,7 @@ def test_equal_nests_are_equal_and_others_are_not() -> None:
     a, b = program(100, dnp.sin), program(100, dnp.sin)
     assert a == b and hash(a) == hash(b)
     assert a != program(100, dnp.cos) and a != program(99, dnp.sin)
-    small, large = (
-        calls(lambda n=n: program(n, dnp.sin) == program(n, dnp.sin)) for n in (10, 40)
-    )
+    small, large = (calls(lambda n=n: program(n, dnp.sin) == program(n, dnp.sin)) for n in (10, 40))
     assert large < 5 * small
 
 
@@ -263,7 +261,9 @@ def test_equality_looks_at_what_is_shared_once() -> None:
 # What the stack does not hold
 
 
-@pytest.mark.parametrize("construct", [nest for nest in CONSTRUCTS if "custom" not in nest.__name__])
+@pytest.mark.parametrize(
+    "construct", [nest for nest in CONSTRUCTS if "custom" not in nest.__name__]
+)
 def test_the_error_of_a_nest_that_is_too_deep_says_what_to_do(construct: Any) -> None:
     with pytest.raises(RecursionError) as e:
         nested(construct, 400)(X)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
+from ..base.source import here
 from ..xla._bindings import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 from .registry import children_with_keys, named_tuple_fields
 
@@ -34,6 +36,23 @@ def prefix_differences(prefix: Any, full: Any) -> list[str]:
     lines: list[str] = []
     _compare(prefix, full, (), lines, prefix=True)
     return lines
+
+
+def refuse_depth(error: BaseException) -> None:
+    """Raise the error that says so if ``error`` is about a tree that is nested too deeply.
+
+    jaxlib walks trees by recursion, as deep as Python's stack, and leaves two errors: one that
+    caused the other.
+    """
+    cause = error.__cause__ or error
+    if isinstance(cause, RecursionError) and "PyTree" in str(cause):
+        limit = sys.getrecursionlimit()
+        raise RecursionError(
+            f"a pytree is nested more deeply{here()} than Python's stack, limited to {limit} "
+            "frames, lets it be walked, or it contains itself. Keep its leaves in a list or dict "
+            "that is not nested, or raise the limit: sys.setrecursionlimit(...), a little more "
+            "than the tree is deep."
+        ) from None
 
 
 def flatten_all_up_to(function: str, treedef: PyTreeDef, trees: tuple[Any, ...]) -> list[list[Any]]:

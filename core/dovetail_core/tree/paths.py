@@ -12,7 +12,7 @@ from ..xla._bindings import (
     PyTreeDef,
     SequenceKey as SequenceKey,
 )
-from .errors import flatten_all_up_to
+from .errors import flatten_all_up_to, refuse_depth
 from .registry import registry
 
 KeyEntry: TypeAlias = Hashable
@@ -36,14 +36,18 @@ def tree_flatten_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """([(path, leaf), ...], structure); `is_leaf` gets the path first if `is_leaf_takes_path`."""
-    return registry.flatten_with_path(tree, _predicate(is_leaf, is_leaf_takes_path))
+    try:
+        return registry.flatten_with_path(tree, _predicate(is_leaf, is_leaf_takes_path))
+    except (RecursionError, SystemError) as e:
+        refuse_depth(e)
+        raise
 
 
 def tree_leaves_with_path(
     tree: Any, is_leaf: Callable[..., bool] | None = None, is_leaf_takes_path: bool = False
 ) -> list[tuple[KeyPath, Any]]:
     """[(path, leaf), ...] of a tree."""
-    return registry.flatten_with_path(tree, _predicate(is_leaf, is_leaf_takes_path))[0]
+    return tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)[0]
 
 
 def tree_map_with_path(

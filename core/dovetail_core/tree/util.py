@@ -15,6 +15,7 @@ from .errors import (
     flatten_all_up_to,
     flatten_up_to,
     prefix_differences as prefix_differences,
+    refuse_depth,
     tree_differences as tree_differences,
 )
 from .paths import (
@@ -48,7 +49,11 @@ _flatten = registry.flatten
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """(leaves, structure) of a tree; a node for which `is_leaf(node)` is true counts as a leaf."""
-    return _flatten(tree, is_leaf)
+    try:
+        return _flatten(tree, is_leaf)
+    except (RecursionError, SystemError) as e:
+        refuse_depth(e)
+        raise
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
@@ -58,12 +63,12 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in its fixed order (dict entries by sorted key)."""
-    return _flatten(tree, is_leaf)[0]
+    return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: hashable, comparable, picklable."""
-    return _flatten(tree, is_leaf)[1]
+    return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
@@ -72,7 +77,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     Each tree in `rest` must have the structure of `tree` down to its leaves, where it may go on.
     Raises ValueError, naming the path and both sides, if one does not.
     """
-    leaves, treedef = _flatten(tree, is_leaf)
+    leaves, treedef = tree_flatten(tree, is_leaf)
     if not rest:
         return treedef.unflatten([f(leaf) for leaf in leaves])
     others = flatten_all_up_to("tree_map", treedef, rest)
@@ -86,7 +91,7 @@ def tree_reduce(
     is_leaf: IsLeaf = None,
 ) -> Any:
     """`functools.reduce` over the leaves; TypeError for no leaves and no initializer."""
-    leaves = _flatten(tree, is_leaf)[0]
+    leaves = tree_flatten(tree, is_leaf)[0]
     if initializer is not _MISSING:
         return functools.reduce(function, leaves, initializer)
     if not leaves:
@@ -105,7 +110,7 @@ def tree_reduce_associative(
 
     `operation` must be associative. TypeError for a tree without leaves and no `identity`.
     """
-    leaves = _flatten(tree, is_leaf)[0]
+    leaves = tree_flatten(tree, is_leaf)[0]
     if leaves:
         return _reduce_halves(operation, leaves)
     if identity is _MISSING:
@@ -124,7 +129,7 @@ def _reduce_halves(operation: Callable[[Any, Any], Any], leaves: list[Any]) -> A
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Whether every leaf is true; True for a tree without leaves."""
-    return all(_flatten(tree, is_leaf)[0])
+    return all(tree_flatten(tree, is_leaf)[0])
 
 
 def tree_transpose(
@@ -137,7 +142,7 @@ def tree_transpose(
     """
     if inner_treedef is None:
         inner_treedef = _first_inner(outer_treedef, pytree_to_transpose)
-    leaves, treedef = _flatten(pytree_to_transpose, None)
+    leaves, treedef = tree_flatten(pytree_to_transpose, None)
     expected = outer_treedef.compose(inner_treedef)
     if treedef != expected:
         lines = "\n  ".join(tree_differences(expected, treedef))
@@ -162,12 +167,12 @@ def broadcast_prefix(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -
 
     Raises ValueError, naming the path and both sides, if the first is not a prefix of the second.
     """
-    leaves, treedef = _flatten(prefix_tree, is_leaf)
+    leaves, treedef = tree_flatten(prefix_tree, is_leaf)
     subtrees = flatten_up_to("tree_broadcast", treedef, full_tree, 2)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
-        for _ in range(_flatten(subtree, None)[1].num_leaves)
+        for _ in range(tree_flatten(subtree, None)[1].num_leaves)
     ]
 
 
@@ -177,7 +182,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     `is_leaf` is asked about `prefix_tree`. Raises ValueError as `broadcast_prefix` does.
     """
     leaves = broadcast_prefix(prefix_tree, full_tree, is_leaf)
-    return _flatten(full_tree, None)[1].unflatten(leaves)
+    return tree_flatten(full_tree, None)[1].unflatten(leaves)
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:

@@ -209,9 +209,7 @@ def with_strong_inputs(s: Staged, wanted: Sequence[Any]) -> Staged:
             params = {"new_dtype": weak.dtype, "weak_type": weak.weak_type}
             invars[i] = Var(want)
             found = convert_element_type_p.infer((want,), params)
-            eqns.append(
-                Eqn(convert_element_type_p, [invars[i]], [v], params, found.effects, None)
-            )
+            eqns.append(Eqn(convert_element_type_p, [invars[i]], [v], params, found.effects, None))
     if not eqns:
         return s
     return s._replace(jaxpr=s.jaxpr.replace(invars=invars, eqns=[*eqns, *s.jaxpr.eqns]))
