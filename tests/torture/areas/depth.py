@@ -1,4 +1,4 @@
-"""Deep nests of mixed constructs, deep pytrees and long chains: right, or the error that says why."""
+"""Deep nests of mixed constructs, deep pytrees, long chains: right, or a clear error."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def number(x: Any) -> float:
 
 
 def sin(x: Any) -> Any:
-    return Dual(sin(x.primal), times(cos(x.primal), x.tangent)) if isinstance(x, Dual) else math.sin(x)  # fmt: skip
+    if isinstance(x, Dual):
+        return Dual(sin(x.primal), times(cos(x.primal), x.tangent))
+    return math.sin(x)
 
 
 def cos(x: Any) -> Any:
@@ -284,7 +286,8 @@ def _chain(rng: random.Random, begin: Callable[[str], None]) -> None:
             y = math.sin(y) * a
         np.testing.assert_allclose(f(x), y, rtol=1e-2, atol=1e-6)
     elif kind == "vmap":
-        assert dovetail.make_jaxpr(dovetail.vmap(f))(np.ones(3, np.float32)).out_avals[0].shape == (3,)  # fmt: skip
+        program = dovetail.make_jaxpr(dovetail.vmap(f))(np.ones(3, np.float32))
+        assert program.out_avals[0].shape == (3,)
     elif kind == "lower":
         text = dovetail.jit(f).lower(x).as_text()
         assert text.count("sine") == n

@@ -75,7 +75,7 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
     avals = operand_types(leaves, in_tree, f"{what}: operands")
     staged: list[Staged] = []
     for f in functions:  # a comprehension would be one more frame for each level of a nest
-        staged.append(stage_function(f, in_tree, avals))  # noqa: PERF401
+        staged.append(stage_function(f, in_tree, avals))
     staged = _agree(what, functions, staged)
     programs, consts = close_together(staged)
     if any(a.is_mutable for a in avals):
