@@ -121,4 +121,5 @@ def _closure(f: Any) -> list[Any]:
 
 def _lasts(x: Any) -> bool:
     """Whether what a function closed over when it was traced can be closed over now."""
-    return not (x._trace.ended if isinstance(x, Tracer) else typeof(x).has_mutable_type)
+    value: Any = x
+    return not (value._trace.ended if isinstance(x, Tracer) else typeof(x).has_mutable_type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,13 @@ def explain_flattening(error: Exception, is_leaf: Any) -> None:
 
     Raises:
         TypeError: ``is_leaf`` cannot be called.
-        ValueError: the tree contains itself, or a dict whose keys have no order.
+        ValueError: the tree has a dict whose keys have no order.
+        RecursionError: the tree is too deep, or contains itself.
     """
-    if isinstance(error, (RecursionError, SystemError)):
-        raise _too_deep() from error
+    # jaxlib walks trees by recursion, and leaves two errors: one that caused the other.
+    cause = error.__cause__ or error
+    if isinstance(cause, RecursionError) and "PyTree" in str(cause):
+        raise _too_deep() from None
     if is_leaf is not None and not callable(is_leaf):
         raise not_callable("is_leaf", is_leaf) from None
     if str(error).startswith(("Comparator raised", "is_leaf predicate")):
@@ -47,7 +51,7 @@ def check_depth(tree: Any, is_leaf: Any) -> None:
     every later call in the process would raise a RecursionError.
 
     Raises:
-        ValueError: containers are more than 500 levels deep.
+        RecursionError: containers are more than 500 levels deep.
     """
     if tree.__class__ in _BUILT_IN and _is_deep(tree, lambda node: False):
         if callable(is_leaf) and not _is_deep(tree, is_leaf):
@@ -72,10 +76,13 @@ def _is_deep(tree: Any, is_leaf: Any) -> bool:
     return True
 
 
-def _too_deep() -> ValueError:
-    return ValueError(
-        f"a tree contains itself, or is nested too deeply to be taken apart{called()}. Take out "
-        "the reference to the tree, or pass is_leaf."
+def _too_deep() -> RecursionError:
+    limit = sys.getrecursionlimit()
+    return RecursionError(
+        f"a pytree is nested more deeply{called()} than Python's stack, limited to {limit} frames, "
+        "lets it be walked, or it contains itself. Keep its leaves in a list or dict that is not "
+        "nested, or raise the limit: sys.setrecursionlimit(...), a little more than the tree is "
+        "deep."
     )
 
 

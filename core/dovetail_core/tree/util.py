@@ -50,17 +50,6 @@ IsLeaf = Callable[[Any], bool] | None
 _MISSING: Any = object()
 
 
-def _flatten(tree: Any, is_leaf: IsLeaf) -> tuple[list[Any], PyTreeDef]:
-    """`registry.flatten`, with errors that say what is wrong."""
-    if is_leaf is not None:
-        check_depth(tree, is_leaf)
-    try:
-        return _take_apart(tree, is_leaf)
-    except (TypeError, ValueError, RecursionError, SystemError) as error:
-        explain_flattening(error, is_leaf)
-        raise
-
-
 _take_apart = registry.flatten
 
 
@@ -86,12 +75,12 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in its fixed order (dict entries by sorted key)."""
-    return _flatten(tree, is_leaf)[0]
+    return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: hashable, comparable, picklable."""
-    return _flatten(tree, is_leaf)[1]
+    return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
@@ -116,7 +105,7 @@ def tree_reduce(
     is_leaf: IsLeaf = None,
 ) -> Any:
     """`functools.reduce` over the leaves; TypeError for no leaves and no initializer."""
-    leaves = _flatten(tree, is_leaf)[0]
+    leaves = tree_flatten(tree, is_leaf)[0]
     if not callable(function):
         raise not_callable("function", function)
     if initializer is not _MISSING:
@@ -137,7 +126,7 @@ def tree_reduce_associative(
 
     `operation` must be associative. TypeError for a tree without leaves and no `identity`.
     """
-    leaves = _flatten(tree, is_leaf)[0]
+    leaves = tree_flatten(tree, is_leaf)[0]
     if not callable(operation):
         raise not_callable("operation", operation)
     if leaves:
@@ -160,7 +149,7 @@ def _reduce_halves(operation: Callable[[Any, Any], Any], leaves: list[Any]) -> A
 
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Whether every leaf is true; True for a tree without leaves."""
-    return all(_flatten(tree, is_leaf)[0])
+    return all(tree_flatten(tree, is_leaf)[0])
 
 
 def tree_transpose(
@@ -175,7 +164,7 @@ def tree_transpose(
     if inner_treedef is None:
         inner_treedef = _first_inner(outer_treedef, pytree_to_transpose)
     check_treedef("inner_treedef", inner_treedef)
-    leaves, treedef = _flatten(pytree_to_transpose, None)
+    leaves, treedef = tree_flatten(pytree_to_transpose, None)
     expected = outer_treedef.compose(inner_treedef)
     if treedef != expected:
         lines = "\n  ".join(tree_differences(expected, treedef))
@@ -200,12 +189,12 @@ def broadcast_prefix(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -
 
     Raises ValueError, naming the path and both sides, if the first is not a prefix of the second.
     """
-    leaves, treedef = _flatten(prefix_tree, is_leaf)
+    leaves, treedef = tree_flatten(prefix_tree, is_leaf)
     subtrees = flatten_up_to("tree_broadcast", treedef, full_tree, 2)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
-        for _ in range(_flatten(subtree, None)[1].num_leaves)
+        for _ in range(tree_flatten(subtree, None)[1].num_leaves)
     ]
 
 
@@ -215,7 +204,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     `is_leaf` is asked about `prefix_tree`. Raises ValueError as `broadcast_prefix` does.
     """
     leaves = broadcast_prefix(prefix_tree, full_tree, is_leaf)
-    return _flatten(full_tree, None)[1].unflatten(leaves)
+    return tree_flatten(full_tree, None)[1].unflatten(leaves)
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:

@@ -52,6 +52,7 @@ def make_call(
     shard_arg_fallback: Callable[[Any, Any, Any], Any],
     cache: PjitFunctionCache | None = None,
     on_error: Literal["clear", "keep"] = "clear",
+    explain: Callable[[BaseException], None] | None = None,
 ) -> PjitFunction:
     """A callable that dispatches in C++ and calls `cache_miss` for calls it has not seen.
 
@@ -62,6 +63,7 @@ def make_call(
     host values on several devices and arrays on the wrong number of devices.
     An exception in `cache_miss` passes on and clears the callable's entries, so that its next call
     starts afresh; with `on_error="keep"` the entry of the failed call stays in Python for ever.
+    `explain` may raise another error in place of the one that it is given.
     Raises TypeError for a key of None or an unhashable one.
     """
     if key is None:
@@ -72,9 +74,11 @@ def make_call(
     def clearing_miss(*args: Any, **kwargs: Any) -> MissResult:
         try:
             return cache_miss(*args, **kwargs)
-        except BaseException:
+        except BaseException as e:
             # C++ would send this signature to Python for ever, even after a passing failure.
             call._clear_cache()
+            if explain is not None:
+                explain(e)
             raise
 
     miss = clearing_miss if on_error == "clear" else cache_miss

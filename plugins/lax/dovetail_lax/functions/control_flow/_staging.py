@@ -265,7 +265,7 @@ def stage_carry(
 
 
 def _raised(a: Any, b: Any) -> Any:
-    """The type of a carry that starts as ``a``, if weakly typed, and comes back of another dtype."""
+    """The type of a carry that starts as ``a``, weakly typed, and comes back of another dtype."""
     if not getattr(a, "weak_type", False):
         return a
     if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:
@@ -273,7 +273,7 @@ def _raised(a: Any, b: Any) -> Any:
             found, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
             return a.update(dtype=found, weak_type=False)
         except TypePromotionError:  # nothing is above both: the comparison of types says so
-            return a
+            pass
     return a
 
 
