@@ -13,6 +13,7 @@ from dovetail_core import (
     UnexpectedTracerError,
     consts_to_inputs,
     get_trace,
+    here,
     run_under,
     stage,
     typeof,
@@ -103,7 +104,8 @@ class custom:  # lower case: used as a decorator
     ) -> None:  # fmt: skip
         if not callable(fun):  # pyright: ignore[reportUnnecessaryComparison]
             raise TypeError(
-                f"{type(self).__name__} takes a function, got {fun!r} of type {type(fun).__name__}"
+                f"{type(self).__name__} takes a function, got {fun!r} of type "
+                f"{type(fun).__name__}{here()}"
             )
         rules = fun.rules if isinstance(fun, custom) else Rules(fun)
         self.rules: Rules = rules
@@ -151,7 +153,7 @@ class custom:  # lower case: used as a decorator
             if not callable(f):
                 raise TypeError(
                     f"the vjp rule of {self.rules.name} is two functions, fwd and bwd; got {f!r} "
-                    f"of type {type(f).__name__}"
+                    f"of type {type(f).__name__}{here()}"
                 )
         self.rules.set("vjp", (fwd, bwd, symbolic_zeros, optimize_remat))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ExtendedDType, enable_x64, is_inexact
+from dovetail_core import ExtendedDType, enable_x64, here, is_inexact
 from dovetail_lax import dtypes
 
 from .generators import implementation
@@ -56,7 +56,7 @@ def check_words(name: str, words: Any, impl: Implementation) -> None:
     if not isinstance(shape, tuple) or dtype is None:
         raise TypeError(f"{name} takes a key, got {words!r}. A raw key is {wanted}.")
     if isinstance(dtype, ExtendedDType):
-        raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}")
+        raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}{here()}")
     if dtype != UINTS[32] or not shape or shape[-1] != impl.words:
         raise TypeError(
             f"{name} takes a key, got an array of shape {shape} and dtype {dtype}. A raw key is "
@@ -85,9 +85,9 @@ def _checked_shape(name: str, shape: tuple[Any, ...]) -> Shape:
     except TypeError as e:
         if any(hasattr(d, "aval") for d in shape):
             raise
-        raise TypeError(f"{name}: a shape is a sequence of integers, got {shape}") from e
+        raise TypeError(f"{name}: a shape is a sequence of integers, got {shape}{here()}") from e
     if any(d < 0 for d in dims):
-        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
+        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}{here()}")
     return dims
 
 
@@ -100,7 +100,7 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> Any:
     found = dtypes.as_dtype(float if dtype is None else dtype)
     if not is_inexact(found) or (found.kind == "c" and not complex_too):
         kinds = "float or complex" if complex_too else "float"
-        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}")
+        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}{here()}")
     return found
 
 
@@ -120,7 +120,7 @@ def int_dtype(name: str, dtype: Any) -> Any:
     """
     found = dtypes.as_dtype(int if dtype is None else dtype)
     if found.kind not in "iu" or found not in _INTS:
-        raise TypeError(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}")
+        raise TypeError(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}{here()}")
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import EVAL, canonical_dtype, get_trace
+from dovetail_core import EVAL, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
 from .arguments import check_key, check_words, shape_of
@@ -49,11 +49,11 @@ def _implementation(name: str, impl: Any, dtype: Any) -> Implementation:
     if dtype is None:
         return implementation(impl)
     if impl is not None:
-        raise ValueError(f"{name}: give impl or dtype, not both")
+        raise ValueError(f"{name}: give impl or dtype, not both{here()}")
     if not isinstance(dtype, KeyType):
         raise ValueError(
             f"{name}: dtype must be a dtype of keys, such as dovetail.random.key_dtype(), got "
-            f"{dtype!r}"
+            f"{dtype!r}{here()}"
         )
     return dtype.impl
 
@@ -75,7 +75,9 @@ def _integer_scalar(name: str, seed: Any) -> Any:
         seed = np.int64(seed)
     dtype = getattr(seed, "dtype", None)
     if dtype is None or isinstance(dtype, KeyType) or np.dtype(dtype).kind not in "iub":
-        raise TypeError(f"{name}: a seed is an integer, got {seed!r} of type {type(seed).__name__}")
+        raise TypeError(
+            f"{name}: a seed is an integer, got {seed!r} of type {type(seed).__name__}{here()}"
+        )
     if seed.shape != ():
         raise TypeError(
             f"{name}: a seed is a scalar, got an array of shape {seed.shape}. Use dovetail.vmap to "
@@ -188,7 +190,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     """
     chosen = _implementation("wrap_key_data", impl, dtype)
     if isinstance(key_bits_array, KeyArray):
-        raise TypeError("wrap_key_data takes raw words of keys, got typed keys")
+        raise TypeError(f"wrap_key_data takes raw words of keys, got typed keys{here()}")
     check_words("wrap_key_data", key_bits_array, chosen)
     return KeyArray(chosen, take(key_bits_array, words=chosen.words))
 

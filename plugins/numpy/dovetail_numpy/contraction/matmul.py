@@ -114,7 +114,7 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
             drop_a += [] if p is None else [i - (rank - len(stack_a))]
         else:
             raise ShapeError(
-                f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast"
+                f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast{here()}"
             )
     left = [i for i in range(rank) if i in batch or i in only_a]
     right = [i for i in range(rank) if i in batch or i in only_b]

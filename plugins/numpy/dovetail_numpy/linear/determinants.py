@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_custom_rules import custom_jvp
 
 from ..contraction.matmul import matmul
@@ -202,9 +203,9 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """
     x = square("slogdet", a)
     if method not in (None, "lu", "qr"):
-        raise ValueError(f"slogdet: method must be 'lu' or 'qr', got {method!r}")
+        raise ValueError(f"slogdet: method must be 'lu' or 'qr', got {method!r}{here()}")
     if method == "qr" and x.dtype.kind == "c":
-        raise ValueError("slogdet: method 'qr' is for real matrices")
+        raise ValueError(f"slogdet: method 'qr' is for real matrices{here()}")
     return SlogdetResult(*(_slogdet_qr(x) if method == "qr" else _slogdet(x)))
 
 
@@ -216,7 +217,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     """
     x = as_array("matrix_power", a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"matrix_power takes square matrices, got shape {x.shape}")
+        raise ValueError(f"matrix_power takes square matrices, got shape {x.shape}{here()}")
     power = integer("matrix_power", "n", n)
     if power < 0:
         x, power = inv(x), -power
@@ -239,14 +240,14 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
     """
     items = [as_array("multi_dot", x, i) for i, x in enumerate(arrays)]
     if len(items) < 2:
-        raise ValueError(f"multi_dot takes at least two arrays, got {len(items)}")
+        raise ValueError(f"multi_dot takes at least two arrays, got {len(items)}{here()}")
     vectors = items[0].ndim == 1, items[-1].ndim == 1
     if vectors[0]:
         items[0] = lax.expand_dims(items[0], (0,))
     if vectors[1]:
         items[-1] = lax.expand_dims(items[-1], (1,))
     if any(x.ndim != 2 for x in items):
-        raise ValueError("multi_dot takes matrices, with vectors at the ends only")
+        raise ValueError(f"multi_dot takes matrices, with vectors at the ends only{here()}")
     sizes = [items[0].shape[0], *(x.shape[1] for x in items)]
     out = _chain(items, _splits(sizes), 0, len(items) - 1, precision)
     gone = [i for i, v in enumerate(vectors) if v]

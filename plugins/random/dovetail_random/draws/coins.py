@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..arguments import (
     Shape,
@@ -52,7 +53,9 @@ def bernoulli(
 def check_mode(name: str, mode: str, modes: tuple[str, ...] = ("low", "high")) -> None:
     """Raise unless ``mode`` is one of ``modes``."""
     if mode not in modes:
-        raise ValueError(f"{name}: mode must be {' or '.join(map(repr, modes))}, got {mode!r}")
+        raise ValueError(
+            f"{name}: mode must be {' or '.join(map(repr, modes))}, got {mode!r}{here()}"
+        )
 
 
 @fused(static=("shape", "mode"))
