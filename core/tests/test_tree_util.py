@@ -128,10 +128,10 @@ def test_associative_reduction_is_balanced():
 
 def test_reducing_nothing_needs_a_start():
     with pytest.raises(
-        TypeError, match="tree_reduce of a tree without leaves at .*: pass `initializer`"
+        TypeError, match=r"tree_reduce of a tree without leaves at .*: pass `initializer`"
     ):
         tu.tree_reduce(max, [None, ()])
-    with pytest.raises(TypeError, match="tree without leaves at .*: pass `identity`"):
+    with pytest.raises(TypeError, match=r"tree without leaves at .*: pass `identity`"):
         tu.tree_reduce_associative(max, {})
 
 

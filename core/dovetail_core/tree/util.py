@@ -48,8 +48,6 @@ from .registry import (
 default_registry = registry
 IsLeaf = Callable[[Any], bool] | None
 _MISSING: Any = object()
-
-
 _take_apart = registry.flatten
 
 

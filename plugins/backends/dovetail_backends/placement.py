@@ -101,7 +101,8 @@ def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
 def _check(device: Any, donate: Any, may_alias: Any) -> None:
     if not isinstance(device, (type(None), Device, Sharding)):
         raise ValueError(
-            f"device_put cannot put a value on {device!r} of type {type(device).__name__}{called()}: give a "
+            f"device_put cannot put a value on {device!r} of type "
+            f"{type(device).__name__}{called()}: give a "
             "device (dovetail.devices('cpu')[0]), a sharding, None for the default device, or a "
             "pytree of these that is a prefix of x."
         )

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Protocol
 
 from dovetail_core import Option, config, here, registry
+from dovetail_core.base import arguments
 from dovetail_core.xla.client import Device
 
 from .pjrt.backend import PjrtBackend
@@ -109,6 +110,7 @@ def backend(platform: str | None = None) -> Any:
     """
     allowed = platforms.value
     if platform is not None:
+        arguments.string("backend", platform)
         known = _by_name.get((platform, allowed))
         if known is None or known[0] is not registry():
             known = _by_name[platform, allowed] = registry(), _named(platform)

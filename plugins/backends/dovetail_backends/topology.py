@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core import here
+
 # The parameters named `backend` are JAX's; inside the functions they would hide this one.
 from .selection import backend as _backend
 
@@ -38,7 +40,9 @@ def local_devices(
     if index is None:
         return found.local_devices()
     if index not in process_indices(backend):
-        raise ValueError(f"no process has index {index}; there are {process_indices(backend)}")
+        raise ValueError(
+            f"no process has index {index}; there are {process_indices(backend)}{here()}"
+        )
     return [d for d in found.devices() if d.process_index == index]
 
 

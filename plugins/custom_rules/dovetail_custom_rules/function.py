@@ -13,6 +13,7 @@ from dovetail_core import (
     UnexpectedTracerError,
     consts_to_inputs,
     get_trace,
+    here,
     run_under,
     stage,
     typeof,
@@ -47,7 +48,10 @@ def call_python(rules: Rules, frame: Frame) -> Any:
             raise closed_over(
                 f"{frame.name} is differentiated with respect to a value that the function closes "
                 "over, but its custom rule only says how to differentiate with respect to its "
-                "arguments. Pass the value as an argument that the rule differentiates, or apply "
+                f
+                    "arguments{here()}. Pass the value as an argument that the rule "
+                    "differentiates, or apply "
+                
                 "stop_gradient to it."
             ) from e
 
@@ -103,7 +107,8 @@ class custom:  # lower case: used as a decorator
     ) -> None:  # fmt: skip
         if not callable(fun):  # pyright: ignore[reportUnnecessaryComparison]
             raise TypeError(
-                f"{type(self).__name__} takes a function, got {fun!r} of type {type(fun).__name__}"
+                f"{type(self).__name__} takes a function, got {fun!r} of type "
+                f"{type(fun).__name__}{here()}"
             )
         rules = fun.rules if isinstance(fun, custom) else Rules(fun)
         self.rules: Rules = rules
@@ -151,7 +156,7 @@ class custom:  # lower case: used as a decorator
             if not callable(f):
                 raise TypeError(
                     f"the vjp rule of {self.rules.name} is two functions, fwd and bwd; got {f!r} "
-                    f"of type {type(f).__name__}"
+                    f"of type {type(f).__name__}{here()}"
                 )
         self.rules.set("vjp", (fwd, bwd, symbolic_zeros, optimize_remat))
 

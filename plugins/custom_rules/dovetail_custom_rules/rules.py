@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, Primitive, generation, registry
+from dovetail_core import ClosedJaxpr, Primitive, generation, here, registry
+from dovetail_core.base import arguments
 
 from .checks import name_of
 from .dce import dce_rules, flat_dce
@@ -60,7 +61,7 @@ class Rules:
         if not callable(first):
             raise TypeError(
                 f"the {kind} rule of {self.name} must be a function, got {first!r} of type "
-                f"{type(first).__name__}"
+                f"{type(first).__name__}{here()}"
             )
         self.by_kind[kind] = rule
         self._changed()
@@ -100,7 +101,10 @@ class Rules:
             if kind not in self.by_kind:
                 raise AttributeError(
                     f"{decorator} was applied to {self.name}, but no {kind} rule is defined for "
-                    f"it. Define one with {self.name}.{method} before {self.name} is called."
+                    f
+                        "it{here()}. Define one with {self.name}.{method} before {self.name} "
+                        "is called."
+                    
                 )
 
     def mark(
@@ -112,25 +116,25 @@ class Rules:
             TypeError, ValueError: they are not integers or names, or the function has no such
                 argument.
         """
-        given: Any = (nums,) if isinstance(nums, int) else tuple(nums)
+        given: Any = (nums,) if isinstance(nums, int) else arguments.items(what, nums)
         if not all(isinstance(n, int) for n in given):
             raise TypeError(
-                f"{what} of {self.name}: argument numbers must be integers, got {nums!r}"
+                f"{what} of {self.name}: argument numbers must be integers, got {nums!r}{here()}"
             )
-        named = (names,) if isinstance(names, str) else tuple(names)
+        named = arguments.strings(what, names)
         parameters = list(self._signature.parameters) if self._signature else []
         for name in named:
             if name not in parameters:
                 raise ValueError(
                     f"{what}: {self.name} has no argument {name!r}; it has "
-                    f"{', '.join(parameters) or 'no signature that Python knows'}"
+                    f"{', '.join(parameters) or 'no signature that Python knows'}{here()}"
                 )
         count = len(parameters)
         found = {n + count if n < 0 else n for n in given} | {parameters.index(n) for n in named}
         if self._plain is not None and not found <= set(range(self._plain)):
             raise ValueError(
                 f"{what}: {self.name} has {self._plain} positional arguments, but argument "
-                f"{max(found)} was named"
+                f"{max(found)} was named{here()}"
             )
         self.inert |= found
         if strict:
@@ -160,12 +164,17 @@ class Rules:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as e:
-            raise TypeError(f"the arguments do not fit {self.name}{self._signature}: {e}") from None
+            raise TypeError(
+                f"the arguments do not fit {self.name}{self._signature}: {e}{here()}"
+            ) from None
         bound.apply_defaults()
         if bound.kwargs:
             raise TypeError(
                 f"{self.name}: the keyword-only argument {next(iter(bound.kwargs))!r} has no "
-                "position, and custom rules take their arguments by position. Make it positional."
+                f
+                    "position, and custom rules take their arguments by position{here()}. "
+                    "Make it positional."
+                
             )
         return bound.args
 

@@ -237,7 +237,10 @@ def _positions(f: Callable[..., Any], names: frozenset[str]) -> tuple[int, ...]:
 
 def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None) -> Any:
     leaves = arguments.leaves
-    avals = [typeof(x) for x in leaves]
+    try:
+        avals = [typeof(x) for x in leaves]
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"{f.__name__}: {e}") from None
     program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
     device, committed = placement(leaves, f.__name__)
     chosen = profile or _profile(program.call)

@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_backends import backend as backend_named, runs_whole
 from dovetail_core import Tracer, here, typeof
+from dovetail_core.base import arguments
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -45,7 +46,9 @@ class Settings:
         )  # fmt: skip
         overlap = set(self.static_nums) & set(self.donate_nums)
         if overlap or self.static_names & self.donate_names:
-            raise ValueError(f"jit of {self.name}: an argument cannot be static and donated")
+            raise ValueError(
+                f"jit of {self.name}: an argument cannot be static and donated{here()}"
+            )
         self.keep_unused = keep_unused
         self.inline = inline
         self.backend = backend
@@ -154,7 +157,10 @@ class Settings:
                     other = f"leaf {j - consts} of them" if j >= consts else "closed over"
                     raise ValueError(
                         f"jit of {self.name}: leaf {i - consts} of the arguments, an array of type "
-                        f"{typeof(x).str_short()}, is also {other}, and donated. Donate a copy of "
+                        f
+                            "{typeof(x).str_short()}, is also {other}, and donated{here()}. "
+                            "Donate a copy of "
+                        
                         "it (x.copy()), or do not donate it."
                     )
 
@@ -194,16 +200,20 @@ def _signature(fun: Any) -> inspect.Signature | None:
 
 
 def _ints(what: str, value: Any) -> tuple[int, ...]:
-    given: Any = () if value is None else (value,) if isinstance(value, int) else tuple(value)
+    given = () if value is None else arguments.integers(what, value)
     if not all(isinstance(n, int) for n in given):
-        raise TypeError(f"jit: {what} must be an integer or a sequence of integers, got {value!r}")
+        raise TypeError(
+            f"jit: {what} must be an integer or a sequence of integers, got {value!r}{here()}"
+        )
     return given
 
 
 def _names(what: str, value: Any) -> frozenset[str]:
-    given: Any = () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    given = () if value is None else arguments.strings(what, value)
     if not all(isinstance(n, str) for n in given):
-        raise TypeError(f"jit: {what} must be a string or a sequence of strings, got {value!r}")
+        raise TypeError(
+            f"jit: {what} must be a string or a sequence of strings, got {value!r}{here()}"
+        )
     return frozenset(given)
 
 

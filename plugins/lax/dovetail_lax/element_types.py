@@ -16,6 +16,8 @@ from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
 from .narrowing import warn_truncated
 
 DType = np.dtype[Any]
+
+
 finfo = ml_dtypes.finfo
 iinfo = ml_dtypes.iinfo
 
@@ -143,7 +145,7 @@ def _concrete() -> frozenset[type]:
 
 def itemsize_bits(dtype: Any) -> int:
     """The width of one element in bits; booleans have 8, packed types their own."""
-    found = np.dtype(dtype)
+    found = dtype_named(dtype)
     if found in SMALL_INTS:
         return iinfo(found).bits
     return finfo(found).bits if found in FP4 else found.itemsize * 8

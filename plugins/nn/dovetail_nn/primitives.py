@@ -10,7 +10,7 @@ from math import log
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Primitive, ShapedArray, enable_x64, is_inexact
+from dovetail_core import Primitive, ShapedArray, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
@@ -53,7 +53,10 @@ relu_p.def_abstract_eval(_same)
 def _inexact(name: str, x: ShapedArray) -> ShapedArray:
     if not is_inexact(x.dtype):
         raise TypeError(
-            f"{name} takes floating-point or complex numbers, got {x.str_short()}. Convert it "
+            f
+                "{name} takes floating-point or complex numbers, got {x.str_short()}{here()}. "
+                "Convert it "
+            
             "first."
         )
     return x
@@ -76,7 +79,7 @@ def _log1mexp_type(x: ShapedArray) -> ShapedArray:
 
 def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
     if len(set(axes)) != len(axes) or any(not 0 <= a < len(x.shape) for a in axes):
-        raise ValueError(f"{name} got axes {axes} for an operand of type {x.str_short()}")
+        raise ValueError(f"{name} got axes {axes} for an operand of type {x.str_short()}{here()}")
 
 
 @softmax_p.def_abstract_eval

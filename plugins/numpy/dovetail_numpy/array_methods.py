@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Tracer, install_methods
+from dovetail_core import Tracer, here, install_methods
 from dovetail_core.xla.arrays import ArrayImpl
 
 from .contraction.products import dot
@@ -104,7 +104,9 @@ def _tolist(x: Any) -> Any:
 def _to_device(x: Any, device: Any, *, stream: Any = None) -> Any:
     """The array on another device, or with another sharding."""
     if stream is not None:
-        raise NotImplementedError("to_device: the runtime chooses streams itself, drop stream=")
+        raise NotImplementedError(
+            f"to_device: the runtime chooses streams itself, drop stream={here()}"
+        )
     return to_device(x, device)
 
 
@@ -184,7 +186,7 @@ class _Property:
         return self if instance is None else self.get(instance)
 
     def __set__(self, instance: Any, value: Any) -> None:
-        raise AttributeError("arrays are immutable: this attribute cannot be set")
+        raise AttributeError(f"arrays are immutable: this attribute cannot be set{here()}")
 
 
 _PROPERTIES: dict[str, Callable[[Any], Any]] = {
@@ -203,7 +205,7 @@ def _namespace(x: Any, *, api_version: str | None = None) -> Any:
     import dovetail_numpy
 
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ValueError(f"no support for array API version {api_version!r}")
+        raise ValueError(f"no support for array API version {api_version!r}{here()}")
     return dovetail_numpy
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import canonical_dtype
+from dovetail_core import canonical_dtype, here
 from dovetail_lax import dtypes
 
 from .creation import placing
@@ -50,18 +50,18 @@ def view(x: ArrayLike, dtype: DTypeLike = None, type: None = None) -> Array:
         NotImplementedError: ``type`` is given.
     """
     if type is not None:
-        raise NotImplementedError("view: the argument type is not supported")
+        raise NotImplementedError(f"view: the argument type is not supported{here()}")
     x = as_array("view", x)
     dt = x.dtype if dtype is None else dtypes.as_dtype(dtype)
     if dt == x.dtype:
         return x
     old, new = x.dtype.itemsize, dt.itemsize
     if old != new and not x.shape:
-        raise ValueError("view: a scalar cannot be read as a type of another size")
+        raise ValueError(f"view: a scalar cannot be read as a type of another size{here()}")
     if new > old and (x.shape[-1] * old) % new:
         raise ValueError(
             f"view: the last axis of an array of shape {x.shape} has {x.shape[-1] * old} bytes, "
-            f"which do not divide into elements of {dt} ({new} bytes)"
+            f"which do not divide into elements of {dt} ({new} bytes){here()}"
         )
     return _view(x, dtype=dt)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
+from dovetail_core.base import arguments
 from dovetail_lax import dtypes
 
 from .creation import placing
@@ -26,7 +28,9 @@ _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 
 def _checked_norm(name: str, norm: str | None) -> str:
     if norm not in _NORMS:
-        raise ValueError(f"{name}: norm must be 'backward', 'ortho' or 'forward', got {norm!r}")
+        raise ValueError(
+            f"{name}: norm must be 'backward', 'ortho' or 'forward', got {norm!r}{here()}"
+        )
     return norm or "backward"
 
 
@@ -40,29 +44,31 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     (x,) = promote(name, a, inexact=True)
     x = as_array(name, x)
     x = lax.convert_element_type(x, np.float32) if x.dtype.itemsize < 4 else x
+    s = None if s is None else arguments.items("s", s, arguments.integer)
     how = _checked_norm(name, norm)
     if axes is None:
         count = x.ndim if s is None else len(s)
         axes = tuple(range(x.ndim - count, x.ndim))
-    axes = axis_tuple(name, tuple(axes), x.ndim)
+    axes = axis_tuple(name, axes, x.ndim)
     if not axes:
         return x if kind in ("RFFT", "IRFFT") else lax.convert_element_type(x, _complex(x.dtype))
     sizes = [x.shape[i] for i in axes]
     if s is not None:
         if len(s) != len(axes):
-            raise ValueError(f"{name}: {len(s)} lengths for {len(axes)} axes")
+            raise ValueError(f"{name}: {len(s)} lengths for {len(axes)} axes{here()}")
         sizes = [integer(name, "every length", n) for n in s]
         if any(n < 1 for n in sizes):
-            raise ValueError(f"{name}: lengths must be positive, got {tuple(sizes)}")
+            raise ValueError(f"{name}: lengths must be positive, got {tuple(sizes)}{here()}")
     elif kind == "IRFFT":
         sizes[-1] = max(0, 2 * (sizes[-1] - 1))
     if kind == "RFFT" and not sizes[-1]:
         raise ValueError(
-            f"{name}: the last transformed axis, of an array of shape {x.shape}, has no elements"
+            f"{name}: the last transformed axis, of an array of shape {x.shape}, "
+            f"has no elements{here()}"
         )
     if kind == "RFFT" and x.dtype.kind == "c":
         raise ValueError(
-            f"{name} takes real arrays, got dtype {x.dtype}. Use the complex transform."
+            f"{name} takes real arrays, got dtype {x.dtype}{here()}. Use the complex transform."
         )
     if not all(sizes):
         return _empty(x, kind, sizes, axes)
@@ -194,9 +200,9 @@ def irfft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None =
 
 
 def _two(name: str, axes: Any) -> tuple[int, ...]:
-    found = tuple(axes)
+    found = arguments.items("axes", axes)
     if len(found) != 2:
-        raise ValueError(f"{name} takes two axes, got {found}")
+        raise ValueError(f"{name} takes two axes, got {found}{here()}")
     return found
 
 
@@ -223,7 +229,7 @@ def irfftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = Non
 def _frequencies(name: str, values: Any, n: int, d: Any, dtype: Any, device: Any) -> Array:
     size = integer(name, "n", n)
     if size < 0:
-        raise ValueError(f"{name}: n must not be negative, got {size}")
+        raise ValueError(f"{name}: n must not be negative, got {size}{here()}")
     dt = default_float() if dtype is None else dtypes.as_dtype(dtype)
     steps = placing.constant(values(size).astype(dt))
     out = lax.div(steps, lax.mul(lax.convert_element_type(as_array(name, d), dt), dt.type(size)))

@@ -7,6 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import Any
 
+from dovetail_core import here
+from dovetail_core.base import arguments
+from dovetail_core.base.source import not_callable
 from dovetail_core.tree.util import tree_map
 
 from .creation.arrays import as_array
@@ -25,6 +28,8 @@ def apply_along_axis(
     """
     from dovetail_batching import vmap
 
+    if not callable(func1d):
+        raise not_callable("func1d", func1d)
     x = as_array("apply_along_axis", arr)
     axis = axis_index("apply_along_axis", axis, x.ndim)
 
@@ -53,7 +58,8 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Array:
             out = expand_dims(out, axis)
         if out.ndim != x.ndim:
             raise ValueError(
-                f"apply_over_axes: a result of shape {out.shape} for an argument of shape {x.shape}"
+                f"apply_over_axes: a result of shape {out.shape} for an argument "
+                f"of shape {x.shape}{here()}"
             )
         x = out
     return x
@@ -69,13 +75,17 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     Raises:
         ValueError: it is not such a signature.
     """
+    arguments.string("signature", signature)
     left, arrow, right = signature.replace(" ", "").partition("->")
     groups = [[tuple(d for d in g.split(",") if d) for g in _GROUP.findall(side)]
               for side in (left, right)]  # fmt: skip
     written = "->".join(",".join(f"({','.join(c)})" for c in side) for side in groups)
     if not arrow or written != signature.replace(" ", ""):
         raise ValueError(
-            f"vectorize: {signature!r} is not a signature. Write core dimensions in parentheses, "
+            f
+                "vectorize: {signature!r} is not a signature{here()}. Write core dimensions "
+                "in parentheses, "
+            
             "for example '(m,n),(n)->(m)'."
         )
     return groups[0], groups[1]
@@ -95,6 +105,9 @@ def vectorize(
     Raises:
         ValueError: the signature is malformed, or arguments do not fit it (when called).
     """
+    if not callable(pyfunc):
+        raise not_callable("pyfunc", pyfunc)
+    excluded = arguments.items("excluded", excluded)
     numbers = {e for e in excluded if isinstance(e, int)}
     names = {e for e in excluded if isinstance(e, str)}
     cores = None if signature is None else _parse(signature)
@@ -126,21 +139,22 @@ def vectorize(
 def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None) -> list[int]:
     if len(wanted) != len(arrays):
         raise TypeError(
-            f"vectorize: the signature {signature!r} has {len(wanted)} arguments, got {len(arrays)}"
+            f"vectorize: the signature {signature!r} has {len(wanted)} arguments, "
+            f"got {len(arrays)}{here()}"
         )
     sizes: dict[str, int] = {}
     for i, (x, dims) in enumerate(zip(arrays, wanted)):
         if x.ndim < len(dims):
             raise ValueError(
                 f"vectorize: argument {i} has shape {x.shape}, but the signature {signature!r} "
-                f"wants {len(dims)} core dimensions"
+                f"wants {len(dims)} core dimensions{here()}"
             )
         for d, n in zip(dims, x.shape[x.ndim - len(dims) :]):
             if sizes.setdefault(d, n) != n or (d.isdigit() and int(d) != n):
                 raise ValueError(
                     f"vectorize: the core dimension {d!r} of {signature!r} has size {n} in "
                     f"argument {i} of shape {x.shape}, but "
-                    f"{d if d.isdigit() else sizes[d]} is wanted"
+                    f"{d if d.isdigit() else sizes[d]} is wanted{here()}"
                 )
     return [len(d) for d in wanted]
 
@@ -153,19 +167,21 @@ def _core_sizes(values: Sequence[Any], wanted: Sequence[Core]) -> dict[str, int]
 def _checked_results(out: Any, wanted: Sequence[Core], sizes: dict[str, int]) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     if len(outs) != len(wanted):
-        raise TypeError(f"vectorize: the function returned {len(outs)} results, not {len(wanted)}")
+        raise TypeError(
+            f"vectorize: the function returned {len(outs)} results, not {len(wanted)}{here()}"
+        )
     for o, dims in zip(outs, wanted):
         if getattr(o, "ndim", 0) != len(dims):
             raise TypeError(
                 f"vectorize: a result of shape {getattr(o, 'shape', ())} should have the core "
-                f"dimensions ({','.join(dims)})"
+                f"dimensions ({','.join(dims)}){here()}"
             )
         for d, n in zip(dims, getattr(o, "shape", ())):
             known = int(d) if d.isdigit() else sizes.setdefault(d, n)
             if n != known:
                 raise ValueError(
                     f"vectorize: the core dimension {d!r} has size {n} in a result of shape "
-                    f"{o.shape}, but {known} is wanted"
+                    f"{o.shape}, but {known} is wanted{here()}"
                 )
     return out
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
@@ -33,16 +34,18 @@ def bincount(
     """
     x = as_array("bincount", x)
     if x.ndim != 1:
-        raise ValueError(f"bincount takes a vector, got shape {x.shape}")
+        raise ValueError(f"bincount takes a vector, got shape {x.shape}{here()}")
     if x.dtype.kind not in "iub":
-        raise DTypeError(f"bincount takes integers, got dtype {x.dtype}")
+        raise DTypeError(f"bincount takes integers, got dtype {x.dtype}{here()}")
     least = integer("bincount", "minlength", minlength)
     if length is None:
         values = known("bincount", x, "Give length=, the length of the result.")
         length = max(int(values.max()) + 1, least) if values.size else least
     w = None if weights is None else as_array("bincount", weights, 1)
     if w is not None and w.shape != x.shape:
-        raise ValueError(f"bincount: weights of shape {w.shape} for a vector of shape {x.shape}")
+        raise ValueError(
+            f"bincount: weights of shape {w.shape} for a vector of shape {x.shape}{here()}"
+        )
     return _count(x, w, length=integer("bincount", "length", length), dtype=default_int())
 
 
@@ -71,7 +74,10 @@ def histogram_bin_edges(
     """
     if isinstance(bins, str):
         raise NotImplementedError(
-            f"histogram: bins={bins!r} is not supported. Give the number of bins or their edges."
+            f
+                "histogram: bins={bins!r} is not supported{here()}. Give the number of bins "
+                "or their edges."
+            
         )
     a = as_array("histogram", a)
     (a,) = promote("histogram", a, inexact=True)
@@ -104,7 +110,9 @@ def histogram(
     a = as_array("histogram", a)
     w = None if weights is None else as_array("histogram", weights, 3)
     if w is not None and w.shape != a.shape:
-        raise ValueError(f"histogram: weights of shape {w.shape} for an array of shape {a.shape}")
+        raise ValueError(
+            f"histogram: weights of shape {w.shape} for an array of shape {a.shape}{here()}"
+        )
     edges = histogram_bin_edges(a, bins, range, weights)
     a = lax.reshape(a, (a.size,))
     w = filled(edges, (a.size,), 1) if w is None else lax.reshape(w, (w.size,))
@@ -156,13 +164,15 @@ def histogramdd(
     """
     points = as_array("histogramdd", sample)
     if points.ndim != 2:
-        raise ValueError(f"histogramdd takes one point per row, got shape {points.shape}")
+        raise ValueError(f"histogramdd takes one point per row, got shape {points.shape}{here()}")
     n, d = points.shape
     each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * d
     each = each * d if len(each) == 1 and d > 1 else each
     ranges = list(range) if range is not None else [None] * d
     if len(each) != d or len(ranges) != d:
-        raise ValueError(f"histogramdd: bins and range must have {d} entries, one for each axis")
+        raise ValueError(
+            f"histogramdd: bins and range must have {d} entries, one for each axis{here()}"
+        )
     columns = [lax.index_in_dim(points, i, 1, keepdims=False) for i in np.arange(d).tolist()]
     edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, each, ranges)]
     w = lax.full((n,), 1, default_int()) if weights is None else as_array("histogramdd", weights)

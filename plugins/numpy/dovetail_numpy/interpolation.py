@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -33,13 +34,16 @@ def interp(
     """
     for name, edge in (("left", left), ("right", right)):
         if isinstance(edge, str) and edge != "extrapolate":
-            raise ValueError(f"interp: {name} must be a number or 'extrapolate', got {edge!r}")
+            raise ValueError(
+                f"interp: {name} must be a number or 'extrapolate', got {edge!r}{here()}"
+            )
     x, xp = (as_array("interp", v) for v in promote("interp", x, xp, inexact=True))
     (fp,) = promote("interp", fp, inexact=True)
     fp = as_array("interp", fp, 2)
     if xp.ndim != 1 or xp.shape != fp.shape:
         raise ValueError(
-            f"interp: xp and fp must be vectors of one length, got shapes {xp.shape} and {fp.shape}"
+            f"interp: xp and fp must be vectors of one length, got shapes "
+            f"{xp.shape} and {fp.shape}{here()}"
         )
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, period)
@@ -54,7 +58,7 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     from .ufuncs.arithmetic import REMAINDER
 
     if not hasattr(period, "aval") and period == 0:
-        raise ValueError("interp: the period must not be 0")
+        raise ValueError(f"interp: the period must not be 0{here()}")
     p = lax.abs(convert(as_array("interp", period), x.dtype))
     x, xp = REMAINDER(x, p), REMAINDER(xp, p)
     xp, fp = lax.sort((xp, fp), num_keys=1)

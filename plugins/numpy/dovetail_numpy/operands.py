@@ -63,7 +63,7 @@ def _check_numpy(name: str, x: Any) -> None:
     try:
         typeof(x)
     except (TypeError, ValueError) as e:
-        raise type(e)(f"{name}: {e}") from None
+        raise type(e)(f"{name}: {e}{here()}") from None
 
 
 def refuse(name: str, x: object, position: int = 0) -> NoReturn:

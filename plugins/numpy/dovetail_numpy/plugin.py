@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "numpy",
-    requires=("lax", "jit", "backends", "batching"),
+    requires=("lax", "jit", "backends", "batching", "custom_rules"),
     surfaces={
         "numpy": "dovetail_numpy",
         "numpy.fft": "dovetail_numpy.fft",

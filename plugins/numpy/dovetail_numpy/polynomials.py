@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Tracer
+from dovetail_core import Tracer, here
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -26,7 +26,7 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """
     c, at = (as_array("polyval", v, i) for i, v in enumerate(promote("polyval", p, x)))
     if c.ndim < 1:
-        raise ValueError(f"polyval: coefficients must be a vector, got shape {c.shape}")
+        raise ValueError(f"polyval: coefficients must be a vector, got shape {c.shape}{here()}")
     return _polyval(c, broadcast(at, broadcast_shapes("polyval", c.shape[1:], at.shape)))
 
 
@@ -43,7 +43,7 @@ def _combined(name: str, op: Any, a1: ArrayLike, a2: ArrayLike) -> Array:
     a, b = (as_array(name, v, i) for i, v in enumerate(promote(name, a1, a2)))
     if a.ndim != 1 or b.ndim != 1:
         raise ValueError(
-            f"{name} takes vectors of coefficients, got shapes {a.shape} and {b.shape}"
+            f"{name} takes vectors of coefficients, got shapes {a.shape} and {b.shape}{here()}"
         )
     n = max(a.shape[0], b.shape[0])
     return op(*(lax.pad(v, number(v, 0), [(n - v.shape[0], 0, 0)]) for v in (a, b)))
@@ -81,6 +81,11 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
 def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
     """Quotient and remainder of two polynomials."""
     a, b = (as_array("polydiv", w, i) for i, w in enumerate(promote("polydiv", u, v, inexact=True)))
+    if a.ndim != 1 or b.ndim != 1 or not b.size:
+        raise ValueError(
+            f"polydiv: u and v must be vectors of coefficients, got shapes {a.shape} and {b.shape}"
+            f"{here()}"
+        )
     n, m = a.shape[0], b.shape[0]
     if n < m:
         return filled(a, (1,), 0), a
@@ -101,7 +106,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     (c,) = promote("polyder", p, inexact=True)
     c = as_array("polyder", c)
     if k < 0:
-        raise ValueError(f"polyder: the order must not be negative, got {k}")
+        raise ValueError(f"polyder: the order must not be negative, got {k}{here()}")
     if k == 0:
         return c
     n = c.shape[0]
@@ -121,14 +126,14 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     given = [p] if k is None else [p, np.asarray(k) if isinstance(k, (list, tuple)) else k]
     c, *constants = (as_array("polyint", v) for v in promote("polyint", *given, inexact=True))
     if order < 0:
-        raise ValueError(f"polyint: the order must not be negative, got {order}")
+        raise ValueError(f"polyint: the order must not be negative, got {order}{here()}")
     if order == 0:
         return c
     k = constants[0] if constants else filled(c, (order,), 0)
     k = lax.reshape(k, (k.size,))
     k = broadcast(k, (order,)) if k.shape == (1,) else k
     if k.shape != (order,):
-        raise ValueError(f"polyint: {k.size} constants for {order} integrations")
+        raise ValueError(f"polyint: {k.size} constants for {order} integrations{here()}")
     joined = lax.concatenate([c, k], 0)
     n = joined.shape[0]
     powers = np.arange(n - 1, -1, -1)
@@ -152,7 +157,9 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
 
         z = eigvals(z)
     if z.ndim != 1:
-        raise ValueError(f"poly takes a vector of zeros or a square matrix, got shape {z.shape}")
+        raise ValueError(
+            f"poly takes a vector of zeros or a square matrix, got shape {z.shape}{here()}"
+        )
     out = filled(z, (1,) if z.shape[0] else (), 1)
     for i in range(z.shape[0]):
         root = lax.slice_in_dim(z, i, i + 1)
@@ -178,7 +185,7 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     (c,) = promote("roots", p, inexact=True)
     c = as_array("roots", c)
     if c.ndim != 1:
-        raise ValueError(f"roots takes a vector of coefficients, got shape {c.shape}")
+        raise ValueError(f"roots takes a vector of coefficients, got shape {c.shape}{here()}")
     trailing = 0
     if strip_zeros:
         values = known("roots", c, "Pass strip_zeros=False.")
@@ -229,7 +236,7 @@ def polyfit(
     if order < 1 or a.ndim != 1 or not a.size or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise ValueError(
             f"polyfit: points of shapes {a.shape} and {b.shape} do not fit a polynomial of "
-            f"degree {deg}"
+            f"degree {deg}{here()}"
         )
     if rcond is None:
         rcond = a.shape[0] * float(dtypes.finfo(a.dtype).eps)
@@ -256,7 +263,8 @@ def _fit_covariance(lhs: Any, residuals: Any, points: int, order: int, cov: Any,
         return base
     if points <= order:
         raise ValueError(
-            f"polyfit: {points} points are too few to scale the covariance of {order} coefficients"
+            f"polyfit: {points} points are too few to scale the covariance of "
+            f"{order} coefficients{here()}"
         )
     factor = DIVIDE(residuals, points - order)
     if ndim == 1:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from .creation.arrays import as_array
 from .fusion import fused
@@ -20,11 +21,13 @@ def _convolve(
 ) -> Array:
     x, y = (as_array(name, p, i) for i, p in enumerate(promote(name, a, v, inexact=True)))
     if x.ndim != 1 or y.ndim != 1:
-        raise ValueError(f"{name} takes vectors, got shapes {x.shape} and {y.shape}")
+        raise ValueError(f"{name} takes vectors, got shapes {x.shape} and {y.shape}{here()}")
     if not x.size or not y.size:
-        raise ValueError(f"{name}: inputs cannot be empty, got shapes {x.shape} and {y.shape}")
+        raise ValueError(
+            f"{name}: inputs cannot be empty, got shapes {x.shape} and {y.shape}{here()}"
+        )
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}")
+        raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}{here()}")
     return _run(x, y, mode=mode, flip=flip, precision=precision, preferred=preferred)
 
 
@@ -155,7 +158,7 @@ def gradient(
         NotImplementedError: ``edge_order`` is not 1.
     """
     if edge_order not in (None, 1):
-        raise NotImplementedError("gradient: only edge_order=1 is supported")
+        raise NotImplementedError(f"gradient: only edge_order=1 is supported{here()}")
     (v,) = promote("gradient", f, inexact=True)
     v = as_array("gradient", v)
     axes = axis_tuple("gradient", axis, v.ndim)
@@ -163,7 +166,7 @@ def gradient(
     if len(steps) == 1:
         steps = steps * len(axes)
     if len(steps) != len(axes):
-        raise TypeError(f"gradient: {len(steps)} spacings for {len(axes)} axes")
+        raise TypeError(f"gradient: {len(steps)} spacings for {len(axes)} axes{here()}")
     out = [_slope(v, i, h) for i, h in zip(axes, steps)]
     return out[0] if len(out) == 1 else out
 
@@ -171,7 +174,9 @@ def gradient(
 def _slope(v: Any, axis: int, step: Any) -> Any:
     n = v.shape[axis]
     if n < 2:
-        raise ValueError(f"gradient: axis {axis} of shape {v.shape} has less than two elements")
+        raise ValueError(
+            f"gradient: axis {axis} of shape {v.shape} has less than two elements{here()}"
+        )
     h = convert(as_array("gradient", step), v.dtype)
 
     def part(a: int, b: int) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -33,7 +34,7 @@ def cov(
     from .contraction.products import dot
     from .manipulation.joining import concatenate
 
-    given = [v for v in (m, y) if v is not None]
+    given = [m] if y is None else [m, y]
     arrays = [
         _observations(as_array("cov", v), rowvar) for v in promote("cov", *given, inexact=True)
     ]
@@ -64,7 +65,7 @@ def _real_zero(x: Any) -> Any:
 
 def _observations(x: Any, rowvar: bool) -> Any:
     if x.ndim > 2:
-        raise ValueError(f"cov takes arrays of at most two dimensions, got shape {x.shape}")
+        raise ValueError(f"cov takes arrays of at most two dimensions, got shape {x.shape}{here()}")
     if x.ndim < 2:
         return to_shape(x, (1, x.size))
     return x if rowvar or x.shape[0] == 1 else lax.transpose(x, (1, 0))
@@ -79,7 +80,7 @@ def _weights(x: Any, fweights: Any, aweights: Any) -> Any:
         if g.shape != (x.shape[1],):
             raise ValueError(
                 f"cov: {name} must have shape {(x.shape[1],)}, one for each observation, got "
-                f"{g.shape}"
+                f"{g.shape}{here()}"
             )
         g = convert(g, _real_zero(x).dtype)
         w = g if w is None else lax.mul(w, g)

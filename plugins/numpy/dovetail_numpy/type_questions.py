@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_core import here
+from dovetail_core.base import arguments
+from dovetail_core.types.avals import dtype_named
 from dovetail_lax import dtypes
 
 from .operands import DTypeLike
@@ -53,14 +56,16 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     Raises:
         ValueError: an unknown name.
     """
-    own = np.dtype(_plain(dtype))
+    own = dtype_named(_plain(dtype))
     for k in kind if isinstance(kind, tuple) else (kind,):
         if isinstance(k, str) and k not in _KINDS and k not in np.sctypeDict:
-            raise ValueError(f"isdtype: {k!r} is none of the kinds {', '.join(map(repr, _KINDS))}")
+            raise ValueError(
+                f"isdtype: {k!r} is none of the kinds {', '.join(map(repr, _KINDS))}{here()}"
+            )
         if isinstance(k, str) and k in _KINDS:
             if dtypes.kind_of(own) in _KINDS[k]:
                 return True
-        elif np.dtype(_plain(k)) == own:
+        elif dtype_named(_plain(k)) == own:
             return True
     return False
 
@@ -68,7 +73,8 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
 def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
     """Whether a cast between dtypes is allowed by NumPy's rules."""
     source = _plain(from_)
-    return np.can_cast(np.dtype(source), np.dtype(_plain(to)), casting=casting)  # type: ignore[arg-type]
+    arguments.string("casting", casting)
+    return np.can_cast(dtype_named(source), dtype_named(_plain(to)), casting=casting)  # type: ignore[arg-type]
 
 
 def iscomplexobj(x: Any) -> bool:

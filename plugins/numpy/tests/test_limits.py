@@ -62,3 +62,54 @@ def test_systems_of_no_equations_have_solutions(shape):
     assert jnp.linalg.inv(a).shape == shape
     assert jnp.linalg.solve(a, a).shape == shape
     assert dv.grad(lambda a: jnp.linalg.inv(a).sum())(a).shape == shape
+
+
+def _cofactors(a):
+    """By minors."""
+    n = a.shape[-1]
+    minors = [[np.delete(np.delete(a, i, 0), j, 1) for j in range(n)] for i in range(n)]
+    return np.array(
+        [[(-1) ** (i + j) * np.linalg.det(minors[i][j]) for j in range(n)] for i in range(n)]
+    )
+
+
+def _of_rank(n, rank, dtype=np.float64):
+    rng = np.random.default_rng([n, rank])
+    a = rng.normal(size=(n, rank)) @ rng.normal(size=(rank, n))
+    return a if dtype == np.float64 else a * (1 + 0.5j)
+
+
+SINGULAR = [_of_rank(n, r) for n, r in ((2, 1), (3, 1), (5, 4), (5, 3))]
+SINGULAR += [np.diag([1.0, 2.0, 0.0, 3.0]), np.eye(3, k=1)]
+
+
+@pytest.mark.parametrize("a", SINGULAR, ids=lambda a: f"{len(a)}-{np.linalg.matrix_rank(a)}")
+def test_the_derivative_of_a_determinant_is_the_matrix_of_cofactors(a):
+    wanted = _cofactors(a)
+    found = dv.grad(jnp.linalg.det)(jnp.asarray(a, "float32"))
+    np.testing.assert_allclose(found, wanted, atol=3e-5 * (1 + abs(a).max()) ** len(a))
+    both = jnp.asarray(np.stack([a, np.eye(len(a))]), "float32")
+    batched = dv.vmap(dv.grad(jnp.linalg.det))(both)
+    np.testing.assert_allclose(batched[0], found, atol=1e-5)
+    np.testing.assert_allclose(batched[1], np.eye(len(a)), atol=1e-5)
+
+
+def test_derivatives_of_determinants_of_complex_and_of_no_matrices():
+    a = _of_rank(3, 2, np.complex128)
+    found = dv.grad(jnp.linalg.det, holomorphic=True)(jnp.asarray(a, "complex64"))
+    np.testing.assert_allclose(found, _cofactors(a), atol=1e-3)
+    assert dv.grad(jnp.linalg.det)(jnp.zeros((0, 0))).shape == (0, 0)
+    assert dv.grad(jnp.linalg.det)(jnp.zeros((1, 1))) == 1.0
+
+
+@pytest.mark.parametrize("a", [np.eye(3), np.diag([1.0, 2.0, 0.0])])
+def test_second_and_third_derivatives_of_determinants(a):
+    def minors(m):  # of three rows, by hand
+        return sum(
+            m[0, i] * (m[1, i - 2] * m[2, i - 1] - m[1, i - 1] * m[2, i - 2]) for i in range(3)
+        )
+
+    a = jnp.asarray(a, "float32")
+    for derivative in (dv.hessian, lambda f: dv.jacfwd(dv.hessian(f))):
+        found, wanted = (dv.jit(derivative(f))(a) for f in (jnp.linalg.det, minors))
+        np.testing.assert_allclose(found, wanted, atol=1e-4)

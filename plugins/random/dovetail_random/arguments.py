@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ExtendedDType, enable_x64, is_inexact
+from dovetail_core import ExtendedDType, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
@@ -37,7 +37,10 @@ def check_key(name: str, key: Any) -> Any:
         shape = key.shape
     if shape != ():
         raise ValueError(
-            f"{name} takes a single key, but was given an array of keys of shape {shape}. Use "
+            f
+                "{name} takes a single key, but was given an array of keys of shape "
+                "{shape}{here()}. Use "
+            
             "dovetail.vmap to apply it to each of them."
         )
     return key
@@ -55,12 +58,15 @@ def check_words(name: str, words: Any, impl: Implementation) -> None:
     )
     shape, dtype = getattr(words, "shape", None), getattr(words, "dtype", None)
     if not isinstance(shape, tuple) or dtype is None:
-        raise TypeError(f"{name} takes a key, got {words!r}. A raw key is {wanted}.")
+        raise TypeError(f"{name} takes a key, got {words!r}{here()}. A raw key is {wanted}.")
     if isinstance(dtype, ExtendedDType):
-        raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}")
+        raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}{here()}")
     if dtype != UINTS[32] or not shape or shape[-1] != impl.words:
         raise TypeError(
-            f"{name} takes a key, got an array of shape {shape} and dtype {dtype}. A raw key is "
+            f
+                "{name} takes a key, got an array of shape {shape} and dtype {dtype}{here()}. "
+                "A raw key is "
+            
             f"{wanted}."
         )
 
@@ -86,9 +92,9 @@ def _checked_shape(name: str, shape: tuple[Any, ...]) -> Shape:
     except TypeError as e:
         if any(hasattr(d, "aval") for d in shape):
             raise
-        raise TypeError(f"{name}: a shape is a sequence of integers, got {shape}") from e
+        raise TypeError(f"{name}: a shape is a sequence of integers, got {shape}{here()}") from e
     if any(d < 0 for d in dims):
-        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}")
+        raise ValueError(f"{name}: dimensions of a shape cannot be negative, got {dims}{here()}")
     return dims
 
 
@@ -101,7 +107,7 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> Any:
     found = dtypes.as_dtype(float if dtype is None else dtype)
     if not is_inexact(found) or (found.kind == "c" and not complex_too):
         kinds = "float or complex" if complex_too else "float"
-        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}")
+        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}{here()}")
     return found
 
 
@@ -121,7 +127,7 @@ def int_dtype(name: str, dtype: Any) -> Any:
     """
     found = dtypes.as_dtype(int if dtype is None else dtype)
     if found.kind not in "iu" or found not in _INTS:
-        raise TypeError(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}")
+        raise TypeError(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}{here()}")
     return found
 
 
@@ -142,7 +148,10 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     listed = " and ".join(map(str, shapes))
     raise ValueError(
         f"{name}: parameters of shape {listed} do not broadcast to "
-        f"{'one shape' if shape is None else f'shape {wanted}'}. Leave shape out, or let its last "
+        f
+            "{'one shape' if shape is None else f'shape {wanted}'}{here()}. Leave shape out, "
+            "or let its last "
+        
         "dimensions be theirs."
     )
 
@@ -200,7 +209,7 @@ def arrays(name: str, *params: Any) -> list[Any]:
         else:
             raise TypeError(
                 f"{name} takes arrays and numbers as parameters, got {p!r} of type "
-                f"{type(p).__name__}. Convert it with dovetail.numpy.asarray."
+                f"{type(p).__name__}{here()}. Convert it with dovetail.numpy.asarray."
             )
     return found
 
@@ -213,7 +222,10 @@ def no_sharding(name: str, out_sharding: Any) -> None:
     """
     if out_sharding is not None:
         raise NotImplementedError(
-            f"{name} does not take out_sharding. Draw under jit with sharded results instead, or "
+            f
+                "{name} does not take out_sharding{here()}. Draw under jit with sharded "
+                "results instead, or "
+            
             "move the result with dovetail.device_put."
         )
 

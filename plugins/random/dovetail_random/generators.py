@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 from typing import Any
 
-from dovetail_core import Option, config
+from dovetail_core import Option, config, here
 
 # Importing the generators makes them known.
 from . import rbg as rbg, threefry as threefry
@@ -28,12 +28,12 @@ def implementation(spec: Any = None) -> Implementation:
     if not isinstance(spec, str):
         raise TypeError(
             "a random bit generator is given by its name or by the dtype of its keys, got "
-            f"{spec!r} of type {type(spec).__name__}"
+            f"{spec!r} of type {type(spec).__name__}{here()}"
         )
     found = known.get(spec)
     if found is None:
         names = ", ".join(map(repr, sorted(known)))
-        raise ValueError(f"there is no random bit generator {spec!r}; known are {names}")
+        raise ValueError(f"there is no random bit generator {spec!r}; known are {names}{here()}")
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from dovetail_core import ExtendedDType
+from dovetail_core import ExtendedDType, here
 from dovetail_lax import dtypes
 
 from .lanes import Lanes, join_lanes, take_apart
@@ -89,7 +89,9 @@ def register_prng_impl(impl: Implementation) -> Implementation:
     """
     other = known.setdefault(impl.name, impl)
     if other is not impl:
-        raise ValueError(f"a random bit generator named {impl.name!r} exists already: rename yours")
+        raise ValueError(
+            f"a random bit generator named {impl.name!r} exists already: rename yours{here()}"
+        )
     return impl
 
 
@@ -118,7 +120,9 @@ def define_prng_impl(
         ValueError: ``key_shape`` has not exactly one dimension, or the name is taken.
     """
     if len(key_shape) != 1:
-        raise ValueError(f"key_shape must have one dimension, the number of words; got {key_shape}")
+        raise ValueError(
+            f"key_shape must have one dimension, the number of words; got {key_shape}{here()}"
+        )
     words = key_shape[0]
     impl = Implementation(
         name,

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_core import Tracer
+from dovetail_core import Tracer, here
 from dovetail_core.base.source import called
 from dovetail_core.tree.util import GetAttrKey, register_pytree_with_keys
 from dovetail_jit import fused
@@ -134,13 +134,14 @@ class KeyArray:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a single key, which is an array without axes")
+            raise TypeError(f"len() of a single key, which is an array without axes{here()}")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[KeyArray]:
         if not self.shape:
             raise TypeError(
-                f"a single key cannot be iterated over or unpacked{called()}. Make several of it with "
+                f"a single key cannot be iterated over or unpacked{called()}. "
+                f"Make several of it with "
                 "dovetail.random.split(key, n)."
             )
         for row in zip(*self.lanes, strict=True):
@@ -150,7 +151,9 @@ class KeyArray:
         if not isinstance(other, KeyArray):
             return NotImplemented
         if other.impl is not self.impl:
-            raise TypeError(f"keys of types {self.dtype} and {other.dtype} cannot be compared")
+            raise TypeError(
+                f"keys of types {self.dtype} and {other.dtype} cannot be compared{here()}"
+            )
         return _equal(self.lanes, other.lanes)
 
     def __ne__(self, other: object) -> Any:
@@ -164,7 +167,7 @@ class KeyArray:
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(
-            f"keys of type {self.dtype} cannot be converted to a NumPy array. "
+            f"keys of type {self.dtype} cannot be converted to a NumPy array{here()}. "
             "dovetail.random.key_data(keys) gives the words that they are made of."
         )
 
@@ -204,7 +207,7 @@ class _At:
         if not isinstance(values, KeyArray) or values.impl is not keys.impl:
             raise TypeError(
                 f"keys of type {keys.dtype} can be replaced by such keys only, not by "
-                f"{getattr(values, 'dtype', type(values).__name__)}"
+                f"{getattr(values, 'dtype', type(values).__name__)}{here()}"
             )
         pairs = zip(keys.lanes, values.lanes)
         return KeyArray(keys.impl, tuple([a.at[self._index].set(b, **options) for a, b in pairs]))

@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import EVAL, canonical_dtype, get_trace
+from dovetail_core import EVAL, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
 from .arguments import check_key, check_words, shape_of
@@ -49,11 +49,11 @@ def _implementation(name: str, impl: Any, dtype: Any) -> Implementation:
     if dtype is None:
         return implementation(impl)
     if impl is not None:
-        raise ValueError(f"{name}: give impl or dtype, not both")
+        raise ValueError(f"{name}: give impl or dtype, not both{here()}")
     if not isinstance(dtype, KeyType):
         raise ValueError(
             f"{name}: dtype must be a dtype of keys, such as dovetail.random.key_dtype(), got "
-            f"{dtype!r}"
+            f"{dtype!r}{here()}"
         )
     return dtype.impl
 
@@ -69,16 +69,24 @@ def _integer_scalar(name: str, seed: Any) -> Any:
     if isinstance(seed, int):
         if not -(1 << 63) <= seed < 1 << 63:
             raise OverflowError(
-                f"{name}: the seed {seed} does not fit into 64 bits. Take its remainder by 2**63, "
+                f
+                    "{name}: the seed {seed} does not fit into 64 bits{here()}. Take its "
+                    "remainder by 2**63, "
+                
                 "or fold the rest in with dovetail.random.fold_in."
             )
         seed = np.int64(seed)
     dtype = getattr(seed, "dtype", None)
     if dtype is None or isinstance(dtype, KeyType) or np.dtype(dtype).kind not in "iub":
-        raise TypeError(f"{name}: a seed is an integer, got {seed!r} of type {type(seed).__name__}")
+        raise TypeError(
+            f"{name}: a seed is an integer, got {seed!r} of type {type(seed).__name__}{here()}"
+        )
     if seed.shape != ():
         raise TypeError(
-            f"{name}: a seed is a scalar, got an array of shape {seed.shape}. Use dovetail.vmap to "
+            f
+                "{name}: a seed is a scalar, got an array of shape {seed.shape}{here()}. Use "
+                "dovetail.vmap to "
+            
             "make a key of each element."
         )
     if isinstance(seed, (np.ndarray, np.generic)):
@@ -140,7 +148,10 @@ def _word(data: Any) -> Any:
     if isinstance(data, int):
         if not 0 <= data < 1 << 32:
             raise OverflowError(
-                f"fold_in: the integer {data} is not one of uint32. Take its remainder by 2**32."
+                f
+                    "fold_in: the integer {data} is not one of uint32{here()}. Take its "
+                    "remainder by 2**32."
+                
             )
         return U32.type(data)
     if isinstance(data, float):
@@ -148,7 +159,10 @@ def _word(data: Any) -> Any:
     if getattr(data, "shape", None) != () or isinstance(data.dtype, KeyType):
         what = f"an array of shape {data.shape}" if hasattr(data, "shape") else repr(data)
         raise TypeError(
-            f"fold_in takes a scalar as data, got {what}. Use dovetail.vmap to fold in several."
+            f
+                "fold_in takes a scalar as data, got {what}{here()}. Use dovetail.vmap to "
+                "fold in several."
+            
         )
     if isinstance(data, (np.ndarray, np.generic)):
         return np.asarray(data).astype(U32)[()]
@@ -188,7 +202,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     """
     chosen = _implementation("wrap_key_data", impl, dtype)
     if isinstance(key_bits_array, KeyArray):
-        raise TypeError("wrap_key_data takes raw words of keys, got typed keys")
+        raise TypeError(f"wrap_key_data takes raw words of keys, got typed keys{here()}")
     check_words("wrap_key_data", key_bits_array, chosen)
     return KeyArray(chosen, take(key_bits_array, words=chosen.words))
 

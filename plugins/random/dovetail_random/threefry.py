@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Option, Primitive, ShapedArray, config
+from dovetail_core import Option, Primitive, ShapedArray, config, here
 from dovetail_core.base.options import as_bool
 
 from .implementations import Implementation, register_prng_impl
@@ -43,7 +43,7 @@ def _types(*avals: ShapedArray) -> list[ShapedArray]:
     if len(avals) != 4 or len(shapes) > 1 or any(a.dtype != U32 for a in avals):
         raise TypeError(
             "threefry2x32 takes two words of key and two of counters, uint32 arrays of one shape "
-            f"or scalars; got {', '.join(a.str_short() for a in avals)}"
+            f"or scalars; got {', '.join(a.str_short() for a in avals)}{here()}"
         )
     out = ShapedArray(shapes.pop() if shapes else (), U32)
     return [out, out]
@@ -125,7 +125,7 @@ def _stream(lanes: Lanes, size: int) -> Any:
     if size >= 1 << 32:
         raise ValueError(
             f"{size} words of random bits are more than one threefry key has in the original "
-            "arrangement. Draw with several keys, or set threefry_partitionable."
+            f"arrangement{here()}. Draw with several keys, or set threefry_partitionable."
         )
     half = (size + 1) // 2
     x0 = lax.iota(U32, half)
@@ -179,7 +179,7 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
     if any(np.dtype(x.dtype) != U32 for x in (*key, flat)):
         raise TypeError(
             "threefry_2x32 takes uint32 arrays, got a key of "
-            f"{', '.join(str(k.dtype) for k in key)} and counters of {count.dtype}"
+            f"{', '.join(str(k.dtype) for k in key)} and counters of {count.dtype}{here()}"
         )
     size = flat.shape[0]
     half = (size + 1) // 2

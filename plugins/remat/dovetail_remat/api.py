@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
+from dovetail_core import here
+from dovetail_core.base import arguments
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.limit import Limit
@@ -92,20 +94,23 @@ def checkpoint(
         raise NotImplementedError(
             "checkpoint(concrete=True) is not supported: mark arguments that Python control flow "
             "depends on with static_argnums"
+            f"{here()}"
         )
     if not callable(fun):
-        raise TypeError(f"checkpoint takes a function, got {fun!r} of type {type(fun).__name__}")
+        raise TypeError(
+            f"checkpoint takes a function, got {fun!r} of type {type(fun).__name__}{here()}"
+        )
     if policy is not None and not callable(policy) and not isinstance(policy, Budget):
         raise TypeError(
             f"checkpoint: policy must be a function (see checkpoint_policies) or a Budget, got "
-            f"{policy!r}"
+            f"{policy!r}{here()}"
         )
     if effects not in ("once", "replay", "forbid"):
         raise ValueError(
-            f"checkpoint: effects must be 'once', 'replay' or 'forbid', got {effects!r}"
+            f"checkpoint: effects must be 'once', 'replay' or 'forbid', got {effects!r}{here()}"
         )
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
+    numbers = arguments.integers("static_argnums", static_argnums)
+    names = set(arguments.strings("static_argnames", static_argnames))
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:

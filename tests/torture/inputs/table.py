@@ -94,7 +94,7 @@ def _answers(texts: list[str], python: str, library: str) -> dict[str, str]:
             command, input=sent, capture_output=True, text=True, check=False, timeout=3600
         )
         lines: list[Any] = [json.loads(line) for line in done.stdout.splitlines()]
-        answers.update({text: said for text, said in lines})
+        answers.update(dict(lines))
         if len(lines) < len(texts):  # it died of the next one
             answers[texts[len(lines)]] = "died"
         texts = texts[len(lines) + 1 :]

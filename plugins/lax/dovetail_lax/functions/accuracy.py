@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from dovetail_core.base import arguments
+from dovetail_core.base.source import called
+
 
 class AccuracyMode(Enum):
     """The backend's most accurate implementation, or its default."""
@@ -27,8 +30,10 @@ class Tolerance:
     ulps: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("atol", "rtol", "ulps"):
+            arguments.number(name, getattr(self, name))
         if self.atol < 0 or self.rtol < 0 or self.ulps < 0:
-            raise ValueError(f"tolerances must not be negative, got {self}")
+            raise ValueError(f"tolerances must not be negative, got {self}{called()}")
 
 
 Accuracy = AccuracyMode | Tolerance | None

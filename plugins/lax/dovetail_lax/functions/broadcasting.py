@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import get_trace
+from dovetail_core.base import arguments
 
 from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
@@ -74,7 +75,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
 
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """``x`` with leading axes of size 1 added until it has ``rank`` axes."""
-    missing = rank - len(shape_of(x))
+    missing = arguments.integer("rank", rank) - len(shape_of(x))
     return expand_dims(x, range(missing)) if missing > 0 else x
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
+from dovetail_core.base import arguments
 from dovetail_core.tree.util import tree_map
 
 from ..primitives._elementwise import place
@@ -39,6 +40,8 @@ _REDUCTIONS = {"pmax": reduce_max, "pmin": reduce_min}
 
 def _axes(axis_name: Names) -> dict[str, Any]:
     names: Any = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    for name in names:
+        arguments.hashable("axis_name", name)
     if len(set(names)) != len(names):
         raise ValueError(f"a collective names an axis twice: {names!r}{place()}")
     return {"axes": names, "axis_sizes": tuple(axis_size_of(n) for n in names)}
@@ -54,7 +57,7 @@ def _each(axis_name: Names) -> list[dict[str, Any]]:
 
 def _no_groups(what: str, groups: Any) -> None:
     if groups is not None:
-        raise NotImplementedError(f"{what}: axis_index_groups is not supported under vmap")
+        raise NotImplementedError(f"{what}: axis_index_groups is not supported under vmap{place()}")
 
 
 def _split(axis_name: Names) -> tuple[dict[str, Any], tuple[int, ...]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dovetail_core.base import arguments
+from dovetail_core.base.arguments import integers
+
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
 from ..primitives.contractions import ConvDimensionNumbers, conv_general_dilated_p
@@ -57,30 +60,26 @@ def conv_general_dilated(
         refuse_sharding("conv_general_dilated", out_sharding)
     a, b = check("conv_general_dilated", lhs), check("conv_general_dilated", rhs)
     dn = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
-    strides = _ints(window_strides)
+    strides = integers("window_strides", window_strides)
     ones = (1,) * (len(a.shape) - 2)
-    holes_l = ones if lhs_dilation is None else _ints(lhs_dilation)
-    holes_r = ones if rhs_dilation is None else _ints(rhs_dilation)
+    holes_l = ones if lhs_dilation is None else integers("lhs_dilation", lhs_dilation)
+    holes_r = ones if rhs_dilation is None else integers("rhs_dilation", rhs_dilation)
     if isinstance(padding, str):
         padding = _named(padding, a.shape, b.shape, dn, strides, holes_l, holes_r)
     params = {
         "window_strides": strides,
-        "padding": tuple([_ints(p) for p in padding]),
+        "padding": arguments.items("padding", padding, integers),
         "lhs_dilation": holes_l,
         "rhs_dilation": holes_r,
         "dimension_numbers": dn,
-        "feature_group_count": feature_group_count.__index__(),
-        "batch_group_count": batch_group_count.__index__(),
+        "feature_group_count": arguments.integer("feature_group_count", feature_group_count),
+        "batch_group_count": arguments.integer("batch_group_count", batch_group_count),
         "precision": canonical_precision(precision),
         "preferred_element_type": (
             None if preferred_element_type is None else as_dtype(preferred_element_type)
         ),
     }
     return binary(conv_general_dilated_p, lhs, rhs, params)
-
-
-def _ints(values: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([v.__index__() for v in values])
 
 
 def _named(

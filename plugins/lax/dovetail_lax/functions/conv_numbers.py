@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from dovetail_core.base import arguments
+from dovetail_core.base.source import called
+
 from ..primitives._elementwise import place
 from ..primitives.contractions import ConvDimensionNumbers
-from ..primitives.window_shapes import dilated, pads_of, window_counts
+from ..primitives.window_shapes import check_positive, dilated, pads_of, window_counts
 
 ConvGeneralDilatedDimensionNumbers: TypeAlias = ConvDimensionNumbers | tuple[str, str, str] | None
 """What ``dimension_numbers=`` of convolutions takes."""
@@ -27,6 +30,8 @@ def conv_dimension_numbers(
     Raises:
         TypeError: the ranks differ, or a string does not name each axis once.
     """
+    lhs_shape = arguments.integers("lhs_shape", lhs_shape)
+    rhs_shape = arguments.integers("rhs_shape", rhs_shape)
     n = len(lhs_shape)
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
@@ -67,6 +72,22 @@ def _check_specs(specs: tuple[Any, ...], n: int) -> None:
         )
 
 
+def _three_strings(given: Any) -> tuple[str, ...]:
+    found = arguments.strings("dimension_numbers", given)
+    if len(found) != 3:
+        raise TypeError(f"dimension_numbers must be three strings, got {found}{place()}")
+    lacking = [
+        (s, c) for s, letters in zip(found, ("NC", "OI", "NC")) for c in letters if c not in s
+    ]
+    spatial = [c for c in found[1] if c not in "OI"]
+    lacking += [(s, c) for s in (found[0], found[2]) for c in spatial if c not in s]
+    for text, letter in lacking:
+        raise ValueError(
+            f"dimension_numbers {found}: {text!r} does not have the axis {letter!r}{place()}"
+        )
+    return found
+
+
 def conv_general_permutations(
     dimension_numbers: Sequence[str],
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -74,7 +95,7 @@ def conv_general_permutations(
 
     Spatial axes come in the order in which the kernel's string names them.
     """
-    lhs, rhs, out = dimension_numbers
+    lhs, rhs, out = _three_strings(dimension_numbers)
     spatial = [c for c in rhs if c not in "OI"]
     return (
         tuple(lhs.index(c) for c in ["N", "C", *spatial]),
@@ -106,11 +127,26 @@ def conv_shape_tuple(
     batch_group_count: int = 1,
 ) -> tuple[int, ...]:
     """The shape of a convolution of arrays with axes in the default order."""
+    lhs_shape = _sizes("lhs_shape", lhs_shape)
+    rhs_shape = _sizes("rhs_shape", rhs_shape)
+    strides = arguments.integers("strides", strides)
+    check_positive("conv_shape_tuple", strides=strides)
+    check_positive(
+        "conv_shape_tuple",
+        batch_group_count=[arguments.integer("batch_group_count", batch_group_count)],
+    )
     if isinstance(pads, str):
         pads = pads_of(pads, lhs_shape[2:], rhs_shape[2:], strides)
     ones = (1,) * len(strides)
     spatial = window_counts(lhs_shape[2:], rhs_shape[2:], strides, pads, ones, ones)
     return (lhs_shape[0] // batch_group_count, rhs_shape[0], *spatial)
+
+
+def _sizes(argument: str, shape: Any) -> tuple[int, ...]:
+    found = arguments.integers(argument, shape)
+    if len(found) < 2:
+        raise TypeError(f"{argument} must have two sizes or more, got {found}{called()}")
+    return found
 
 
 def conv_general_shape_tuple(
@@ -142,6 +178,7 @@ def conv_transpose_shape_tuple(
     dn = conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers)
     lhs = [lhs_shape[i] for i in dn.lhs_spec]
     rhs = [rhs_shape[i] for i in dn.rhs_spec]
+    window_strides = arguments.integers("window_strides", window_strides)
     if isinstance(padding, str):
         padding = [transpose_pads(k, s, padding) for k, s in zip(rhs[2:], window_strides)]
     inner = [dilated(d, s) for d, s in zip(lhs[2:], window_strides)]

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_core.base.arguments import integers
+
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
 from ..primitives.contractions import ConvDimensionNumbers
@@ -46,7 +48,7 @@ def conv_general_dilated_patches(
         TypeError, ValueError: as :func:`conv_general_dilated`.
     """
     aval = check("conv_general_dilated_patches", lhs)
-    window = tuple([n.__index__() for n in filter_shape])
+    window = integers("filter_shape", filter_shape)
     rank = len(aval.shape)
     if len(window) != rank - 2:
         raise TypeError(

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ExtendedDType
+from dovetail_core import ConcretizationTypeError, ExtendedDType
+from dovetail_core.base import arguments
 
 from ..dtypes import as_dtype, kind_of
 from ..primitives.shape import broadcast_in_dim_p
@@ -119,9 +120,14 @@ def sizes(shape: Sequence[int] | int) -> tuple[int, ...]:
     Raises:
         TypeError: a size is not an integer, or a tracer whose value is not known.
     """
-    if isinstance(shape, (list, tuple)):
-        return tuple([index(n) for n in shape])
+    if not isinstance(shape, (list, tuple)):
+        try:
+            return (index(shape),)  # type: ignore[arg-type]
+        except TypeError:
+            pass
     try:
-        return (index(shape),)  # type: ignore[arg-type]
-    except TypeError:
         return tuple([index(n) for n in shape])  # type: ignore[union-attr]
+    except ConcretizationTypeError:
+        raise
+    except TypeError:
+        return arguments.integers("shape", shape)

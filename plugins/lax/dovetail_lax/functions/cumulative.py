@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any
 
+from dovetail_core.base import arguments
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..primitives._elementwise import place
@@ -22,22 +22,30 @@ def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
         TypeError: ``operand`` is boolean.
         ValueError: the axis is out of bounds (it must be at least 0).
     """
-    return unary_with(cumsum_p, operand, {"axis": index(axis), "reverse": reverse})
+    return unary_with(
+        cumsum_p, operand, {"axis": arguments.integer("axis", axis), "reverse": reverse}
+    )
 
 
 def cumprod(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Products of all elements up to each along ``axis`` (see :func:`cumsum`)."""
-    return unary_with(cumprod_p, operand, {"axis": index(axis), "reverse": reverse})
+    return unary_with(
+        cumprod_p, operand, {"axis": arguments.integer("axis", axis), "reverse": reverse}
+    )
 
 
 def cummax(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Maxima of all elements up to each along ``axis`` (see :func:`cumsum`)."""
-    return unary_with(cummax_p, operand, {"axis": index(axis), "reverse": reverse})
+    return unary_with(
+        cummax_p, operand, {"axis": arguments.integer("axis", axis), "reverse": reverse}
+    )
 
 
 def cummin(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
     """Minima of all elements up to each along ``axis`` (see :func:`cumsum`)."""
-    return unary_with(cummin_p, operand, {"axis": index(axis), "reverse": reverse})
+    return unary_with(
+        cummin_p, operand, {"axis": arguments.integer("axis", axis), "reverse": reverse}
+    )
 
 
 def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
@@ -47,7 +55,9 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
         TypeError: ``operand`` is not of a real floating-point type.
         ValueError: the axis is out of bounds.
     """
-    return unary_with(cumlogsumexp_p, operand, {"axis": index(axis), "reverse": reverse})
+    return unary_with(
+        cumlogsumexp_p, operand, {"axis": arguments.integer("axis", axis), "reverse": reverse}
+    )
 
 
 def associative_scan(

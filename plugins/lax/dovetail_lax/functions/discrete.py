@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dovetail_core.base import arguments
+
 from ..primitives.discrete import (
     RoundingMethod,
     and_p,
@@ -90,7 +92,10 @@ def reduce_precision(operand: ArrayLike, exponent_bits: int, mantissa_bits: int)
     Raises:
         ValueError: ``exponent_bits`` is less than 1, or ``mantissa_bits`` negative.
     """
-    params = {"exponent_bits": int(exponent_bits), "mantissa_bits": int(mantissa_bits)}
+    params = {
+        "exponent_bits": arguments.integer("exponent_bits", exponent_bits),
+        "mantissa_bits": arguments.integer("mantissa_bits", mantissa_bits),
+    }
     return unary_with(reduce_precision_p, operand, params)
 
 

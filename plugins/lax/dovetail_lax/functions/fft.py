@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import canonical_dtype
+from dovetail_core.base.arguments import integers
 
 from ..dtypes import kind_of
 from ..primitives._elementwise import place
@@ -30,7 +31,7 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
     """
     kind = _fft_type(fft_type)
     aval = check("fft", x)
-    lengths = tuple([n.__index__() for n in fft_lengths])
+    lengths = integers("fft_lengths", fft_lengths)
     if not lengths:
         return x
     if kind == FftType.RFFT and aval.dtype.kind == "c":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, Tracer, stage_closed, typeof
+from dovetail_core.base import arguments
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
@@ -84,13 +84,13 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
         TypeError: ``index_dtype`` is no integer type, or ``operand`` is complex.
         ValueError: the axis is empty or out of bounds.
     """
-    params = {"axes": (index(axis),), "index_dtype": as_dtype(index_dtype)}
+    params = {"axes": (arguments.integer("axis", axis),), "index_dtype": as_dtype(index_dtype)}
     return unary_with(argmax_p, operand, params)
 
 
 def argmin(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
     """Where along ``axis`` the minimum is (see :func:`argmax`)."""
-    params = {"axes": (index(axis),), "index_dtype": as_dtype(index_dtype)}
+    params = {"axes": (arguments.integer("axis", axis),), "index_dtype": as_dtype(index_dtype)}
     return unary_with(argmin_p, operand, params)
 
 

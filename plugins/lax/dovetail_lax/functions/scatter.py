@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import Primitive, ShapedArray, stage_closed
+from dovetail_core.base import arguments
+from dovetail_core.base.source import called, short_repr
 
 from ..dtypes import dtype_of
 from ..primitives.gather import (
@@ -30,6 +32,17 @@ from ._shapes import ints, shape_of
 Mode = str | GatherScatterMode | None
 
 
+def _canonical(given: Any) -> ScatterDimensionNumbers:
+    if not isinstance(given, ScatterDimensionNumbers):
+        raise TypeError(
+            "dimension_numbers of a scatter must be lax.ScatterDimensionNumbers, got "
+            f"{short_repr(given)}{called()}"
+        )
+    return ScatterDimensionNumbers(
+        *[arguments.integers(name, axes) for name, axes in given._asdict().items()]
+    )
+
+
 def _bind(
     primitive: Primitive,
     operand: Any,
@@ -47,7 +60,7 @@ def _bind(
         operand,
         indices,
         updates,
-        dimension_numbers=ScatterDimensionNumbers(*map(tuple, dimension_numbers)),
+        dimension_numbers=_canonical(dimension_numbers),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
         mode=GatherScatterMode.from_any(mode),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any
+
+from dovetail_core.base import arguments
 
 from ..primitives._elementwise import place
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
@@ -57,7 +58,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
         ValueError: ``k`` is negative or larger than the axis, or ``operand`` is complex or scalar.
     """
     shape = check("top_k", operand).shape
-    params = {"k": index(k), "axis": _axis("top_k", "axis", axis, shape)}
+    params = {"k": arguments.integer("k", k), "axis": _axis("top_k", "axis", axis, shape)}
     return list(unary_with(top_k_p, operand, params))
 
 
@@ -101,16 +102,18 @@ def _approx(
 ) -> tuple[Any, Any]:
     name = "approx_max_k" if largest else "approx_min_k"
     shape = check(name, operand).shape
-    if not 0 < recall <= 1:
+    if not 0 < arguments.number("recall_target", recall) <= 1:
         raise ValueError(
             f"lax.{name} got recall_target={recall}{place()}: it must be more than 0 and at most 1."
         )
     params = {
-        "k": index(k),
+        "k": arguments.integer("k", k),
         "reduction_dimension": _axis(name, "reduction_dimension", axis, shape),
         "recall_target": float(recall),
         "is_max_k": largest,
-        "reduction_input_size_override": int(override),
+        "reduction_input_size_override": arguments.integer(
+            "reduction_input_size_override", override
+        ),
         "aggregate_to_topk": bool(aggregate),
     }
     values, places = unary_with(approx_top_k_p, operand, params)
@@ -119,7 +122,7 @@ def _approx(
 
 def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
     """The axis, counted from the front."""
-    n = len(shape)
+    n, axis = len(shape), arguments.integer(argument, axis)
     if not -n <= axis < n:
         raise ValueError(
             f"lax.{name} got {argument} {axis} for an operand of shape {shape}{place()}: its axes "
@@ -127,4 +130,4 @@ def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
             if n
             else f"lax.{name} got a scalar{place()}: it works along an axis."
         )
-    return index(axis) % n
+    return axis % n

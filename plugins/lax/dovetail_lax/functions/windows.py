@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_core.base.arguments import integers
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..primitives.window_shapes import dilated, pads_of, window_counts
@@ -80,17 +81,17 @@ def window_params(
     window_dilation: Sequence[int] | None,
 ) -> dict[str, Any]:
     """The parameters of a primitive that slides windows, with the defaults filled in."""
-    window = _ints(window_dimensions)
+    window = integers("window_dimensions", window_dimensions)
     ones = (1,) * len(window)
-    strides = ones if window_strides is None else _ints(window_strides)
-    base = ones if base_dilation is None else _ints(base_dilation)
-    holes = ones if window_dilation is None else _ints(window_dilation)
+    strides = ones if window_strides is None else integers("window_strides", window_strides)
+    base = ones if base_dilation is None else integers("base_dilation", base_dilation)
+    holes = ones if window_dilation is None else integers("window_dilation", window_dilation)
     if isinstance(padding, str):
         padding = _named(padding, shape, window, strides, base, holes)
     return {
         "window_dimensions": window,
         "window_strides": strides,
-        "padding": tuple([_ints(p) for p in padding]),
+        "padding": tuple([integers("p", p) for p in padding]),
         "base_dilation": base,
         "window_dilation": holes,
     }
@@ -109,10 +110,6 @@ def _named(
     if len(sizes) != len(window) or any(s < 1 for s in strides):
         return [(0, 0)] * len(window)  # the primitive's type rule reports it
     return pads_of(padding, sizes, spans, strides)
-
-
-def _ints(values: Sequence[Any]) -> tuple[int, ...]:
-    return tuple([v.__index__() for v in values])
 
 
 def reduce_window_shape_tuple(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core.base import arguments
+
 from ..functions._args import Array, ArrayLike, check
 from ..matrices import adjoint, lower as lower_part, matmul, transposed_matrix, upper
 from ..primitives.arithmetic import add_p, div_p, mul_p
@@ -101,7 +103,7 @@ def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     Raises:
         ValueError: ``pivots`` are no integers, or more than rows.
     """
-    size = permutation_size.__index__()
+    size = arguments.integer("permutation_size", permutation_size)
     return lu_pivots_to_permutation_p.bind(pivots, permutation_size=size)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from dovetail_core import ShapedArray
+from dovetail_core.base import arguments
 
 from ._elementwise import place
 from .shape import Shape
@@ -37,9 +38,9 @@ class GatherScatterMode(enum.Enum):
         """
         if isinstance(s, GatherScatterMode):
             return s
-        if s not in _NAMES:
+        if arguments.hashable("mode", s) not in _NAMES:
             raise ValueError(
-                f"unknown mode {s!r} of gather or scatter: use one of "
+                f"unknown mode {s!r} of gather or scatter{place()}: use one of "
                 f"{', '.join(repr(n) for n in _NAMES if n)}, or a GatherScatterMode."
             )
         return _NAMES[s]
@@ -122,6 +123,8 @@ def check_dimension_numbers(
             "least one axis, the last of which holds index vectors."
         )
     out_rank = rank - 1 + len(dn.offset_dims)
+    for field, axes in zip(fields, dn):
+        arguments.items(field, axes, arguments.integer)
     for field, axes, bound in (
         (window, dn.offset_dims, out_rank),
         (collapsed, dn.collapsed_slice_dims, ndim),

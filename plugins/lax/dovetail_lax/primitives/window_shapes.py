@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dovetail_core.base import arguments
+from dovetail_core.base.source import called
+
 from ._elementwise import place
 
 
@@ -27,6 +30,19 @@ def window_counts(
     window_dilation: Sequence[int],
 ) -> tuple[int, ...]:
     """Per axis, how many places a window takes."""
+    padding = arguments.items("padding", padding, arguments.integers)
+    if any(len(p) != 2 for p in padding):
+        raise TypeError(f"padding must be pairs (low, high), got {padding}{called()}")
+    given = {
+        "shape": shape,
+        "window": window,
+        "strides": strides,
+        "base_dilation": base_dilation,
+        "window_dilation": window_dilation,
+    }
+    for name, values in given.items():
+        if min(arguments.integers(name, values), default=1) < (name == "strides"):
+            raise TypeError(f"{name} got {tuple(values)}{called()}: they must be positive")
     return tuple(
         positions(dilated(d, bd) + lo + hi, dilated(w, wd), s)
         for d, w, s, (lo, hi), bd, wd in zip(
@@ -42,6 +58,7 @@ def same_padding(
 
     ``lower``: the odd one goes to the start.
     """
+    check_positive("padtype_to_pads", window_strides=arguments.integers("strides", strides))
     pads: list[tuple[int, int]] = []
     for d, w, s in zip(shape, window, strides):
         total = max((-(-d // s) - 1) * s + w - d, 0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
+from dovetail_core import here
 from dovetail_jit import fused
 
 from ..arguments import array
@@ -68,7 +69,8 @@ def dot_product_attention(
     """
     if implementation not in (None, "xla"):
         raise ValueError(
-            f"dot_product_attention: implementation must be None or 'xla', got {implementation!r}"
+            f"dot_product_attention: implementation must be None or 'xla', got "
+            f"{implementation!r}{here()}"
         )
     query, key, value = (array("dot_product_attention", x) for x in (query, key, value))
     single = len(query.shape) == 3
@@ -98,7 +100,7 @@ def _check_shapes(query: Any, key: Any, value: Any) -> None:
         raise ValueError(
             "dot_product_attention takes a query of shape (B, T, N, H) or (T, N, H) and key and "
             "value of shape (B, S, K, H) or (S, K, H), where K divides N; got (with a batch axis) "
-            f"{query}, {key} and {value}"
+            f"{query}, {key} and {value}{here()}"
         )
 
 
@@ -106,7 +108,7 @@ def _check_dtypes(query: Any, key: Any, value: Any) -> None:
     if not query == key == value:
         raise ValueError(
             "dot_product_attention takes query, key and value of one dtype, got "
-            f"{query}, {key} and {value}. Convert them with astype."
+            f"{query}, {key} and {value}{here()}. Convert them with astype."
         )
 
 
@@ -114,7 +116,8 @@ def _four(name: str, x: Any) -> Any:
     x = array("dot_product_attention", x)
     if len(x.shape) > 4:
         raise ValueError(
-            f"dot_product_attention: {name} must broadcast to (B, N, T, S), got shape {x.shape}"
+            f"dot_product_attention: {name} must broadcast to (B, N, T, S), got "
+            f"shape {x.shape}{here()}"
         )
     return dnp.reshape(x, (1,) * (4 - len(x.shape)) + tuple(x.shape))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -49,7 +50,7 @@ def _check_blocks(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any) -> None:
     if not fits or lhs[2] % lhs_scales[2]:
         raise ValueError(
             "scaled_matmul takes lhs (B, M, K), rhs (B, N, K), lhs_scales (B, M, K / block) and "
-            f"rhs_scales (B, N, K / block), got shapes {', '.join(map(str, shapes))}"
+            f"rhs_scales (B, N, K / block), got shapes {', '.join(map(str, shapes))}{here()}"
         )
 
 

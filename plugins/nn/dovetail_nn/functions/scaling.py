@@ -7,6 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -40,7 +41,9 @@ def standardize(
         ValueError: an axis is out of bounds, or there is no such algorithm.
     """
     if algorithm not in ("fast", "stable"):
-        raise ValueError(f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}")
+        raise ValueError(
+            f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}{here()}"
+        )
     x = inexact("standardize", x)
     axes = axes_of("standardize", axis, len(x.shape))
     return _standardize(x, mean, variance, epsilon, where, axes=axes, stable=algorithm == "stable")
@@ -88,14 +91,16 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
     x = array("one_hot", x)
     n = operator.index(num_classes)
     if n < 0:
-        raise ValueError(f"one_hot: num_classes must not be negative, got {n}")
+        raise ValueError(f"one_hot: num_classes must not be negative, got {n}{here()}")
     if x.dtype.kind == "b":
-        raise TypeError("one_hot takes indices, got booleans. Convert them to integers first.")
+        raise TypeError(
+            f"one_hot takes indices, got booleans{here()}. Convert them to integers first."
+        )
     found = dtypes.as_dtype(float if dtype is None else dtype)
     ndim = len(x.shape) + 1
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
         raise ValueError(
-            f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions"
+            f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions{here()}"
         )
     return _one_hot(x, n=n, dtype=found, axis=axis % ndim)
 

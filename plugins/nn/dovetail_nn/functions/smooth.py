@@ -7,6 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import here
 from dovetail_jit import fused
 
 from ..arguments import array, inexact
@@ -132,10 +133,12 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
     x = array("glu", x)
     ndim = len(x.shape)
     if not -ndim <= axis < ndim:
-        raise ValueError(f"glu: axis {axis} is out of bounds for an array of {ndim} dimensions")
+        raise ValueError(
+            f"glu: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"
+        )
     if x.shape[axis] % 2:
         raise ValueError(
-            f"glu: axis {axis} has odd length {x.shape[axis]}, so that it has no two halves"
+            f"glu: axis {axis} has odd length {x.shape[axis]}, so that it has no two halves{here()}"
         )
     return _glu(x, axis=axis % ndim)
 

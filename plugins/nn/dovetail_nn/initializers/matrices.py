@@ -8,6 +8,8 @@ from typing import Any
 
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_core import here
+from dovetail_core.base import arguments
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, no_sharding, scaled
 
@@ -29,12 +31,13 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None)
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         no_sharding(out_sharding)
+        shape = arguments.integers("shape", shape)
         if len(shape) < 2:
             raise ValueError(
                 "the orthogonal initializer needs a shape of two dimensions or more, got "
-                f"{tuple(shape)}"
+                f"{tuple(shape)}{here()}"
             )
-        n = shape[column_axis]
+        n = shape[_column(column_axis, shape)]
         rest = [d for i, d in enumerate(shape) if i != column_axis % len(shape)]
         q = random.orthogonal(key, n, (), as_dtype(dtype), prod(rest))
         return scaled(dnp.moveaxis(dnp.reshape(q, (n, *rest)), 0, column_axis), scale)
@@ -60,15 +63,16 @@ def delta_orthogonal(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         no_sharding(out_sharding)
+        shape = arguments.integers("shape", shape)
         if len(shape) not in (3, 4, 5):
             raise ValueError(
                 f"the delta-orthogonal initializer needs a shape of 3, 4 or 5 dimensions, got "
-                f"{tuple(shape)}"
+                f"{tuple(shape)}{here()}"
             )
         if shape[-1] < shape[-2]:
             raise ValueError(
                 "the delta-orthogonal initializer needs at least as many outputs (the last axis) "
-                f"as inputs, got shape {tuple(shape)}"
+                f"as inputs, got shape {tuple(shape)}{here()}"
             )
         found = as_dtype(dtype)
         matrix = orthogonal(scale, column_axis, found)(key, tuple(shape[-2:]), found)
@@ -76,3 +80,10 @@ def delta_orthogonal(
         return dnp.zeros(shape, found).at[centre].set(matrix)
 
     return init
+
+
+def _column(axis: Any, shape: Sequence[int]) -> int:
+    found = arguments.integer("column_axis", axis)
+    if not -len(shape) <= found < len(shape):
+        raise ValueError(f"column_axis {axis} is out of bounds for the shape {shape}{here()}")
+    return found

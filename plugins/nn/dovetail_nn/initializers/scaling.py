@@ -11,6 +11,8 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_core import here
+from dovetail_core.base import arguments
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, no_sharding
 
@@ -59,7 +61,7 @@ def variance_scaling(
         if draw is None:
             raise ValueError(
                 "variance_scaling: distribution must be one of "
-                f"{', '.join(map(repr, _DRAWS))}, got {distribution!r}"
+                f"{', '.join(map(repr, _DRAWS))}, got {distribution!r}{here()}"
             )
         variance = (
             np.asarray(scale / fan, found) if isinstance(scale, (int, float)) else scale / fan
@@ -74,14 +76,17 @@ def _fan(
 ) -> float:
     if mode not in MODES:
         raise ValueError(
-            f"variance_scaling: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}"
+            f"variance_scaling: mode must be one of "
+            f"{', '.join(map(repr, MODES))}, got {mode!r}{here()}"
         )
     if len(shape) <= 1 and in_axis == -2:
         raise ValueError(
             "an initializer with the default in_axis=-2 needs a shape of two dimensions or more, "
-            f"got {shape}. Say which axis holds the inputs with in_axis."
+            f"got {shape}{here()}. Say which axis holds the inputs with in_axis."
         )
     inputs, outputs, batch = (_size(shape, a) for a in (in_axis, out_axis, batch_axis))
+    if not prod(shape):
+        return 1.0  # of no elements
     field = prod(shape) / inputs / outputs / batch
     fans = {"fan_in": inputs * field, "fan_out": outputs * field}
     fans["fan_avg"] = (fans["fan_in"] + fans["fan_out"]) / 2
@@ -90,7 +95,12 @@ def _fan(
 
 
 def _size(shape: tuple[int, ...], axes: Axes) -> int:
-    return prod(shape[a] for a in ((axes,) if isinstance(axes, int) else axes))
+    found = arguments.integers("in_axis, out_axis and batch_axis", axes)
+    if any(not -len(shape) <= a < len(shape) for a in found):
+        raise ValueError(
+            f"in_axis, out_axis or batch_axis {axes} is out of bounds for {shape}{here()}"
+        )
+    return prod(shape[a] for a in found)
 
 
 def _normal(key: Any, shape: Any, dtype: Any, variance: Any) -> Array:

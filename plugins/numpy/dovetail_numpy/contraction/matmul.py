@@ -74,7 +74,7 @@ class MatMul:
             if not v.shape:
                 raise ValueError(
                     f"{self.name} needs operands of at least one dimension, operand {i} is a "
-                    "scalar. Use multiply."
+                    f"scalar{here()}. Use multiply."
                 )
         k, j = a.shape[-1], b.shape[-2 if len(b.shape) > 1 else 0]
         if k != j:
@@ -115,7 +115,7 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
             drop_a += [] if p is None else [i - (rank - len(stack_a))]
         else:
             raise ShapeError(
-                f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast"
+                f"matmul got shapes {a} and {b}, whose leading dimensions do not broadcast{here()}"
             )
     left = [i for i in range(rank) if i in batch or i in only_a]
     right = [i for i in range(rank) if i in batch or i in only_b]

@@ -89,10 +89,12 @@ def vecdot(
     from ..manipulation.shapes import moveaxis
 
     x, y = _pair("vecdot", x1, x2)
-    if not x.ndim or not y.ndim or x.shape[axis] != y.shape[axis]:
+    at = [axis_index("vecdot", axis, v.ndim) for v in (x, y)]
+    if x.shape[at[0]] != y.shape[at[1]]:
         raise ValueError(
             f"vecdot got operands of shapes {x.shape} and {y.shape}: axis {axis} must exist in "
             "both and have one size"
+            f"{here()}"
         )
     x = lax.conj(x) if x.dtype.kind == "c" else x
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
@@ -105,7 +107,7 @@ def _check_ranks(name: str, x: Any, y: Any, first: int, second: int) -> None:
     if x.ndim < first or y.ndim < second:
         raise ValueError(
             f"{name} got operands of shapes {x.shape} and {y.shape}: they need at least {first} "
-            f"and {second} dimensions"
+            f"and {second} dimensions{here()}"
         )
 
 
@@ -142,17 +144,19 @@ def tensordot(
     x, y = _pair("tensordot", a, b)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
-            raise TypeError(f"tensordot: axes must be a number or a pair, got {axes!r}")
+            raise TypeError(f"tensordot: axes must be a number or a pair, got {axes!r}{here()}")
         one, two = (tuple(s) if isinstance(s, (tuple, list)) else (s,) for s in axes)
         if len(one) != len(two):
-            raise TypeError(f"tensordot: {len(one)} axes of a and {len(two)} of b are to be paired")
+            raise TypeError(
+                f"tensordot: {len(one)} axes of a and {len(two)} of b are to be paired{here()}"
+            )
         one = tuple(axis_index("tensordot", i, x.ndim) for i in one)
         two = tuple(axis_index("tensordot", i, y.ndim) for i in two)
     else:
         n = integer("tensordot", "axes", axes)
         if n > min(x.ndim, y.ndim):
             raise TypeError(f"tensordot: {n} axes are more than operands of shapes {x.shape} and "
-                            f"{y.shape} have")  # fmt: skip
+                            f"{y.shape} have{here()}")  # fmt: skip
         one, two = tuple(range(x.ndim - n, x.ndim)), tuple(range(n))
     return _tensordot("tensordot", x, y, ((one, two), (NO_AXES, NO_AXES)), precision,
                       preferred_element_type)  # fmt: skip
@@ -188,6 +192,7 @@ def cross(
         raise ValueError(
             f"cross takes vectors of 2 or 3 components, got shapes {x.shape} and {y.shape} with "
             "the components last"
+            f"{here()}"
         )
     flat = x.shape[-1] == y.shape[-1] == 2
     out = _cross(x, y)

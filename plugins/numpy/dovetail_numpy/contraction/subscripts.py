@@ -24,6 +24,7 @@ def parse_subscripts(
         raise ValueError(
             f"einsum {subscripts!r} has subscripts for {len(terms)} operands, but {len(shapes)} "
             "are given"
+            f"{here()}"
         )
     unused = iter(c for c in string.ascii_letters + _MORE if c not in text)
     widths = [len(s) - len(t.replace("...", "")) for t, s in zip(terms, shapes) if "..." in t]
@@ -41,7 +42,7 @@ def parse_subscripts(
     for c in output:
         if c not in sizes or output.count(c) > 1:
             what = "does not occur in any operand" if c not in sizes else "occurs twice"
-            raise ValueError(f"einsum {subscripts!r}: the result's subscript {c!r} {what}")
+            raise ValueError(f"einsum {subscripts!r}: the result's subscript {c!r} {what}{here()}")
     return inputs, output, sizes
 
 
@@ -53,12 +54,12 @@ def _spelled(subscripts: str, i: int, term: str, shape: Shape, dots: str) -> str
     named = term.replace("...", "")
     if not all(c.isalpha() for c in named):
         bad = next(c for c in named if not c.isalpha())
-        raise ValueError(f"einsum {subscripts!r}: {bad!r} in {term!r} is not a letter")
+        raise ValueError(f"einsum {subscripts!r}: {bad!r} in {term!r} is not a letter{here()}")
     left = len(shape) - len(named)
     if left < 0 or (left and "..." not in term):
         raise ValueError(
             f"einsum {subscripts!r}: the subscript {term!r} has {len(named)} letters for operand "
-            f"{i}, which has shape {shape}"
+            f"{i}, which has shape {shape}{here()}"
         )
     return term.replace("...", dots[len(dots) - left :])
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_core import ShapedArray, canonical_dtype, here, typeof
+from dovetail_core.base import arguments
 from dovetail_core.base.errors import contains_itself, integer_too_large
+from dovetail_core.types.avals import dtype_named
 from dovetail_lax import dtypes
 
 from ..operands import (
@@ -79,7 +81,9 @@ def array(
     The copy of a masked array has no mask.
     """
     if order not in (None, "K", "C", "A"):
-        raise NotImplementedError(f"array: order={order!r} is not supported, only 'K' and 'C' are")
+        raise NotImplementedError(
+            f"array: order={order!r} is not supported, only 'K' and 'C' are{here()}"
+        )
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(object, "aval"):
         out = object if wanted is None else lax.convert_element_type(object, wanted)
@@ -116,7 +120,8 @@ def _from_host(x: Any, dtype: Any) -> Array:
         typeof(value)
     except Exception as e:
         raise TypeError(
-            f"array: {short_repr(x)} of type {type(x).__name__} is no array of numbers{called()}: {e}"
+            f"array: {short_repr(x)} of type {type(x).__name__} is no array of "
+            f"numbers{called()}: {e}"
         ) from None
     own = dtypes.dtype_of(value.dtype) if dtype is None else dtype
     return placing.constant(value.astype(own, copy=False))
@@ -194,7 +199,8 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
     shapes = {p.shape for p in parts}
     if len(shapes) > 1:
         raise ValueError(
-            f"array: the elements have different shapes: {', '.join(map(str, shapes))}{called()}. All "
+            f"array: the elements have different shapes: "
+            f"{', '.join(map(str, shapes))}{called()}. All "
             "must have one shape."
         )
     if not parts:
@@ -209,12 +215,22 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
 
 def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0) -> Array:
     """A one-dimensional array from the bytes of a buffer."""
-    return asarray(np.frombuffer(buffer, np.dtype(dtype), count, offset))
+    count, offset = arguments.integer("count", count), arguments.integer("offset", offset)
+    wanted = dtype_named(dtype)
+    try:
+        return asarray(np.frombuffer(buffer, wanted, count, offset))
+    except (TypeError, ValueError, BufferError, AttributeError) as e:
+        raise type(e)(f"frombuffer: buffer cannot be read{called()}: {e}") from None
 
 
 def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
     """A one-dimensional array from numbers written in text."""
-    return asarray(np.fromstring(string, np.dtype(dtype), count, sep=sep))
+    arguments.string("string", string), arguments.string("sep", sep)
+    count, wanted = arguments.integer("count", count), dtype_named(dtype)
+    try:
+        return asarray(np.fromstring(string, wanted, count, sep=sep))
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"fromstring: string cannot be read{called()}: {e}") from None
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:

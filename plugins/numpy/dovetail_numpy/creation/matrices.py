@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import canonical_dtype
+from dovetail_core import canonical_dtype, here
 from dovetail_lax import dtypes
 
 from ..fusion import fused
@@ -74,7 +74,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Ar
 def _triangle(name: str, m: ArrayLike, k: Any, lower: bool) -> Array:
     m = as_array(name, m)
     if m.ndim < 2:
-        raise ValueError(f"{name} needs at least two dimensions, got an array of shape {m.shape}")
+        raise ValueError(
+            f"{name} needs at least two dimensions, got an array of shape {m.shape}{here()}"
+        )
     if hasattr(k, "aval"):
         return _masked(m, k, k=0, lower=lower)
     return _masked(m, None, k=integer(name, "k", k), lower=lower)
@@ -120,7 +122,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
         return _diag_of(v, k=k)
     if v.ndim == 2:
         return diagonal(v, k)
-    raise ValueError(f"diag takes a vector or a matrix, got an array of shape {v.shape}")
+    raise ValueError(f"diag takes a vector or a matrix, got an array of shape {v.shape}{here()}")
 
 
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
@@ -153,10 +155,10 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     """
     a = as_array("diagonal", a)
     if a.ndim < 2:
-        raise ValueError(f"diagonal needs at least two dimensions, got shape {a.shape}")
+        raise ValueError(f"diagonal needs at least two dimensions, got shape {a.shape}{here()}")
     one, two = (axis_index("diagonal", i, a.ndim) for i in (axis1, axis2))
     if one == two:
-        raise ValueError(f"diagonal: axis1 and axis2 are the same axis {one}")
+        raise ValueError(f"diagonal: axis1 and axis2 are the same axis {one}{here()}")
     rest = tuple(i for i in range(a.ndim) if i not in (one, two))
     return _last_diagonal(
         transpose(a, (*rest, one, two)), offset=integer("diagonal", "offset", offset)
@@ -172,7 +174,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
     x = as_array("vander", x)
     n = x.shape[0] if N is None and x.ndim == 1 else integer("vander", "N", N or 0)
     if x.ndim != 1 or n < 0:
-        raise ValueError(f"vander takes a vector and N >= 0, got shape {x.shape} and N={N}")
+        raise ValueError(f"vander takes a vector and N >= 0, got shape {x.shape} and N={N}{here()}")
     from ..ufuncs.arithmetic import power
 
     powers = lax.iota(np.int32, n)
@@ -190,12 +192,12 @@ def meshgrid(
         ValueError: ``indexing`` is neither ``'xy'`` nor ``'ij'``, or an argument is a matrix.
     """
     if not copy:
-        raise ValueError("meshgrid: copy=False is not supported: arrays are immutable")
+        raise ValueError(f"meshgrid: copy=False is not supported: arrays are immutable{here()}")
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}{here()}")
     vectors = [as_array("meshgrid", x, i) for i, x in enumerate(xi)]
     if any(v.ndim > 1 for v in vectors):
-        raise ValueError("meshgrid takes vectors and scalars")
+        raise ValueError(f"meshgrid takes vectors and scalars{here()}")
     n = len(vectors)
     order = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
     sizes = [v.size for v in vectors]

@@ -61,14 +61,16 @@ def _bound(i: int, b: ArrayLike) -> Any:
     if hasattr(value, "aval"):
         value = np.asarray(value)[()]
     if np.ndim(value):
-        raise TypeError(f"arange: bounds must be scalars, got an array of shape {np.shape(value)}")
+        raise TypeError(
+            f"arange: bounds must be scalars, got an array of shape {np.shape(value)}{here()}"
+        )
     return value
 
 
 def _arange(bounds: list[Any], dtype: Any) -> Array:
     start, stop, step = (*bounds, 1)[:3]
     if step == 0:
-        raise ZeroDivisionError("arange: step must not be 0")
+        raise ZeroDivisionError(f"arange: step must not be 0{here()}")
     whole = all(isinstance(b, (bool, int, np.integer, np.bool_)) for b in bounds)
     size = max(0, -((int(start) - int(stop)) // int(step))) if whole else max(
         0, int(np.ceil((stop - start) / step)))  # fmt: skip
@@ -96,7 +98,7 @@ def linspace(
     """
     n = integer("linspace", "num", num)
     if n < 0:
-        raise ValueError(f"linspace: num must not be negative, got {n}")
+        raise ValueError(f"linspace: num must not be negative, got {n}{here()}")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     lo, hi = promote_all("linspace", start, stop, inexact=True)
     computed = common_type([typeof(lo), typeof(hi)])[0]  # type: ignore[list-item]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..operands import short_repr
 from . import reading, writing
@@ -60,6 +61,7 @@ class IndexUpdateRef:
         raise AttributeError(
             f"x.at[...] has no method {name!r}; it has get, set, add, subtract, multiply (mul), "
             "divide, power, min, max and apply"
+            f"{here()}"
         )
 
     def get(

@@ -89,7 +89,7 @@ def _expanded(shape: tuple[int, ...], key: Key) -> list[Any]:
             f"{'' if len(shape) == 1 else 's'}, but {used} were indexed{here()}"
         )
     if sum(_kind(i) == DOTS for i in key) > 1:
-        raise IndexError("an index can have only one Ellipsis ('...')")
+        raise IndexError(f"an index can have only one Ellipsis ('...'){here()}")
     whole = [(SLICE, None, None, None)] * (len(shape) - used)
     out: list[Any] = []
     for item in key if any(_kind(i) == DOTS for i in key) else (*key, DOTS):

@@ -19,6 +19,7 @@ from dovetail_core import (
     TracerIntegerConversionError,
     current_source,
     describe_source,
+    here,
 )
 
 from ..operands import short_repr
@@ -88,7 +89,8 @@ def _bound(v: Any) -> int | None:
         ) from None
     except TypeError:
         raise TypeError(
-            f"slice bounds must be integers or None, got {short_repr(v)} of type {type(v).__name__}"
+            f"slice bounds must be integers or None, got {short_repr(v)} of type "
+            f"{type(v).__name__}{here()}"
         ) from None
 
 
@@ -135,7 +137,7 @@ def _sequence(item: Sequence[Any], in_tuple: bool) -> Any:
     if not in_tuple:
         raise TypeError(
             f"indexing with a {type(item).__name__} is ambiguous: use x[numpy.array(...)] to pick "
-            f"elements, or x[tuple(...)] to index several axes; got {short_repr(item)}"
+            f"elements, or x[tuple(...)] to index several axes; got {short_repr(item)}{here()}"
         )
     if any(hasattr(i, "aval") for i in item):
         from ..creation.arrays import asarray

@@ -165,7 +165,7 @@ def _dynamic_slice(
     # An axis of size 0 has no place to read: clamping has no meaning there.
     if any(s > n for s, n in zip(sizes, found.shape)):
         raise IndexError(
-            f"an index picks from an axis of size 0 of an array of shape {found.shape}"
+            f"an index picks from an axis of size 0 of an array of shape {found.shape}{here()}"
         )
     return lax.dynamic_slice_p.bind(x, *one_dtype(starts), slice_sizes=tuple(sizes))
 

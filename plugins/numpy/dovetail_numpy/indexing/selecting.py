@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -62,12 +63,14 @@ def compress(
     axis = axis_index("compress", axis, a.ndim)
     cond = as_array("compress", condition)
     if cond.ndim != 1:
-        raise ValueError(f"compress: condition must have one dimension, got shape {cond.shape}")
+        raise ValueError(
+            f"compress: condition must have one dimension, got shape {cond.shape}{here()}"
+        )
     length = a.shape[axis]
     if cond.shape[0] > length and bool(lax.slice_in_dim(cond, length, None).any()):
         raise ValueError(
             f"compress: condition, of length {cond.shape[0]}, is true beyond the {length} places "
-            f"on axis {axis}"
+            f"on axis {axis}{here()}"
         )
     cond = lax.slice_in_dim(cond, 0, min(length, cond.shape[0]))
     (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])

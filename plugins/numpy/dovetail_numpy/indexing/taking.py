@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -24,7 +25,10 @@ def _indices(name: str, indices: ArrayLike) -> Any:
         return convert(out, INT32)
     if out.dtype.kind not in "iu":
         raise DTypeError(
-            f"{name}: indices must be of an integer type, got {out.dtype}. Convert them with "
+            f
+                "{name}: indices must be of an integer type, got {out.dtype}{here()}. Convert "
+                "them with "
+            
             "astype(int)."
         )
     return out
@@ -74,7 +78,7 @@ def take(
         return _take(a, places, axis=axis, options=options)
     elif mode == "raise":
         raise NotImplementedError(
-            "take: mode 'raise' is not supported; use 'fill', 'clip' or 'wrap'"
+            f"take: mode 'raise' is not supported; use 'fill', 'clip' or 'wrap'{here()}"
         )
     options = Options(mode or "fill", fill_value, indices_are_sorted, unique_indices)
     return _take(a, places, axis=axis, options=options)
@@ -106,7 +110,7 @@ def take_along_axis(
     if a.ndim != places.ndim:
         raise ValueError(
             f"take_along_axis: indices of shape {places.shape} must have as many dimensions as the "
-            f"array of shape {a.shape}"
+            f"array of shape {a.shape}{here()}"
         )
     wrap = wrap_negative_indices is not False
     options = Options("fill" if mode is None else mode, fill_value, wrap=wrap)
@@ -150,7 +154,7 @@ def put_along_axis(
     if a.ndim != places.ndim:
         raise ValueError(
             f"put_along_axis: indices of shape {places.shape} must have as many dimensions as the "
-            f"array of shape {a.shape}"
+            f"array of shape {a.shape}{here()}"
         )
     others = tuple(1 if i == axis else d for i, d in enumerate(a.shape))
     full = broadcast_shapes("put_along_axis", places.shape, others)
@@ -193,7 +197,7 @@ def put(
         places, mode = lax.clamp(number(places, 0), places, number(places, a.size - 1)), None
     elif mode is not None:
         error = NotImplementedError if mode == "raise" else ValueError
-        raise error(f"put: mode must be 'clip', 'wrap' or None, got {mode!r}")
+        raise error(f"put: mode must be 'clip', 'wrap' or None, got {mode!r}{here()}")
     flat = IndexUpdateRef(to_shape(a, (a.size,)), places).set(values)
     return to_shape(flat, a.shape)
 
@@ -213,13 +217,13 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
     if mode == "raise":
         known = np.asarray(a)
         if known.size and (known.min() < 0 or known.max() >= n):
-            raise ValueError(f"choose: an index is out of bounds for {n} choices")
+            raise ValueError(f"choose: an index is out of bounds for {n} choices{here()}")
     elif mode == "wrap":
         a = _mod(a, n)
     elif mode == "clip":
         a = lax.clamp(number(a, 0), a, number(a, n - 1))
     else:
-        raise ValueError(f"choose: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+        raise ValueError(f"choose: mode must be 'raise', 'wrap' or 'clip', got {mode!r}{here()}")
     shape = broadcast_shapes("choose", a.shape, *(shape_of(v) for v in values))
     cases = [broadcast(as_array("choose", v), shape) for v in values]
     return strong(lax.select_n(broadcast(convert(a, INT32), shape), *cases))

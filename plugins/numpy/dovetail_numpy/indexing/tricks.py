@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation import placing
 from ..creation.arrays import as_array, asarray
@@ -50,7 +51,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
 def _matrix_shape(name: str, arr: ArrayLike, k: int) -> tuple[int, int, int]:
     shape = np.shape(arr) if not hasattr(arr, "aval") else arr.shape
     if len(shape) != 2:
-        raise ValueError(f"{name} takes a matrix, got shape {shape}")
+        raise ValueError(f"{name} takes a matrix, got shape {shape}{here()}")
     return shape[0], k, shape[1]
 
 
@@ -58,7 +59,9 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The indices of the main diagonal of an array of ``ndim`` dimensions of size ``n``."""
     size, count = integer("diag_indices", "n", n), integer("diag_indices", "ndim", ndim)
     if size < 0 or count < 0:
-        raise ValueError(f"diag_indices: n and ndim must not be negative, got {n} and {ndim}")
+        raise ValueError(
+            f"diag_indices: n and ndim must not be negative, got {n} and {ndim}{here()}"
+        )
     return (arange(size),) * count
 
 
@@ -70,7 +73,9 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """
     x = as_array("diag_indices_from", arr)
     if x.ndim < 2 or len(set(x.shape)) != 1:
-        raise ValueError(f"diag_indices_from takes an array of equal dimensions, got {x.shape}")
+        raise ValueError(
+            f"diag_indices_from takes an array of equal dimensions, got {x.shape}{here()}"
+        )
     return diag_indices(x.shape[0], x.ndim)
 
 
@@ -100,10 +105,10 @@ def fill_diagonal(
             "Pass inplace=False"
         )
     if wrap:
-        raise NotImplementedError("fill_diagonal: wrap=True is not supported")
+        raise NotImplementedError(f"fill_diagonal: wrap=True is not supported{here()}")
     x, v = as_array("fill_diagonal", a), as_array("fill_diagonal", val, 1)
     if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) != 1):
-        raise ValueError(f"fill_diagonal: shape {x.shape} has no main diagonal")
+        raise ValueError(f"fill_diagonal: shape {x.shape} has no main diagonal{here()}")
     n = min(x.shape)
     if v.ndim:
         from ..manipulation.shapes import resize
@@ -123,7 +128,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     for i, given in enumerate(args):
         x = asarray(given) if isinstance(given, (list, tuple)) else as_array("ix_", given, i)
         if x.ndim != 1:
-            raise ValueError(f"ix_ takes vectors, got shape {x.shape} at position {i}")
+            raise ValueError(f"ix_ takes vectors, got shape {x.shape} at position {i}{here()}")
         if x.dtype.kind == "b":
             from ..searching.finding import nonzero
 
@@ -138,7 +143,7 @@ def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     """Indices into a flattened array as indices per dimension; those out of bounds are clipped."""
     at = as_array("unravel_index", indices)
     if at.dtype.kind not in "iu":
-        raise TypeError(f"unravel_index takes integers, got dtype {at.dtype}")
+        raise TypeError(f"unravel_index takes integers, got dtype {at.dtype}{here()}")
     dims = shape_tuple("unravel_index", shape)
     total = int(np.prod(dims, dtype=int))
     at = lax.clamp(number(at, -total), at, number(at, max(total - 1, 0)))
@@ -170,20 +175,24 @@ def ravel_multi_index(
         list(multi_index) if not hasattr(multi_index, "aval") else list(lax.unstack(multi_index))
     )
     if len(given) != len(sizes):
-        raise ValueError(f"ravel_multi_index: {len(given)} indices for {len(sizes)} dimensions")
+        raise ValueError(
+            f"ravel_multi_index: {len(given)} indices for {len(sizes)} dimensions{here()}"
+        )
     if order not in ("C", "F") or mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"ravel_multi_index: unknown order {order!r} or mode {mode!r}")
+        raise ValueError(f"ravel_multi_index: unknown order {order!r} or mode {mode!r}{here()}")
     parts = [as_array("ravel_multi_index", asarray(g) if isinstance(g, (list, tuple)) else g)
              for g in given]  # fmt: skip
     if any(p.dtype.kind not in "iu" for p in parts):
-        raise TypeError("ravel_multi_index takes integers")
+        raise TypeError(f"ravel_multi_index takes integers{here()}")
     out: Any = lax.full((), 0, default_int())
     strides = np.cumprod((1, *sizes[:0:-1]))[::-1] if order == "C" else np.cumprod((1, *sizes[:-1]))
     for p, n, stride in zip(parts, sizes, strides):
         if mode == "raise":
             values = known("ravel_multi_index", p, "Pass mode='wrap' or mode='clip'.")
             if values.size and (values.min() < 0 or values.max() >= n):
-                raise ValueError(f"ravel_multi_index: an index is out of bounds for size {n}")
+                raise ValueError(
+                    f"ravel_multi_index: an index is out of bounds for size {n}{here()}"
+                )
         p = REMAINDER(p, n) if mode == "wrap" else (
             lax.clamp(number(p, 0), p, number(p, n - 1)) if mode == "clip" else p)  # fmt: skip
         out = out + p * int(stride)
@@ -244,11 +253,13 @@ class _Concatenator:
 
     def _directive(self, text: str) -> tuple[int, int, int]:
         if text in ("r", "c"):
-            raise NotImplementedError(f"{self._name}: matrices ({text!r}) are not supported")
+            raise NotImplementedError(
+                f"{self._name}: matrices ({text!r}) are not supported{here()}"
+            )
         try:
             numbers = [int(t) for t in text.split(",")]
         except ValueError:
-            raise ValueError(f"{self._name}: unknown directive {text!r}") from None
+            raise ValueError(f"{self._name}: unknown directive {text!r}{here()}") from None
         defaults = [self._axis, self._ndmin, self._place]
         axis, ndmin, place = (numbers + defaults[len(numbers) :])[:3]
         return axis, ndmin, place

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core import EVAL, get_trace, here, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array, asarray
@@ -113,7 +113,7 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
     if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], found.result[::-1])):
         raise ValueError(
             f"an update of shape {getattr(y, 'shape', ())} does not broadcast to {found.result}, "
-            f"the shape that the index has in an array of shape {found.shape}"
+            f"the shape that the index has in an array of shape {found.shape}{here()}"
         )
     y = lax.reshape(y, shape)
     if found.new_axes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core import here
+
 from ..creation.arrays import as_array
 from ..operands import ArrayLike
 from ..promotion import promote
@@ -20,7 +22,7 @@ def matrices(name: str, *args: ArrayLike) -> list[Any]:
         if x.ndim < 2:
             raise ValueError(
                 f"{name} takes matrices, or stacks of them; the argument at position {i} has shape "
-                f"{x.shape}"
+                f"{x.shape}{here()}"
             )
     return arrays
 
@@ -33,7 +35,7 @@ def square(name: str, a: ArrayLike) -> Any:
     """
     (x,) = matrices(name, a)
     if x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"{name} takes square matrices, got shape {x.shape}")
+        raise ValueError(f"{name} takes square matrices, got shape {x.shape}{here()}")
     return x
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..operands import Array, ArrayLike
 from .checks import adjoint, matrices, square
@@ -56,10 +57,13 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     (x,) = matrices("qr", a)
     if mode == "raw":
         raise NotImplementedError(
-            "qr: mode 'raw' is not supported. Use mode 'reduced' or 'complete' and the factors."
+            f
+                "qr: mode 'raw' is not supported{here()}. Use mode 'reduced' or 'complete' "
+                "and the factors."
+            
         )
     if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}")
+        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}{here()}")
     q, r = lax.linalg.qr(x, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
 
@@ -81,7 +85,9 @@ def svd(
     """
     if hermitian:
         if subset_by_index is not None:
-            raise NotImplementedError("svd: subset_by_index with hermitian=True is not supported")
+            raise NotImplementedError(
+                f"svd: subset_by_index with hermitian=True is not supported{here()}"
+            )
         return _svd_hermitian(square("svd", a), compute_uv)
     (x,) = matrices("svd", a)
     if not compute_uv:
@@ -148,7 +154,7 @@ def eigvals(a: ArrayLike) -> Array:
 
 def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> EighResult:
     if UPLO not in (None, "L", "U"):
-        raise ValueError(f"{name}: UPLO must be 'L' or 'U', got {UPLO!r}")
+        raise ValueError(f"{name}: UPLO must be 'L' or 'U', got {UPLO!r}{here()}")
     x = square(name, a)
     vectors, values = lax.linalg.eigh(x, lower=UPLO != "U", symmetrize_input=symmetrize_input)
     return EighResult(values, vectors)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import dovetail_lax as lax
+from dovetail_core import here
+from dovetail_custom_rules import custom_jvp
 
 from ..contraction.matmul import matmul
 from ..contraction.products import dot
@@ -12,9 +16,10 @@ from ..creation.arrays import as_array
 from ..creation.matrices import diagonal, eye
 from ..fusion import fused
 from ..operands import Array, ArrayLike, integer
-from ..operations import number, select
+from ..operations import filled, number, select
 from ..promotion import broadcast, convert
 from .checks import square
+from .decompositions import svd
 from .solving import inv
 
 
@@ -27,10 +32,124 @@ class SlogdetResult(NamedTuple):
 
 @fused()
 def _det(a: Any) -> Any:
+    return _smooth_det(a)
+
+
+@custom_jvp
+def _smooth_det(a: Any) -> Any:
+    """The determinant, a polynomial of the elements, with its derivatives at singular matrices.
+
+    The factors of the decomposition that it is computed by have none there.
+    """
     factors, pivots, _ = lax.linalg.lu(a)
     entries = diagonal(factors, 0, -2, -1)
     out = lax.reduce_prod(entries, (entries.ndim - 1,))
     return select(_odd(pivots), lax.neg(out), out)
+
+
+@_smooth_det.defjvp
+def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    (a,), (da,) = primals, tangents
+    return _smooth_det(a), _inner(_cofactors(a), da)
+
+
+def _inner(x: Any, y: Any) -> Any:
+    """The sum of products of the elements of matrices."""
+    return lax.reduce_sum(lax.mul(x, y), (x.ndim - 2, x.ndim - 1))
+
+
+@custom_jvp
+def _cofactors(a: Any) -> Any:
+    """The derivative of the determinant by each element.
+
+    That is ``det(a)`` times the transposed inverse; at singular matrices, from singular values.
+    """
+    singular, regular = _parted(a)
+    known = lax.mul(_over_matrices(_smooth_det(regular), a), transposed(inv(regular)))
+    return lax.cond(
+        lax.reduce_or(singular, range(singular.ndim)),
+        lambda: select(_over_matrices(singular, a), _cofactors_by_values(a), known),
+        lambda: known,
+    )
+
+
+@_cofactors.defjvp
+def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    # With C = det(A) A⁻ᵀ: dC = (<C, dA> C - C dAᵀ C) / det(A), where that can be divided by.
+    (a,), (da,) = primals, tangents
+    singular, regular = _parted(a)
+    found = _cofactors(regular)
+    turned = matmul(matmul(found, transposed(da)), found)
+    change = lax.sub(lax.mul(_over_matrices(_inner(found, da), a), found), turned)
+    known = lax.div(change, _over_matrices(_smooth_det(regular), a))
+    slope = lax.cond(
+        lax.reduce_or(singular, range(singular.ndim)),
+        lambda: select(_over_matrices(singular, a), _slope_of_cofactors(a, da), known),
+        lambda: known,
+    )
+    return _cofactors(a), slope
+
+
+def _parted(a: Any) -> tuple[Any, Any]:
+    """Which matrices are singular, and the others, with the identity in place of those."""
+    out = lax.stop_gradient(_smooth_det(a))
+    singular = lax.eq(out, number(out, 0))
+    return singular, select(_over_matrices(singular, a), _identity(a), a)
+
+
+def _identity(a: Any) -> Any:
+    return broadcast(convert(eye(a.shape[-1]), a.dtype), a.shape)
+
+
+def _over_matrices(x: Any, a: Any) -> Any:
+    """One value for each matrix in the shape of the matrices."""
+    return lax.broadcast_in_dim(x, a.shape, range(a.ndim - 2))
+
+
+def _cofactors_by_values(a: Any) -> Any:
+    # A = U S V with unitary U and V: the cofactors are det(U) det(V) times conj(U) C(S) conj(V),
+    # and those of the diagonal S are the products of all but one of its elements.
+    u, s, v = svd(a)
+    n = s.shape[-1]
+    shape = (*s.shape, n)
+    same = lax.eq(*(lax.broadcasted_iota(np.int32, shape, d) for d in (s.ndim - 1, s.ndim)))
+    others = select(same, number(s, 1), _rows_of(s, shape))
+    products = lax.reduce_prod(others, (s.ndim,))
+    scale = lax.mul(_smooth_det(u), _smooth_det(v))
+    left, right = (lax.conj(x) if x.dtype.kind == "c" else x for x in (u, v))
+    columns = lax.mul(left, _rows_of(convert(products, a.dtype), a.shape))
+    return lax.mul(_over_matrices(scale, a), matmul(columns, right))
+
+
+def _rows_of(s: Any, shape: tuple[int, ...]) -> Any:
+    """Vectors as the rows of matrices, repeated."""
+    n = len(shape)
+    return lax.broadcast_in_dim(s, shape, (*range(n - 2), n - 1))
+
+
+def _slope_of_cofactors(a: Any, da: Any) -> Any:
+    """How cofactors change with the matrix: the adjugate is a polynomial of it.
+
+    By Faddeev and LeVerrier: ``M₁ = 1``, ``Mₖ₊₁ = A Mₖ - tr(A Mₖ) / k``, and the adjugate is
+    ``Mₙ`` up to its sign.
+    """
+    one = _identity(a)
+    m, dm = one, filled(a, a.shape, 0)
+    for k in range(1, a.shape[-1]):
+        dm = lax.add(matmul(da, m), matmul(a, dm))
+        m = matmul(a, m)
+        m, dm = (lax.sub(x, lax.mul(_over_matrices(_trace_part(x, k), a), one)) for x in (m, dm))
+    return transposed(dm if a.shape[-1] % 2 else lax.neg(dm))
+
+
+def _trace_part(x: Any, k: int) -> Any:
+    trace = lax.reduce_sum(diagonal(x, 0, -2, -1), (x.ndim - 2,))
+    return lax.div(trace, number(trace, k))
+
+
+def transposed(x: Any) -> Any:
+    """Matrices transposed."""
+    return lax.transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 def _odd(pivots: Any) -> Any:
@@ -84,9 +203,9 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """
     x = square("slogdet", a)
     if method not in (None, "lu", "qr"):
-        raise ValueError(f"slogdet: method must be 'lu' or 'qr', got {method!r}")
+        raise ValueError(f"slogdet: method must be 'lu' or 'qr', got {method!r}{here()}")
     if method == "qr" and x.dtype.kind == "c":
-        raise ValueError("slogdet: method 'qr' is for real matrices")
+        raise ValueError(f"slogdet: method 'qr' is for real matrices{here()}")
     return SlogdetResult(*(_slogdet_qr(x) if method == "qr" else _slogdet(x)))
 
 
@@ -98,7 +217,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     """
     x = as_array("matrix_power", a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"matrix_power takes square matrices, got shape {x.shape}")
+        raise ValueError(f"matrix_power takes square matrices, got shape {x.shape}{here()}")
     power = integer("matrix_power", "n", n)
     if power < 0:
         x, power = inv(x), -power
@@ -121,14 +240,14 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
     """
     items = [as_array("multi_dot", x, i) for i, x in enumerate(arrays)]
     if len(items) < 2:
-        raise ValueError(f"multi_dot takes at least two arrays, got {len(items)}")
+        raise ValueError(f"multi_dot takes at least two arrays, got {len(items)}{here()}")
     vectors = items[0].ndim == 1, items[-1].ndim == 1
     if vectors[0]:
         items[0] = lax.expand_dims(items[0], (0,))
     if vectors[1]:
         items[-1] = lax.expand_dims(items[-1], (1,))
     if any(x.ndim != 2 for x in items):
-        raise ValueError("multi_dot takes matrices, with vectors at the ends only")
+        raise ValueError(f"multi_dot takes matrices, with vectors at the ends only{here()}")
     sizes = [items[0].shape[0], *(x.shape[1] for x in items)]
     out = _chain(items, _splits(sizes), 0, len(items) - 1, precision)
     gone = [i for i, v in enumerate(vectors) if v]

@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -35,13 +36,13 @@ def norm(x: ArrayLike, ord: Any = None, axis: Axis = None, keepdims: bool = Fals
     if axis is None and ord is None:
         return _euclidean(x, axes=tuple(range(x.ndim)), keepdims=bool(keepdims))
     if axis is None and x.ndim > 2:
-        raise ValueError(f"norm: ord={ord!r} needs an axis for an array of shape {x.shape}")
+        raise ValueError(f"norm: ord={ord!r} needs an axis for an array of shape {x.shape}{here()}")
     axes = axis_tuple("norm", static_axis(axis), x.ndim)
     if len(axes) == 1:
         return _vector(x, ord=2 if ord is None else ord, axis=axes[0], keepdims=bool(keepdims))
     if len(axes) == 2:
         return _matrix(x, ord, axes, bool(keepdims))
-    raise ValueError(f"norm: an array has norms over one or two axes, got axis={axis}")
+    raise ValueError(f"norm: an array has norms over one or two axes, got axis={axis}{here()}")
 
 
 def _square(x: Any) -> Any:
@@ -70,7 +71,7 @@ def _vector(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if ord == 1:
         return basic.sum(lax.abs(x), axis, keepdims=keepdims)
     if isinstance(ord, str):
-        raise ValueError(f"norm: {ord!r} is no order of a vector norm")
+        raise ValueError(f"norm: {ord!r} is no order of a vector norm{here()}")
     size = lax.abs(x)
     total = basic.sum(lax.pow(size, number(size, ord)), axis, keepdims=keepdims)
     return lax.pow(total, number(total, 1.0 / ord))
@@ -93,6 +94,7 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         raise ValueError(
             f"norm: {ord!r} is no order of a matrix norm; use 'fro', 'nuc', 1, -1, 2, -2, "
             "inf or -inf"
+            f"{here()}"
         )
     s = svdvals(moveaxis(x, axes, (-2, -1)))
     reduce: Any = basic.sum if ord == "nuc" else basic.max if ord == 2 else basic.min
@@ -161,7 +163,7 @@ def matrix_rank(
         ValueError: both ``rtol`` and ``tol`` are given.
     """
     if rtol is not None and tol is not None:
-        raise ValueError("matrix_rank takes rtol or tol, not both")
+        raise ValueError(f"matrix_rank takes rtol or tol, not both{here()}")
     a = as_array("matrix_rank", M)
     if a.ndim < 2:
         return lax.convert_element_type(basic.any(lax.ne(a, number(a, 0))), "int32")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core import here
+
 from ..contraction import products
 from ..contraction.matmul import matmul as _matmul
 from ..creation.arrays import as_array
 from ..creation.matrices import diagonal as _diagonal, trace as _trace
-from ..operands import Array, ArrayLike, DTypeLike
+from ..operands import Array, ArrayLike, DTypeLike, axis_index
 
 
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
@@ -18,8 +20,11 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
         ValueError: the axis has another size.
     """
     a, b = as_array("cross", x1), as_array("cross", x2, 1)
+    axis_index("cross", axis, a.ndim), axis_index("cross", axis, b.ndim)
     if a.shape[axis] != 3 or b.shape[axis] != 3:
-        raise ValueError(f"cross takes vectors of 3 components, got shapes {a.shape} and {b.shape}")
+        raise ValueError(
+            f"cross takes vectors of 3 components, got shapes {a.shape} and {b.shape}{here()}"
+        )
     return products.cross(a, b, axis=axis)
 
 
@@ -31,7 +36,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """
     a, b = as_array("outer", x1), as_array("outer", x2, 1)
     if a.ndim != 1 or b.ndim != 1:
-        raise ValueError(f"outer takes vectors, got shapes {a.shape} and {b.shape}")
+        raise ValueError(f"outer takes vectors, got shapes {a.shape} and {b.shape}{here()}")
     return products.outer(a, b)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..contraction.matmul import matmul
@@ -30,7 +31,9 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
     x, y = promote("solve", a, b, inexact=True)
     x, y = square("solve", x), as_array("solve", y, 1)
     if not y.ndim or y.shape[max(y.ndim - 2, 0)] != x.shape[-1]:
-        raise ValueError(f"solve: matrices of shape {x.shape} for right sides of shape {y.shape}")
+        raise ValueError(
+            f"solve: matrices of shape {x.shape} for right sides of shape {y.shape}{here()}"
+        )
     if y.ndim == 1:
         out = _solve(x, to_shape(y, (y.size, 1)))
         return lax.squeeze(out, (out.ndim - 1,))
@@ -102,7 +105,7 @@ def lstsq(
     """
     x, y = (as_array("lstsq", v, i) for i, v in enumerate(promote("lstsq", a, b, inexact=True)))
     if x.ndim != 2 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0]:
-        raise ValueError(f"lstsq: shapes {x.shape} and {y.shape} do not fit")
+        raise ValueError(f"lstsq: shapes {x.shape} and {y.shape} do not fit{here()}")
     vector = y.ndim == 1
     rows, columns = x.shape
     limit = float(dtypes.finfo(x.dtype).eps) * max(x.shape) if rcond is None or rcond < 0 else rcond
@@ -140,7 +143,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
         x = moveaxis(x, tuple(axes), tuple(range(x.ndim - len(axes), x.ndim)))
     shape = x.shape[y.ndim :]
     if prod(shape) != y.size:
-        raise ValueError(f"tensorsolve: shapes {x.shape} and {y.shape} do not fit")
+        raise ValueError(f"tensorsolve: shapes {x.shape} and {y.shape} do not fit{here()}")
     return to_shape(solve(to_shape(x, (y.size, y.size)), to_shape(y, (y.size,))), shape)
 
 
@@ -148,6 +151,6 @@ def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of a tensor as a map from its last dimensions to its first ``ind`` ones."""
     x = as_array("tensorinv", a)
     if ind < 1 or prod(x.shape[:ind]) != prod(x.shape[ind:]):
-        raise ValueError(f"tensorinv: shape {x.shape} is not square for ind={ind}")
+        raise ValueError(f"tensorinv: shape {x.shape} is not square for ind={ind}{here()}")
     n = prod(x.shape[:ind])
     return to_shape(inv(to_shape(x, (n, n))), (*x.shape[ind:], *x.shape[:ind]))

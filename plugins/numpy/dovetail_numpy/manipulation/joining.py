@@ -24,15 +24,18 @@ def _items(name: str, arrays: Any) -> list[Any]:
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
         whole = as_array(name, arrays)
         if not whole.shape:
-            raise TypeError(f"{name} takes a sequence of arrays, got a scalar")
+            raise TypeError(f"{name} takes a sequence of arrays, got a scalar{here()}")
         return list(lax.unstack(whole))
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
-            f"{name} takes a sequence of arrays, got {type(arrays).__name__}. Put the arrays into "
+            f
+                "{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put "
+                "the arrays into "
+            
             "a list."
         )
     if not arrays:
-        raise ValueError(f"{name} needs at least one array")
+        raise ValueError(f"{name} needs at least one array{here()}")
     return [as_array(name, x, i) for i, x in enumerate(arrays)]
 
 
@@ -58,7 +61,9 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> A
         return _join(*(ravel(x) for x in items), axis=0, dtype=dtype)
     shape = items[0].shape
     if not all(x.shape for x in items):
-        raise ValueError("concatenate: scalars cannot be concatenated. Use stack for them.")
+        raise ValueError(
+            f"concatenate: scalars cannot be concatenated{here()}. Use stack for them."
+        )
     axis = axis_index("concatenate", axis, len(shape))
     rest = shape[:axis] + shape[axis + 1 :]
     for x in items:
@@ -125,7 +130,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The arrays that ``x`` is a stack of along ``axis``."""
     x = as_array("unstack", x)
     if not x.shape:
-        raise ValueError("unstack needs an array of at least one dimension, got a scalar")
+        raise ValueError(f"unstack needs an array of at least one dimension, got a scalar{here()}")
     at = axis_index("unstack", axis, x.ndim)
     if x.shape[at] <= CHUNK:
         return tuple(lax.unstack(x, at))
@@ -167,10 +172,10 @@ def _depth(x: Any) -> int:
     if not isinstance(x, list):
         return 0
     if not x:
-        raise ValueError("block: lists cannot be empty")
+        raise ValueError(f"block: lists cannot be empty{here()}")
     depths = {_depth(i) for i in x}
     if len(depths) > 1:
-        raise ValueError("block: all lists must be nested to the same depth")
+        raise ValueError(f"block: all lists must be nested to the same depth{here()}")
     return 1 + depths.pop()
 
 
@@ -191,10 +196,12 @@ def _cuts(name: str, size: int, sections: Any) -> list[int]:
         return [integer(name, "every index", i) for i in sections]
     n = integer(name, "the number of sections", sections)
     if n < 1:
-        raise ValueError(f"{name}: the number of sections must be positive, got {n}")
+        raise ValueError(f"{name}: the number of sections must be positive, got {n}{here()}")
     part, rest = divmod(size, n)
     if rest and name != "array_split":
-        raise ValueError(f"{name}: an axis of size {size} cannot be split into {n} equal parts")
+        raise ValueError(
+            f"{name}: an axis of size {size} cannot be split into {n} equal parts{here()}"
+        )
     sizes = [part + 1] * rest + [part] * (n - rest)
     return [int(i) for i in np.cumsum(sizes[:-1])]
 

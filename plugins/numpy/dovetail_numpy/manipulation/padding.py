@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -46,7 +47,9 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
     if len(pairs) == 1:
         pairs = pairs * ndim
     if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
-        raise ValueError(f"pad: {what} must be a number, a pair, or a pair for each of {ndim} axes")
+        raise ValueError(
+            f"pad: {what} must be a number, a pair, or a pair for each of {ndim} axes{here()}"
+        )
     return tuple((convert_item(a), convert_item(b)) for a, b in pairs)
 
 
@@ -80,20 +83,22 @@ def pad(
     x = as_array("pad", array)
     widths = _pairs("pad_width", pad_width, x.ndim, lambda w: integer("pad", "pad_width", w))
     if any(w < 0 for pair in widths for w in pair):
-        raise ValueError(f"pad: widths cannot be negative, got {widths}")
+        raise ValueError(f"pad: widths cannot be negative, got {widths}{here()}")
     if callable(mode):
         return _by_function(x, widths, mode, kwargs)
     if mode not in _OPTIONS:
-        raise NotImplementedError(f"pad: mode must be one of {', '.join(_OPTIONS)}, got {mode!r}")
+        raise NotImplementedError(
+            f"pad: mode must be one of {', '.join(_OPTIONS)}, got {mode!r}{here()}"
+        )
     unknown = set(kwargs) - _OPTIONS[mode]
     if unknown:
-        raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}")
+        raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}{here()}")
     if mode not in ("constant", "empty"):
         for axis, (size, pair) in enumerate(zip(x.shape, widths)):
             if size == 0 and pair != (0, 0):
                 raise ValueError(
                     f"pad: mode {mode!r} has nothing to copy along axis {axis} of an array of "
-                    f"shape {x.shape}. Use mode 'constant'."
+                    f"shape {x.shape}{here()}. Use mode 'constant'."
                 )
     return _MODES[mode](x, widths, **kwargs)
 
@@ -179,7 +184,7 @@ def _stat(name: str, x: Any, axis: int, length: int | None, at_end: bool) -> Any
     size = x.shape[axis]
     n = size if length is None else min(length, size)
     if n == 0:
-        raise ValueError("pad: stat_length must be at least 1")
+        raise ValueError(f"pad: stat_length must be at least 1{here()}")
     part = lax.slice_in_dim(x, size - n if at_end else 0, size if at_end else n, axis=axis)
     out = functions[name](part, axis, keepdims=True)
     return convert(rounded(out) if x.dtype.kind in "iu" else out, x.dtype)
@@ -188,7 +193,9 @@ def _stat(name: str, x: Any, axis: int, length: int | None, at_end: bool) -> Any
 def _mirrored(offset: int) -> Callable[..., Any]:
     def apply(x: Any, widths: Widths, reflect_type: str = "even") -> Any:
         if reflect_type not in ("even", "odd"):
-            raise ValueError(f"pad: reflect_type must be 'even' or 'odd', got {reflect_type!r}")
+            raise ValueError(
+                f"pad: reflect_type must be 'even' or 'odd', got {reflect_type!r}{here()}"
+            )
         return _mirror(x, widths=widths, offset=offset, odd=reflect_type == "odd")
 
     return apply

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, Tracer
+from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -79,7 +80,7 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     if len(axes) == 1:
         axes *= len(shifts)
     if len(shifts) != len(axes):
-        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes{here()}")
     return _roll(a, shifts=tuple(shifts), axes=axes)
 
 
@@ -150,7 +151,7 @@ def repeat(
     if counts.size not in (1, a.shape[axis]):
         raise ValueError(
             f"repeat: {counts.size} repeats for an axis of size {a.shape[axis]} of an array of "
-            f"shape {a.shape}"
+            f"shape {a.shape}{here()}"
         )
     return _repeat_by(a, counts, axis=axis, total=integer("repeat", "total_repeat_length",
                                                           total_repeat_length))  # fmt: skip
@@ -188,7 +189,8 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     Args:
         axis: the axes to trim, by default all. Not while tracing: the size depends on the values.
     """
-    values = np.asarray(filt)
+    arguments.string("trim", trim)
+    values = np.asarray(as_array("trim_zeros", filt))
     kept = [slice(None)] * values.ndim
     places = np.nonzero(values)
     for i in axis_tuple("trim_zeros", axis, values.ndim):
@@ -227,11 +229,15 @@ def _deleted_places(obj: Any, size: int) -> Any:
     places = np.asarray(obj)
     if places.dtype.kind == "b":
         if places.shape != (size,):
-            raise ShapeError(f"delete: a mask of shape {places.shape} for an axis of size {size}")
+            raise ShapeError(
+                f"delete: a mask of shape {places.shape} for an axis of size {size}{here()}"
+            )
     elif not places.size:
         return places.astype(int)
     elif places.dtype.kind not in "iu":
-        raise DTypeError(f"delete: obj must be of integers or booleans, got dtype {places.dtype}")
+        raise DTypeError(
+            f"delete: obj must be of integers or booleans, got dtype {places.dtype}{here()}"
+        )
     elif places.min() < -size or places.max() >= size:
         raise IndexError(
             f"delete: index {short_repr(obj)} is out of bounds for an axis of size {size}{here()}"
@@ -258,11 +264,15 @@ def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
 def _insertion_places(obj: Any) -> Any:
     places = np.asarray(obj)
     if places.ndim > 1:
-        raise ValueError(f"insert: obj must have one dimension at most, got shape {places.shape}")
+        raise ValueError(
+            f"insert: obj must have one dimension at most, got shape {places.shape}{here()}"
+        )
     if places.dtype.kind == "b":
         return np.flatnonzero(places)
     if places.size and places.dtype.kind not in "iu":
-        raise ValueError(f"insert: obj must be of integers or a slice, got dtype {places.dtype}")
+        raise ValueError(
+            f"insert: obj must be of integers or a slice, got dtype {places.dtype}{here()}"
+        )
     return places
 
 
@@ -281,7 +291,9 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     size = a.shape[axis]
     raw = np.arange(size)[obj] if isinstance(obj, slice) else _insertion_places(obj)
     if raw.size and (raw.min() < -size or raw.max() > size):
-        raise IndexError(f"insert: index {raw} is out of bounds for axis {axis} of size {size}")
+        raise IndexError(
+            f"insert: index {raw} is out of bounds for axis {axis} of size {size}{here()}"
+        )
     where = np.where(raw < 0, raw + size, raw).astype(int)
     v = to_shape(v, (1,) * max(0, a.ndim - v.ndim) + v.shape)
     v = moveaxis(v, 0, axis) if raw.ndim == 0 else v

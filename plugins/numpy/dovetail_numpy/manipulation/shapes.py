@@ -41,11 +41,11 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     if -1 in dims:
         known = prod([d for d in dims if d != -1])
         if dims.count(-1) > 1:
-            raise TypeError(f"{name}: only one dimension may be -1, got {dims}")
+            raise TypeError(f"{name}: only one dimension may be -1, got {dims}{here()}")
         if known == 0 or size % known:
             raise TypeError(
                 f"cannot {name} an array of shape {own} (size {size}) into {dims}: {known} does "
-                f"not divide {size}"
+                f"not divide {size}{here()}"
             )
         dims = tuple([size // known if d == -1 else d for d in dims])
     if prod(dims) != size or any(d < 0 for d in dims):
@@ -78,7 +78,7 @@ def reshape(
     if order == "F":
         backwards = lax.reshape(transpose(a), dims[::-1])
         return transpose(backwards)
-    raise NotImplementedError(f"reshape: order must be 'C' or 'F', got {order!r}")
+    raise NotImplementedError(f"reshape: order must be 'C' or 'F', got {order!r}{here()}")
 
 
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
@@ -90,7 +90,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     """
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
-        raise error(f"ravel: order must be 'C' or 'F', got {order!r}")
+        raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
     return reshape(a, -1 if np.size(a) else (0,), "F" if order == "F" else "C")
 
 
@@ -108,7 +108,8 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
         order = axis_tuple("transpose", axes if axes.__class__ is tuple else tuple(axes), ndim)
         if len(order) != ndim:
             raise ShapeError(
-                f"transpose: axes {order} do not name each axis of an array of shape {a.shape} once"
+                f"transpose: axes {order} do not name each axis of an array of "
+                f"shape {a.shape} once{here()}"
             )
     return permute(a, order)
 
@@ -127,7 +128,9 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
     x = as_array("matrix_transpose", x)
     n = len(x.shape)
     if n < 2:
-        raise ValueError(f"matrix_transpose needs at least two dimensions, got shape {x.shape}")
+        raise ValueError(
+            f"matrix_transpose needs at least two dimensions, got shape {x.shape}{here()}"
+        )
     return lax.transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
 
 
@@ -149,7 +152,7 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     a = as_array("moveaxis", a)
     src, dst = (axis_tuple("moveaxis", s, a.ndim) for s in (source, destination))
     if len(src) != len(dst):
-        raise ValueError(f"moveaxis: {len(src)} sources for {len(dst)} destinations")
+        raise ValueError(f"moveaxis: {len(src)} sources for {len(dst)} destinations{here()}")
     order = [i for i in range(a.ndim) if i not in src]
     for place, axis in sorted(zip(dst, src)):
         order.insert(place, axis)
@@ -160,9 +163,12 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """``a`` with one axis moved to before ``start``."""
     a = as_array("rollaxis", a)
     axis = axis_index("rollaxis", axis, a.ndim)
+    start = integer("rollaxis", "start", start)
     start = start + a.ndim if start < 0 else start
     if not 0 <= start <= a.ndim:
-        raise ValueError(f"rollaxis: start {start} is out of bounds for {a.ndim} dimensions")
+        raise ValueError(
+            f"rollaxis: start {start} is out of bounds for {a.ndim} dimensions{here()}"
+        )
     return moveaxis(a, axis, start - 1 if axis < start else start)
 
 
@@ -180,7 +186,8 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
         for i in axes:
             if a.shape[i] != 1:
                 raise ValueError(
-                    f"squeeze: axis {i} of an array of shape {a.shape} has size {a.shape[i]}, not 1"
+                    f"squeeze: axis {i} of an array of shape {a.shape} has size "
+                    f"{a.shape[i]}, not 1{here()}"
                 )
     return lax.squeeze_p.bind(a, dimensions=axes) if axes else a
 
@@ -242,7 +249,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
 def _at_least(name: str, arys: tuple[Any, ...], expand: Any) -> Any:
     if len(arys) == 1 and isinstance(arys[0], (list, tuple)):
         raise TypeError(
-            f"{name} takes arrays as separate arguments, got a {type(arys[0]).__name__}"
+            f"{name} takes arrays as separate arguments, got a {type(arys[0]).__name__}{here()}"
         )
     out = [expand(as_array(name, x, i)) for i, x in enumerate(arys)]
     return out[0] if len(out) == 1 else out

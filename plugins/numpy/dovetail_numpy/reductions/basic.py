@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, here
 from dovetail_core.base.caches import Cache
 
 from ..fusion import fused, of_one_array
@@ -144,7 +144,9 @@ def _arg_extreme(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) ->
     if axis is not None:
         axis = axis_index(name, axis, a.ndim)
     if (a.size if axis is None else a.shape[axis]) == 0:
-        raise ValueError(f"{name} of an array of shape {a.shape}: there is no element to choose")
+        raise ValueError(
+            f"{name} of an array of shape {a.shape}: there is no element to choose{here()}"
+        )
     return _arg(a, kind=kind, axis=axis, keepdims=bool(keepdims), index=default_int())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -76,9 +77,9 @@ def _cumulative_with_initial(
 ) -> Array:
     x = as_array(name, x)
     if x.ndim == 0:
-        raise ValueError(f"{name} needs at least one dimension, got a scalar")
+        raise ValueError(f"{name} needs at least one dimension, got a scalar{here()}")
     if axis is None and x.ndim != 1:
-        raise ValueError(f"{name}: axis must be given for an array of {x.ndim} dimensions")
+        raise ValueError(f"{name}: axis must be given for an array of {x.ndim} dimensions{here()}")
     axis = axis_index(name, 0 if axis is None else axis, x.ndim)
     _, dt = sum_types(x.aval, dtype, True)
     out = _running(x, kind=kind, axis=axis, dtype=dt, skip_nan=False)
@@ -125,9 +126,9 @@ def diff(
 
     a = as_array("diff", a)
     if a.ndim == 0:
-        raise ValueError("diff needs an array of at least one dimension, got a scalar")
+        raise ValueError(f"diff needs an array of at least one dimension, got a scalar{here()}")
     if n < 0:
-        raise ValueError(f"diff: n must not be negative, got {n}")
+        raise ValueError(f"diff: n must not be negative, got {n}{here()}")
     axis = axis_index("diff", axis, a.ndim)
     parts = [_edge(a, e, axis) if e is not None else None for e in (prepend, append)]
     if n and any(p is not None for p in parts):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -103,7 +103,9 @@ def reduce(
     if where is not None:
         where = as_array(name, where)
         if where.dtype.kind != "b":
-            raise DTypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
+            raise DTypeError(
+                f"{name}: where must be an array of booleans, got dtype {where.dtype}{here()}"
+            )
         shape = broadcast_shapes(name, a.shape, where.shape)
         a = broadcast(a, shape)
     axes = reduced_axes(name, axis, a.ndim)
@@ -112,18 +114,20 @@ def reduce(
     if initial is not None:
         initial = as_array(name, initial)
         if initial.shape != ():
-            raise ValueError(f"{name}: initial must be a scalar, got shape {initial.shape}")
+            raise ValueError(f"{name}: initial must be a scalar, got shape {initial.shape}{here()}")
     return _masked_reduce(a, initial, where, kind=kind, axes=axes, compute=compute, result=result,
                           keepdims=bool(keepdims))  # fmt: skip
 
 
 def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) -> None:
     if where is not None:
-        raise ValueError(f"{name} of nothing has no value, so a where mask needs an initial value")
+        raise ValueError(
+            f"{name} of nothing has no value, so a where mask needs an initial value{here()}"
+        )
     if any(a.shape[i] == 0 for i in axes):
         raise ValueError(
             f"{name} of an array of shape {a.shape} over axes {axes} is over no element and has no "
-            "value. Give an initial value."
+            f"value{here()}. Give an initial value."
         )
 
 

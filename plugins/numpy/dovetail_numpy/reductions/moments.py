@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, is_inexact
+from dovetail_core import ShapedArray, here, is_inexact
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
@@ -62,7 +62,9 @@ def mean(
 def _mask(name: str, where: Any, shape: tuple[int, ...]) -> Any:
     where = as_array(name, where)
     if where.dtype.kind != "b":
-        raise DTypeError(f"{name}: where must be an array of booleans, got dtype {where.dtype}")
+        raise DTypeError(
+            f"{name}: where must be an array of booleans, got dtype {where.dtype}{here()}"
+        )
     return broadcast(where, broadcast_shapes(name, shape, where.shape))
 
 
@@ -119,12 +121,16 @@ def _spread(
     no_out(name, out)
     if correction is not None:
         if ddof.__class__ is not int or ddof != 0:
-            raise ValueError(f"{name}: ddof and correction mean the same; give only one of them")
+            raise ValueError(
+                f"{name}: ddof and correction mean the same; give only one of them{here()}"
+            )
         ddof = correction
     a = operand_array(name, a)
     own = a.aval
     if dtype is not None and own.dtype.kind == "c" and np.dtype(dtype).kind != "c":
-        raise ValueError(f"{name}: dtype {dtype} cannot hold the values of a {own.dtype} array")
+        raise ValueError(
+            f"{name}: dtype {dtype} cannot hold the values of a {own.dtype} array{here()}"
+        )
     if where is not None:
         where = _mask(name, where, own.shape)
         a = broadcast(a, where.shape)
@@ -208,7 +214,10 @@ def average(
 def _spread_weights(a: Any, w: Any, axis: Any) -> Any:
     if axis is None:
         raise ValueError(
-            f"average: weights of shape {w.shape} do not match the array's {a.shape}. Give axis."
+            f
+                "average: weights of shape {w.shape} do not match the array's "
+                "{a.shape}{here()}. Give axis."
+            
         )
     given = static_axis(axis)
     axes = [
@@ -217,7 +226,7 @@ def _spread_weights(a: Any, w: Any, axis: Any) -> Any:
     if w.shape != tuple(a.shape[i] for i in axes):
         raise ValueError(
             f"average: weights of shape {w.shape} do not match axes {tuple(axes)} of an array of "
-            f"shape {a.shape}"
+            f"shape {a.shape}{here()}"
         )
     order = sorted(range(len(axes)), key=lambda i: axes[i])
     return lax.broadcast_in_dim(lax.transpose(w, order), a.shape, sorted(axes))

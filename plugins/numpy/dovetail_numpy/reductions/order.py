@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import is_inexact
+from dovetail_core import here, is_inexact
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -25,12 +25,14 @@ def _quantile(
 ) -> Array:  # fmt: skip
     no_out(name, out)
     if overwrite_input:
-        raise ValueError(f"{name}: overwrite_input is not supported: arrays are immutable")
+        raise ValueError(f"{name}: overwrite_input is not supported: arrays are immutable{here()}")
     if method not in _METHODS:
-        raise ValueError(f"{name}: method must be one of {', '.join(_METHODS)}, got {method!r}")
+        raise ValueError(
+            f"{name}: method must be one of {', '.join(_METHODS)}, got {method!r}{here()}"
+        )
     a, q = operand_array(name, a), as_array(name, q, 1)
     if a.dtype.kind == "c":
-        raise ValueError(f"{name} does not accept complex numbers, which have no order")
+        raise ValueError(f"{name} does not accept complex numbers, which have no order{here()}")
     (a,) = promote(name, a, inexact=True)
     real = a.dtype
     q = convert(q, real if is_inexact(real) else inexact_dtype(q.dtype))
@@ -137,13 +139,14 @@ def _by_weights(
     skip_nan: bool,
 ) -> Any:  # fmt: skip
     if method != "inverted_cdf":
-        raise ValueError(f"{name}: weights need method='inverted_cdf', got {method!r}")
+        raise ValueError(f"{name}: weights need method='inverted_cdf', got {method!r}{here()}")
     w = as_array(name, weights)
     if w.shape != a.shape:
         if axis is None or w.shape != tuple(a.shape[i] for i in axes):
             raise ValueError(
                 f"{name}: weights of shape {w.shape} match neither the array's shape {a.shape} nor "
                 "its axes"
+                f"{here()}"
             )
         w = lax.broadcast_in_dim(w, a.shape, axes)
     w = convert(w, a.dtype)

@@ -47,14 +47,16 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     """
     a = as_array("nonzero", a)
     if not a.shape:
-        raise ValueError("nonzero needs an array of at least one dimension; use atleast_1d")
+        raise ValueError(
+            f"nonzero needs an array of at least one dimension; use atleast_1d{here()}"
+        )
     if size is None:
         value = known("nonzero", a, "Give size=, the number of indices wanted.")
         found = np.nonzero(value)
         return tuple(placing.constant(i.astype(default_int())) for i in found)
     fills = fill_value if isinstance(fill_value, (tuple, list)) else (fill_value or 0,) * a.ndim
     if len(fills) != a.ndim:
-        raise ValueError(f"nonzero: {len(fills)} fill values for {a.ndim} dimensions")
+        raise ValueError(f"nonzero: {len(fills)} fill values for {a.ndim} dimensions{here()}")
     fills = tuple(convert(as_array("nonzero", f), default_int()) for f in fills)
     return tuple(_nonzero(a, *fills, size=integer("nonzero", "size", size), dtype=default_int()))
 
@@ -114,15 +116,15 @@ def searchsorted(
         ValueError: ``a`` is not a vector, or ``side`` or ``method`` is unknown.
     """
     if side not in ("left", "right"):
-        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}")
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', got {side!r}{here()}")
     if method not in ("scan", "scan_unrolled", "sort", "compare_all", "default"):
         raise ValueError(
             "searchsorted: method must be 'scan', 'scan_unrolled', 'sort' or 'compare_all', got "
-            f"{method!r}"
+            f"{method!r}{here()}"
         )
     x, w = (as_array("searchsorted", p, i) for i, p in enumerate(promote("searchsorted", a, v)))
     if x.ndim != 1:
-        raise ValueError(f"searchsorted: a must be a vector, got shape {x.shape}")
+        raise ValueError(f"searchsorted: a must be a vector, got shape {x.shape}{here()}")
     if sorter is not None:
         x = take_along(x, as_array("searchsorted", sorter, 3), 0)
     if x.shape[0] == 0:
@@ -201,7 +203,7 @@ def digitize(
     """
     b = as_array("digitize", bins, 1)
     if b.ndim != 1:
-        raise ValueError(f"digitize: bins must be a vector, got shape {b.shape}")
+        raise ValueError(f"digitize: bins must be a vector, got shape {b.shape}{here()}")
     x = as_array("digitize", x)
     how = method or "scan"
     if b.shape[0] == 0:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -62,7 +63,7 @@ def unique(
     shape = a.shape
     if not a.size and size and fill_value is None:
         raise ValueError(
-            f"unique: an array of shape {shape} has no elements to make {size} of. Give a "
+            f"unique: an array of shape {shape} has no elements to make {size} of{here()}. Give a "
             "fill_value."
         )
     if axis is None:
@@ -193,7 +194,8 @@ def isin(
     """
     if method not in ("auto", "compare_all", "binary_search", "sort"):
         raise ValueError(
-            f"isin: method must be 'auto', 'compare_all', 'binary_search' or 'sort', got {method!r}"
+            f"isin: method must be 'auto', 'compare_all', 'binary_search' or "
+            f"'sort', got {method!r}{here()}"
         )
     a, b = (as_array("isin", v, i) for i, v in enumerate(promote("isin", element, test_elements)))
     return _isin(a, b, invert=bool(invert))

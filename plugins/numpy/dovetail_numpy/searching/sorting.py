@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -19,9 +20,11 @@ from ..promotion import convert, default_int
 
 def _checked(name: str, a: ArrayLike, axis: Any, kind: Any, order: Any) -> tuple[Any, int]:
     if kind is not None:
-        raise ValueError(f"{name}: kind is not supported; use stable=True or False")
+        raise ValueError(f"{name}: kind is not supported; use stable=True or False{here()}")
     if order is not None:
-        raise ValueError(f"{name}: order is not supported, for there are no structured arrays")
+        raise ValueError(
+            f"{name}: order is not supported, for there are no structured arrays{here()}"
+        )
     a = as_array(name, a)
     if axis is None:
         return to_shape(a, (a.size,)), 0
@@ -84,10 +87,11 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
         as_array("lexsort", keys)))  # fmt: skip
     arrays = [as_array("lexsort", k, i) for i, k in enumerate(rows)]
     if not arrays:
-        raise TypeError("lexsort needs at least one key")
+        raise TypeError(f"lexsort needs at least one key{here()}")
     if len({k.shape for k in arrays}) > 1:
         raise ValueError(
-            f"lexsort: keys must have one shape, got {', '.join(str(k.shape) for k in arrays)}"
+            f"lexsort: keys must have one shape, got "
+            f"{', '.join(str(k.shape) for k in arrays)}{here()}"
         )
     if not arrays[0].ndim:
         return lax.full((), 0, default_int())
@@ -136,7 +140,7 @@ def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) ->
     k = integer(name, "kth", kth)
     size = a.shape[axis]
     if not -size <= k < size:
-        raise ValueError(f"{name}: kth {k} is out of bounds for an axis of size {size}")
+        raise ValueError(f"{name}: kth {k} is out of bounds for an axis of size {size}{here()}")
     out = _partition(moveaxis(a, axis, -1), kth=k % size, indices=indices, dtype=default_int())
     return moveaxis(out, -1, axis)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import typeof
+from dovetail_core import here, typeof
 from dovetail_core.base.caches import Cache
 
 from ..creation.arrays import as_array
@@ -30,11 +30,13 @@ def clip(
         ValueError: ``arr`` is complex.
     """
     if arr is None:
-        raise TypeError("clip takes an array")
+        raise TypeError(f"clip takes an array{here()}")
     arr = as_array("clip", arr)
     bounds = [None if b is None else operand("clip", b, i) for i, b in ((1, min), (2, max))]
     if arr.dtype.kind == "c" or any(b is not None and typeof(b).dtype.kind == "c" for b in bounds):  # type: ignore[attr-defined]
-        raise ValueError("clip: complex numbers have no order. Clip real and imaginary parts.")
+        raise ValueError(
+            f"clip: complex numbers have no order{here()}. Clip real and imaginary parts."
+        )
     return _clip(arr, *bounds)
 
 
@@ -65,9 +67,13 @@ def where(
 
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise DTypeError("where takes either one argument or three, and none of three may be None")
+        raise DTypeError(
+            f"where takes either one argument or three, and none of three may be None{here()}"
+        )
     if size is not None or fill_value is not None:
-        raise ValueError("where: size and fill_value are for the form with the condition alone")
+        raise ValueError(
+            f"where: size and fill_value are for the form with the condition alone{here()}"
+        )
     types = (getattr(condition, "aval", condition.__class__), getattr(x, "aval", x.__class__),
              getattr(y, "aval", y.__class__))  # fmt: skip
     plan = _plans.get(types)
@@ -122,7 +128,8 @@ def select(
     """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError(
-            f"select takes as many choices as conditions, got {len(choicelist)} and {len(condlist)}"
+            f"select takes as many choices as conditions, got {len(choicelist)} "
+            f"and {len(condlist)}{here()}"
         )
     *choices, out = promote("select", *choicelist, default)
     for condition, choice in zip(reversed(condlist), reversed(choices)):
@@ -147,7 +154,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     n = len(conditions)
     functions = list(funclist)
     if len(functions) not in (n, n + 1):
-        raise ValueError(f"piecewise takes {n} or {n + 1} functions, got {len(functions)}")
+        raise ValueError(f"piecewise takes {n} or {n + 1} functions, got {len(functions)}{here()}")
     rest = functions.pop() if len(functions) == n + 1 else 0
 
     def value(f: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -17,7 +18,7 @@ from ..operations import reshape as to_shape, truth
 
 def _prepared(name: str, a: ArrayLike, axis: int | None, bitorder: str) -> tuple[Any, int]:
     if bitorder not in ("little", "big"):
-        raise ValueError(f"{name}: bitorder must be 'little' or 'big', got {bitorder!r}")
+        raise ValueError(f"{name}: bitorder must be 'little' or 'big', got {bitorder!r}{here()}")
     x = as_array(name, a)
     if axis is None:
         return to_shape(x, (x.size,)), 0
@@ -37,7 +38,7 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
     """
     x, axis = _prepared("packbits", a, axis, bitorder)
     if x.dtype.kind not in "biu":
-        raise TypeError(f"packbits takes booleans or integers, got dtype {x.dtype}")
+        raise TypeError(f"packbits takes booleans or integers, got dtype {x.dtype}{here()}")
     out = _pack(moveaxis(x, axis, -1), bitorder=bitorder)
     return moveaxis(out, -1, axis)
 
@@ -65,7 +66,7 @@ def unpackbits(
     """
     x, axis = _prepared("unpackbits", a, axis, bitorder)
     if x.dtype != np.uint8:
-        raise TypeError(f"unpackbits takes an array of dtype uint8, got {x.dtype}")
+        raise TypeError(f"unpackbits takes an array of dtype uint8, got {x.dtype}{here()}")
     out = _unpack(moveaxis(x, axis, -1), bitorder=bitorder)
     if count is not None:
         wanted, n, last = integer("unpackbits", "count", count), out.shape[-1], out.ndim - 1

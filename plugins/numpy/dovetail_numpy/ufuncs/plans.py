@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray, Tracer, is_inexact, typeof
+from dovetail_core import Primitive, ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
@@ -116,7 +116,8 @@ def _arrays_only(name: str, avals: list[Any]) -> None:
     for i, a in enumerate(avals):
         if a.__class__ is not ShapedArray:
             raise TypeError(
-                f"{name} requires arrays, got a value of type {a.str_short()} at position {i}"
+                f"{name} requires arrays, got a value of type {a.str_short()} at "
+                f"position {i}{here()}"
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..operands import Array, ArrayLike, axis_index, no_out
@@ -42,9 +43,10 @@ class ufunc:  # lower case: NumPy's name
             raise NotImplementedError(
                 f"the 'where' argument of {self.__name__} is not supported: use "
                 "dovetail.numpy.where on the result"
+                f"{here()}"
             )
         if len(args) != self.nin:
-            raise TypeError(f"{self.__name__} takes {self.nin} arguments, got {len(args)}")
+            raise TypeError(f"{self.__name__} takes {self.nin} arguments, got {len(args)}{here()}")
         return self._call(*args)
 
     def __repr__(self) -> str:
@@ -52,7 +54,9 @@ class ufunc:  # lower case: NumPy's name
 
     def _binary(self, method: str) -> None:
         if self.nin != 2 or self.nout != 1:
-            raise ValueError(f"{self.__name__}.{method} is for functions of two operands only")
+            raise ValueError(
+                f"{self.__name__}.{method} is for functions of two operands only{here()}"
+            )
 
     def reduce(
         self, a: ArrayLike, axis: Any = 0, dtype: Any = None, out: None = None,
@@ -71,7 +75,7 @@ class ufunc:  # lower case: NumPy's name
             options |= {} if dtype is None else {"dtype": dtype}
             return self._reduce(a, axis=axis, keepdims=keepdims, **options)
         if where is not None:
-            raise NotImplementedError(f"{self.__name__}.reduce: where is not supported")
+            raise NotImplementedError(f"{self.__name__}.reduce: where is not supported{here()}")
         return self._fold(a, axis, dtype, keepdims, initial)
 
     def _fold(self, a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any) -> Array:
@@ -80,14 +84,16 @@ class ufunc:  # lower case: NumPy's name
         shape = a.shape
         if axis is None:
             if a.ndim > 1:
-                raise ValueError(f"{self.__name__}.reduce over all axes of a matrix: name one axis")
+                raise ValueError(
+                    f"{self.__name__}.reduce over all axes of a matrix: name one axis{here()}"
+                )
             axis = 0
         axis = axis_index(self.__name__, axis, a.ndim)
         rows = list(lax.unstack(a, axis))
         if initial is not None or not rows:
             start = self.identity if initial is None else initial
             if start is None:
-                raise ValueError(f"{self.__name__}.reduce of nothing: it has no identity")
+                raise ValueError(f"{self.__name__}.reduce of nothing: it has no identity{here()}")
             rows.insert(0, lax.full_like(rows[0], start) if rows else lax.full(
                 shape[:axis] + shape[axis + 1 :], start, a.dtype))  # fmt: skip
         out = rows[0]
@@ -162,7 +168,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     from ..functional import vectorize
 
     if not callable(func):
-        raise TypeError(f"frompyfunc takes a function, got {type(func).__name__}")
+        raise TypeError(f"frompyfunc takes a function, got {type(func).__name__}{here()}")
     mapped = vectorize(func)
     name = getattr(func, "__name__", "function")
     return ufunc(mapped, nin, nout, name=f"{name} (vectorized)", identity=identity)

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import here
 
 from ..arguments import (
     Shape,
@@ -163,7 +164,9 @@ def multinomial(
     key = check_key("multinomial", key)
     n, p = arrays("multinomial", n, p)
     if not getattr(p, "shape", ()):
-        raise ValueError("multinomial: p needs an axis, that of the outcomes; got a scalar")
+        raise ValueError(
+            f"multinomial: p needs an axis, that of the outcomes; got a scalar{here()}"
+        )
     found = float_dtype("multinomial", dtype)
     outcomes = p.shape[-1]
     trials = np.broadcast_shapes(np.shape(n), p.shape[:-1])

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..arguments import (
     Shape,
@@ -43,7 +44,10 @@ def bernoulli(
     (p,) = arrays("bernoulli", p)
     if not is_floating(p):
         raise TypeError(
-            f"bernoulli: the probability p must be a floating-point number, got {p!r}. Convert it "
+            f
+                "bernoulli: the probability p must be a floating-point number, got "
+                "{p!r}{here()}. Convert it "
+            
             "with dovetail.numpy.float32."
         )
     return _bernoulli(key, p, shape=common_shape("bernoulli", shape, p), mode=mode)
@@ -52,7 +56,9 @@ def bernoulli(
 def check_mode(name: str, mode: str, modes: tuple[str, ...] = ("low", "high")) -> None:
     """Raise unless ``mode`` is one of ``modes``."""
     if mode not in modes:
-        raise ValueError(f"{name}: mode must be {' or '.join(map(repr, modes))}, got {mode!r}")
+        raise ValueError(
+            f"{name}: mode must be {' or '.join(map(repr, modes))}, got {mode!r}{here()}"
+        )
 
 
 @fused(static=("shape", "mode"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding
 from ..fusing import fused
@@ -34,7 +34,7 @@ def _type(*avals: ShapedArray, impl: Implementation, log_space: bool) -> ShapedA
     if len({a.shape for a in avals}) != 1 or len(avals) != impl.words + 1:
         raise TypeError(
             f"random_gamma takes {impl.words} words of keys and a parameter, of one shape; got "
-            f"{', '.join(a.str_short() for a in avals)}"
+            f"{', '.join(a.str_short() for a in avals)}{here()}"
         )
     return avals[-1].strong()  # type: ignore[return-value]
 

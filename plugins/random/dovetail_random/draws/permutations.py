@@ -71,7 +71,9 @@ def axis_of(name: str, axis: Any, ndim: int) -> int:
         ValueError: it is out of bounds.
     """
     if not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions")
+        raise ValueError(
+            f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"
+        )
     return int(axis) % ndim
 
 

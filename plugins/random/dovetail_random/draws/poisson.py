@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..arguments import (
     Shape,
@@ -49,7 +50,7 @@ def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
     keys = open_key(key)
     if keys.impl.name != "threefry2x32":
         raise NotImplementedError(
-            f"poisson draws with keys of 'threefry2x32' only, got one of {keys.impl.name!r}"
+            f"poisson draws with keys of 'threefry2x32' only, got one of {keys.impl.name!r}{here()}"
         )
     lam = filled(lam, shape, F32)
     small = lax.bitwise_or(lax.ne(lam, lam), lax.lt(lam, F32.type(LARGE)))

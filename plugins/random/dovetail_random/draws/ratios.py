@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
 from ..fusing import fused
@@ -58,6 +59,7 @@ def dirichlet(
         raise ValueError(
             "dirichlet: alpha needs at least one axis, that of the parameters of one distribution; "
             "got a scalar"
+            f"{here()}"
         )
     found = float_dtype("dirichlet", dtype)
     n = alpha.shape[-1]

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -68,7 +69,7 @@ def choice(
         if np.shape(p) != (n,):
             raise ValueError(
                 f"choice: p must have one probability for each of the {n} elements, got shape "
-                f"{np.shape(p)}"
+                f"{np.shape(p)}{here()}"
             )
         mode = "low" if mode is None else mode
         check_mode("choice", mode, MODES)
@@ -79,7 +80,9 @@ def choice(
 
 def _check_draws(n: int, draws: int, replace: bool) -> None:
     if n <= 0 and draws:
-        raise ValueError("choice: there is nothing to draw from: a is empty (or not positive)")
+        raise ValueError(
+            f"choice: there is nothing to draw from: a is empty (or not positive){here()}"
+        )
     if not replace and draws > n:
         raise ValueError(
             f"choice: {draws} elements cannot be drawn from {n} without replacement. Draw fewer, "
@@ -163,7 +166,7 @@ def categorical(
     if leading < 0 or broadcast(wanted[leading:], batch) != wanted[leading:]:
         raise ValueError(
             f"categorical: shape {wanted} must end with the shape of logits without axis {axis}, "
-            f"{batch}"
+            f"{batch}{here()}"
         )
     prefix = wanted[:leading]
     if not replace and prod(prefix) > logits.shape[axis]:

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import canonical_dtype, enable_x64
+from dovetail_core import canonical_dtype, enable_x64, here
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -43,7 +43,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     no_sharding("bits", out_sharding)
     found = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
     if found not in UINTS.values():
-        raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {found}")
+        raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {found}{here()}")
     return _bits(check_key("bits", key), width=8 * found.itemsize, shape=shape_of("bits", shape))
 
 

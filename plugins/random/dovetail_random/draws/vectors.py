@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import here
 
 from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
 from ..fusing import fused
@@ -44,7 +45,8 @@ def multivariate_normal(
     mean, cov = arrays("multivariate_normal", mean, cov)
     if method not in ("cholesky", "eigh", "svd"):
         raise ValueError(
-            f"multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', got {method!r}"
+            f"multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', "
+            f"got {method!r}{here()}"
         )
     found = float_dtype("multivariate_normal", dtype)
     n = _vector_size(np.shape(mean), np.shape(cov))
@@ -54,7 +56,7 @@ def multivariate_normal(
     if found_shape is None or wanted not in (None, found_shape):
         raise ValueError(
             f"multivariate_normal: parameters with batch dimensions {batches[0]} and {batches[1]} "
-            f"do not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}"
+            f"do not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}{here()}"
         )
     return _multivariate(key, mean, cov, shape=(*found_shape, n), dtype=found, method=method)
 
@@ -63,7 +65,7 @@ def _vector_size(mean: Shape, cov: Shape) -> int:
     if len(mean) < 1 or len(cov) < 2 or cov[-2:] != (mean[-1], mean[-1]):
         raise ValueError(
             "multivariate_normal takes a mean of shape (..., n) and a covariance of shape "
-            f"(..., n, n), got shapes {mean} and {cov}"
+            f"(..., n, n), got shapes {mean} and {cov}{here()}"
         )
     return mean[-1]
 

@@ -1,0 +1,103 @@
+"""Arguments that many public functions have: integers, sequences and names, and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+from .errors import ConcretizationTypeError
+from .source import called, short_repr
+
+
+def integer(argument: str, value: Any) -> int:
+    """``value`` as a Python integer; a tracer raises its own error.
+
+    Raises:
+        TypeError: it is none; names the argument, the function and the user's line.
+    """
+    try:
+        return index(value)
+    except ConcretizationTypeError:
+        raise
+    except Exception:
+        raise _wrong(argument, "an integer", value) from None
+
+
+def items(argument: str, value: Any, item: Callable[[str, Any], Any] | None = None) -> Any:
+    """The elements of a sequence as a tuple, each made by ``item(argument, element)``.
+
+    Raises:
+        TypeError: it is no sequence, or an element is none of those that ``item`` takes.
+    """
+    try:
+        found = tuple(value)
+    except ConcretizationTypeError:
+        raise
+    except Exception:
+        raise _wrong(argument, "a sequence", value) from None
+    return found if item is None else tuple([item(argument, x) for x in found])
+
+
+def integers(argument: str, value: Any) -> tuple[int, ...]:
+    """A sequence of integers, or one alone, as a tuple of Python integers.
+
+    Raises:
+        TypeError: it is none.
+    """
+    return (value,) if isinstance(value, int) else items(argument, value, integer)
+
+
+def strings(argument: str, value: Any) -> tuple[str, ...]:
+    """A sequence of strings, or one alone, as a tuple.
+
+    Raises:
+        TypeError: it is none.
+    """
+    return (value,) if isinstance(value, str) else items(argument, value, string)
+
+
+def string(argument: str, value: Any) -> str:
+    """``value`` if it is a string.
+
+    Raises:
+        TypeError: it is not.
+    """
+    if not isinstance(value, str):
+        raise _wrong(argument, "a string", value)
+    return value
+
+
+def number(argument: str, value: Any) -> Any:
+    """``value`` if it is a real Python or NumPy number.
+
+    Raises:
+        TypeError: it is not.
+    """
+    try:
+        float(value)
+    except ConcretizationTypeError:
+        raise
+    except Exception:
+        raise _wrong(argument, "a number", value) from None
+    return value
+
+
+def hashable(argument: str, value: Any) -> Any:
+    """``value`` if it can be hashed.
+
+    Raises:
+        TypeError: it cannot.
+    """
+    try:
+        hash(value)
+    except TypeError:
+        raise _wrong(argument, "hashable", value) from None
+    return value
+
+
+def _wrong(argument: str, wanted: str, value: Any) -> TypeError:
+    return TypeError(
+        f"{argument} must be {wanted}, got {short_repr(value)} of type {type(value).__name__}"
+        f"{called()}"
+    )
