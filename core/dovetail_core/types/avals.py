@@ -47,6 +47,11 @@ class AbstractValue:
         """Replace the contents of a mutable value at rest."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define put")
 
+    def lock(self, value: Any) -> Any:
+        """Of a mutable type: the lock that a compiled call holds from :meth:`take` to :meth:`put`
+        where it overwrites the contents in place; None where nothing can come between."""
+        return None
+
     def read(self, value: Any) -> Sequence[Any]:
         """The contents of a mutable value, traced or at rest, by operations."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define read")

@@ -33,13 +33,14 @@ def _new_context() -> Any:
     global _dialects
     ir = load("mlir.ir")
     stablehlo = load("mlir.dialects.stablehlo")
-    with _lock:
+    extension, mhlo = load("mlir._mlir_libs._jax_mlir_ext"), load("mlir._mlir_libs._mlirHlo")
+    with _lock:  # in which nothing is imported: see base.once
         if _dialects is None:
-            _dialects = ir.DialectRegistry()
-            # func, arith and others are not there otherwise.
-            load("mlir._mlir_libs._jax_mlir_ext").register_dialects(_dialects)
+            registry = ir.DialectRegistry()
+            extension.register_dialects(registry)  # func, arith and others are not there otherwise
             stablehlo.register_stablehlo_passes()
-            load("mlir._mlir_libs._mlirHlo").register_mhlo_passes()
+            mhlo.register_mhlo_passes()
+            _dialects = registry
     made = ir.Context()
     made.append_dialect_registry(_dialects)
     made.enable_multithreading(False)  # else each context starts a pool of threads

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_core import Option, config
 from dovetail_core.xla.version import JAXLIB_VERSION
 
-from .pjrt.backend import PjrtBackend
+from .pjrt import PjrtBackend
 
 
 def _count(value: Any) -> int:
