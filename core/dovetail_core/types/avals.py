@@ -269,7 +269,8 @@ def is_value(x: Any) -> bool:
 
 def _inherited(x: Any) -> TypeHandler:
     masks = sys.modules.get("numpy.ma")  # slow to import, and unused where it is not
-    if masks is not None and isinstance(x, masks.MaskedArray):
+    masked = getattr(masks, "MaskedArray", None)  # None, too, while another thread imports it
+    if masked is not None and isinstance(x, masked):
         raise masked_array()
     for base in type(x).__mro__:
         if base in _handlers:
