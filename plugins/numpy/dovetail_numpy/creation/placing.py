@@ -10,6 +10,8 @@ from dovetail_backends import selection
 from dovetail_core import EVAL, ShapedArray, get_trace
 from dovetail_core.xla import arrays as runtime
 
+from .. import array_type as array_type  # names it
+
 HOST_LIMIT = 1 << 16
 """Constants of up to so many elements are made by NumPy when evaluating: no program is compiled."""
 
