@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from .source import current_source, describe
+from .source import called_function, current_source, describe
 
 
 class DovetailError(Exception):
@@ -37,6 +38,16 @@ def integer_too_large(value: int, dtype: Any) -> OverflowError:
     return OverflowError(
         f"the Python integer {text} does not fit into {dtype}{describe(current_source())}. Enable "
         "64-bit types (dovetail.enable_x64), give a wider dtype, or use a floating-point number."
+    )
+
+
+def array_too_large(shape: Sequence[int], dtype: Any) -> ValueError:
+    """The error for a shape whose number of elements or bytes no machine can count."""
+    name = called_function()
+    spelled = ", ".join(str(d) if d.bit_length() < 200 else "..." for d in shape)
+    return ValueError(
+        f"{f'{name}: ' if name else ''}an array of shape ({spelled}) and element type {dtype} has "
+        f"more than 2**60 bytes{describe(current_source())}. Correct the shape."
     )
 
 

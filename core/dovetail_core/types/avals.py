@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from math import prod
 from operator import index
 from threading import RLock
 from typing import Any, ClassVar, final
@@ -12,7 +13,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
-from ..base.errors import masked_array
+from ..base.errors import array_too_large, masked_array
 from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
@@ -92,6 +93,10 @@ _interned: WeakValueDictionary[tuple[Any, ...], ShapedArray] = WeakValueDictiona
 _interning = RLock()  # a finaliser may make types while its thread is making one
 
 
+LARGEST = 1 << 60
+"""Bytes. Sums and products of sizes beyond it overflow the runtime's 64 bits: it aborts."""
+
+
 def _dimension(d: Any) -> int:
     try:
         return index(d)
@@ -125,6 +130,8 @@ class ShapedArray(AbstractValue):
         # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
         dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
         dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
+        if prod(filter(None, dims)) * dt.itemsize > LARGEST:
+            raise array_too_large(dims, short_dtype(dt))
         key = (dims, dt, bool(weak_type))
         with _interning:  # two threads must not make two of one type
             found = _interned.get(key)
