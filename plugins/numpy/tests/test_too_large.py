@@ -60,14 +60,14 @@ def test_shapes(name, call):
 
 def test_types():
     with pytest.raises(
-        ValueError, match=r"^an array of shape \(1099511627776, 1099511627776\) and"
+        ValueError, match=r"^an array of shape \(1099511627776, 10995"
     ):
         dovetail.ShapeDtypeStruct((HUGE, HUGE), "float32")
 
 
 def test_outer_products():
     x = dovetail.ShapeDtypeStruct((1 << 31,), "float32")
-    refuses("outer", lambda: dovetail.eval_shape(jnp.outer, x, x))
+    refuses("outer", lambda: dovetail.eval_shape(lambda a: jnp.outer(a, a), x))
 
 
 def test_what_is_merely_large_is_no_error_of_shape():
