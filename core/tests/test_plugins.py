@@ -345,8 +345,22 @@ def test_a_manifest_whose_module_asks_for_plugins(site):
     site.plugin("good")
     site.module("bad_plugin", "from dovetail_core import registry\nregistry()")
     site.install("bad-dist", {"bad": "bad_plugin:MANIFEST"})
-    with set_aside("'bad' .*plugins are being discovered, .* import dovetail_core only"):
+    with set_aside(
+        "bad_plugin uses plugins while it is imported for .*import dovetail_core only, "
+    ):
         assert list(registry().active) == ["good"]
+
+
+def test_a_package_that_asks_for_plugins_may_have_a_manifest(site):
+    site.plugin("good")
+    site.module("acme.plugin", "from dovetail_core import Manifest\nMANIFEST = Manifest('acme')")
+    (site.path / "acme" / "__init__.py").write_text(
+        "from dovetail_core import registry\nSEEN = list(registry().active)\nFOUND = registry()\n"
+    )
+    site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"})
+    found = registry()
+    assert list(found.active) == ["acme", "good"]
+    assert sys.modules["acme"].SEEN == ["acme", "good"] and sys.modules["acme"].FOUND is found
 
 
 def test_misspelt_variables(site, monkeypatch):

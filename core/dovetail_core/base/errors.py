@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .source import called, current_source, describe
@@ -45,6 +46,15 @@ def contains_itself(function: str) -> ValueError:
     return ValueError(
         f"{function}: an argument contains itself, or is nested too deeply to be taken apart"
         f"{describe(current_source())}"
+    )
+
+
+def array_too_large(shape: Sequence[int], dtype: Any) -> ValueError:
+    """The error for a shape whose number of elements or bytes no machine can count."""
+    spelled = ", ".join(str(d) if d.bit_length() < 200 else "..." for d in shape)
+    return ValueError(
+        f"an array of shape ({spelled}) and element type {dtype} has more than 2**60 bytes"
+        f"{called()}. Correct the shape."
     )
 
 

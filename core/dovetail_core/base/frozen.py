@@ -35,7 +35,7 @@ def frozen(x: Array) -> Array:
 def _forget(key: int) -> Any:
     def forget(dead: ref[Array]) -> None:
         if _copies.get(key, (None,))[0] is dead:
-            del _copies[key]
+            _copies.pop(key, None)
 
     return forget
 

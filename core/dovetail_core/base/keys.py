@@ -64,20 +64,23 @@ class ParameterKeys:
     ``entries[keys.of(params)]``; what is stored is stored under :meth:`new`.
     """
 
-    __slots__ = ("_count", "_numbers", "_others")
+    __slots__ = ("_split",)
 
     def __init__(self) -> None:
-        self._count = _UNSEEN
+        # How many parameters, what gets those that are numbers, and what the others: replaced as
+        # one, since half of what one thread learns and half of another's would mix up keys.
+        self._split: tuple[int, Any, Any] = (_UNSEEN, None, None)
 
     def of(self, params: dict[str, Any]) -> Any:
         """The key to look up."""
-        if len(params) != self._count:
+        count, numbers_of, others_of = self._split
+        if len(params) != count:
             return _walked(params)
         try:
-            numbers = dumps(self._numbers(params), 2)
-            if self._others is None:
+            numbers = dumps(numbers_of(params), 2)
+            if others_of is None:
                 return numbers
-            others = self._others(params)
+            others = others_of(params)
         except (KeyError, ValueError):  # other names; something else among numbers
             return _walked(params)
         for value in others:
@@ -87,14 +90,17 @@ class ParameterKeys:
 
     def new(self, params: dict[str, Any]) -> Any:
         """The key to store something under."""
-        if self._count == _UNSEEN:
+        count = self._split[0]
+        if count == _UNSEEN:
             numbers = [k for k, v in params.items() if v.__class__ in _NUMBERS]
-            self._numbers = itemgetter(*numbers) if numbers else len
             others = [k for k in params if k not in numbers]
-            self._others = _getter(others) if others else None
-            self._count = len(params)
-        if self._count != _WALKED and _has_buffers(params.values()):
-            self._count = _WALKED  # marshal writes the bytes of these, not their type
+            self._split = (
+                count := len(params),
+                itemgetter(*numbers) if numbers else len,
+                _getter(others) if others else None,
+            )
+        if count != _WALKED and _has_buffers(params.values()):
+            self._split = _WALKED, None, None  # marshal writes the bytes of these, not their type
         return self.of(params)
 
 

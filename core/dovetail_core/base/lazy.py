@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import resolve_name
-from types import CodeType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 
@@ -85,6 +85,20 @@ def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 def _load(export: Export, module: str) -> Any:
     """An attribute or a sub-module, as ``from`` imports it. To ask the module leads back here."""
-    if export.module != module and hasattr(found := import_module(export.module), export.name):
-        return getattr(found, export.name)
-    return import_module(f"{export.module}.{export.name}")
+    if export.module != module:
+        found = import_part(export.module)
+        if hasattr(found, export.name):
+            return getattr(found, export.name)
+    return import_part(f"{export.module}.{export.name}")
+
+
+def import_part(name: str) -> ModuleType:
+    """Import a module, its packages first.
+
+    Python begins with the module: a thread that has begun so waits for one that imports the
+    package, which may come to the module and wait for this one.
+    """
+    for i, letter in enumerate(name):
+        if letter == ".":
+            import_module(name[:i])
+    return import_module(name)

@@ -22,7 +22,8 @@ class Once(Generic[T]):
     Args:
         make: makes it; may run in several threads at once. What it raises is raised by the call,
             and the next call tries again.
-        inside: what the thread that makes it gets, where code that it runs meanwhile asks.
+        inside: what the thread that makes it gets, where code that it runs meanwhile asks; None:
+            that makes it, too, and what is made inside is published first.
         made: called with the thing by the thread that publishes it.
     """
 
@@ -31,7 +32,7 @@ class Once(Generic[T]):
     def __init__(
         self,
         make: Callable[[], T],
-        inside: Callable[[], T],
+        inside: Callable[[], T] | None = None,
         made: Callable[[T], object] = lambda thing: None,
     ) -> None:
         self._make, self._inside, self._then = make, inside, made
@@ -44,17 +45,17 @@ class Once(Generic[T]):
 
     def _first(self) -> T:
         thread = get_ident()
-        if thread in self._making:
+        if thread in self._making and self._inside is not None:
             return self._inside()
         self._making.add(thread)
         try:
             mine = self._make()
-            found = self._made.setdefault("", mine)
-            if found is mine:
-                self._then(mine)
-            return found
         finally:
             self._making.discard(thread)
+        found = self._made.setdefault("", mine)
+        if found is mine:
+            self._then(mine)
+        return found
 
     @property
     def is_made(self) -> bool:

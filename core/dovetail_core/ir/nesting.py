@@ -52,13 +52,15 @@ class Remembering:
         level = _level.get()
         if level > NEAR and self.born < _since.get() and _is_deep():
             raise _First(_Wanted(self, key, make, _at_the_top(level)))
-        _level.set(level + 1)
         try:
-            found = make() if level else _from_the_top(_Wanted(self, key, make, None))
+            try:
+                _level.set(level + 1)
+                found = make() if level else _from_the_top(_Wanted(self, key, make, None))
+            finally:  # as in base.scopes.run_with, without its frame
+                _level.set(level)
         finally:
             _level.set(level)
-        self.cache[key] = found
-        return found
+        return self.cache.setdefault(key, found)  # another thread may have been first
 
 
 def _at_the_top(level: int) -> Context:

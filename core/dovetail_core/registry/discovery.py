@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ..base.environment import flag, listed
 from ..base.errors import PluginError
 from ..base.once import Once
 from .aside import set_aside
 from .claims import settle_claims
-from .foreign import attempt, import_whole, spell
+from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest, checked
 from .plugins import Plugin, Registry
 from .variables import unknown_settings
@@ -102,6 +102,11 @@ def _load(plugin: Plugin, ep: EntryPoint) -> str:
         return checked(given) if isinstance(given, Manifest) else given
 
     manifest, error = attempt(load, plugin.whose)
+    if isinstance(error, Unfinished) and error.__cause__ is None:
+        return (
+            f"{ep.module} uses plugins while it is imported for its manifest: let it import "
+            "dovetail_core only, and compute nothing"
+        )
     if error is not None:
         return f"failed to import {ep.value}: {spell(error.__cause__ or error)}"
     plugin.seconds = time.perf_counter() - start
@@ -154,14 +159,7 @@ def _announce(found: Registry) -> None:
         set_aside(text, more=more)
 
 
-def _too_early() -> NoReturn:
-    raise PluginError(
-        "plugins are being discovered, and a module that is imported for its manifest uses them "
-        "already: let the module with the manifest import dovetail_core only, and compute nothing"
-    )
-
-
-registry: Once[Registry] = Once(discover, inside=_too_early, made=_announce)
+registry: Once[Registry] = Once(discover, made=_announce)
 """The plugins of this process, ``registry()``; entry points are read at the first call."""
 
 

@@ -10,10 +10,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from ..base.environment import PREFIX, settings
+from ..base.lazy import import_part
 from .aside import set_aside
 
 T = TypeVar("T")
@@ -132,12 +132,7 @@ def import_whole(name: str) -> None:
         BaseException: whatever the module raises.
     """
     try:
-        # A package first, while this thread has no part of it: another thread that is importing
-        # the package may need that part, and would wait for this one, as this one for it.
-        for i, letter in enumerate(name):
-            if letter == ".":
-                import_module(name[:i])
-        import_module(name)
+        import_part(name)
     except Exception as e:
         if type(e).__name__ == "_DeadlockError" or _is_begun(name.partition(".")[0]):
             raise Unfinished(name) from e

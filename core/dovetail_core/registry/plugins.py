@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from threading import get_ident
 from typing import Any
 
 from ..base.errors import PluginError, RegistryError
+from ..base.lazy import import_part
 from .aside import set_aside
 from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import Manifest
@@ -250,7 +250,7 @@ class Registry:
 def load_object(target: str) -> Any:
     """The object that an import string ``"module:attribute"`` (or ``"module"``) names."""
     module, _, attribute = target.partition(":")
-    found = import_module(module)
+    found: Any = import_part(module)
     for part in attribute.split(".") if attribute else ():
         found = getattr(found, part)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from math import prod
 from operator import index
 from threading import RLock
 from typing import Any, ClassVar, final
@@ -12,7 +13,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
-from ..base.errors import masked_array
+from ..base.errors import array_too_large, masked_array
 from ..base.source import called, current_source, describe, short_repr
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
@@ -48,6 +49,11 @@ class AbstractValue:
     def put(self, value: Any, contents: Sequence[Any]) -> None:
         """Replace the contents of a mutable value at rest."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define put")
+
+    def lock(self, value: Any) -> Any:
+        """Of a mutable type: the lock that a compiled call holds from :meth:`take` to :meth:`put`
+        where it overwrites the contents in place; None where nothing can come between."""
+        return None
 
     def read(self, value: Any) -> Sequence[Any]:
         """The contents of a mutable value, traced or at rest, by operations."""
@@ -91,6 +97,10 @@ _interning = RLock()  # a finaliser may make types while its thread is making on
 renew_in_child(_interning)
 
 
+LARGEST = 1 << 60
+"""Bytes. Sums and products of sizes beyond it overflow the runtime's 64 bits: it aborts."""
+
+
 def _dimension(d: Any) -> int:
     try:
         return index(d)
@@ -124,6 +134,8 @@ class ShapedArray(AbstractValue):
         # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
         dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
         dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
+        if prod(filter(None, dims)) * dt.itemsize > LARGEST:
+            raise array_too_large(dims, short_dtype(dt))
         key = (dims, dt, bool(weak_type))
         with _interning:  # two threads must not make two of one type
             found = _interned.get(key)
@@ -283,7 +295,8 @@ def is_value(x: Any) -> bool:
 
 def _inherited(x: Any) -> TypeHandler:
     masks = sys.modules.get("numpy.ma")  # slow to import, and unused where it is not
-    if masks is not None and isinstance(x, masks.MaskedArray):
+    masked = getattr(masks, "MaskedArray", None)  # None, too, while another thread imports it
+    if masked is not None and isinstance(x, masked):
         raise masked_array()
     for base in type(x).__mro__:
         if base in _handlers:

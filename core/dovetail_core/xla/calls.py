@@ -82,8 +82,9 @@ def make_call(
             raise
 
     miss = clearing_miss if on_error == "clear" else cache_miss
+    plain = name.encode(errors="backslashreplace").decode()  # C++ has no half surrogate pairs
     call = _pjit(
-        name, fun, miss, list(static_argnums), list(static_argnames), key, registry,
+        plain, fun, miss, list(static_argnums), list(static_argnames), key, registry,
         shard_arg_fallback, cache,
     )  # fmt: skip
     return call

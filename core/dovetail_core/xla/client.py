@@ -12,6 +12,11 @@ from ._bindings import Client as Client, Device as Device, DeviceList as DeviceL
 from ._lazy import xla_client
 
 
+def import_runtime() -> None:
+    """Imports what makes clients, which is done anyway when the first one is made."""
+    xla_client()
+
+
 def make_cpu_client(
     num_devices: int = 1,
     *,

@@ -16,15 +16,20 @@ _targets: set[str] = set()
 
 def register() -> None:
     """Registers the LAPACK and sparse targets of the CPU; the second call does nothing."""
-    with _lock:
+    if _targets:
+        return
+    dense, sparse = load("lapack").registrations(), load("cpu._sparse").registrations()
+    with _lock:  # in which nothing is imported: see base.once
         if _targets:
             return
-        for platform, targets in load("lapack").registrations().items():
+        for name, handler in sparse.items():
+            ffi.register_target(name, handler)
+        found: set[str] = set()
+        for platform, targets in dense.items():
             for name, handler, api_version in targets:
                 ffi.register_target(name, handler, platform, api_version)
-                _targets.add(name)
-        for name, handler in load("cpu._sparse").registrations().items():
-            ffi.register_target(name, handler)
+                found.add(name)
+        _targets.update(found)
 
 
 def target_name(base: str, dtype: Any) -> str:

@@ -36,17 +36,18 @@ def _new_context() -> Any:
     # The extension modules alone: with the dialects' Python modules it takes 180 ms, not 25.
     global _dialects
     ir, extensions = load("mlir.ir"), "mlir._mlir_libs"
-    with _lock:
+    extension = load(f"{extensions}._jax_mlir_ext")
+    dialects = [load(f"{extensions}.{d}") for d in ("_stablehlo", "_chlo", "_sdy")]
+    with _lock:  # in which nothing is imported: see base.once
         if _dialects is None:
             found = ir.DialectRegistry()
-            # func, arith and others are not there otherwise.
-            load(f"{extensions}._jax_mlir_ext").register_dialects(found)
+            extension.register_dialects(found)  # func, arith and others are not there otherwise
             _dialects = found
     made = ir.Context()
     made.append_dialect_registry(_dialects)
     made.enable_multithreading(False)  # else each context starts a pool of threads
-    for dialect in ("_stablehlo", "_chlo", "_sdy"):
-        load(f"{extensions}.{dialect}").register_dialect(made)
+    for dialect in dialects:
+        dialect.register_dialect(made)
     made.load_all_available_dialects()
     return made
 

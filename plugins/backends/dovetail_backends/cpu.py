@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import Option, config
+from dovetail_core.base.options import as_bool
 from dovetail_core.xla.version import JAXLIB_VERSION
 
-from .pjrt.backend import PjrtBackend
+from .pjrt import PjrtBackend
 
 
 def _count(value: Any) -> int:
@@ -31,10 +32,10 @@ _LARGEST_KEPT = (32 << 20) - (64 << 10)
 def _keep_freed_memory() -> None:
     """Let the C library's allocator keep memory that arrays of up to 32 MB give back.
 
-    glibc returns freed blocks of more than 128 kB to the system, so that each call of a compiled
-    program has its results' pages mapped and cleared anew: 200 page faults and a seventh of the
-    time of a training step with gradients of 256 kB. The largest block that was ever freed, up to
-    32 MB, becomes the new limit (mallopt(3), M_MMAP_THRESHOLD); this one is never written to.
+    glibc returns freed blocks of more than 128 kB to the system. The largest block that was ever
+    freed, up to 32 MB, becomes the new limit (mallopt(3), M_MMAP_THRESHOLD), so that programs with
+    results of a few megabytes soon keep them anyway, and need not say so at the start; this block
+    is never written to.
     """
     block = np.empty(_LARGEST_KEPT, np.uint8)
     del block
@@ -43,7 +44,8 @@ def _keep_freed_memory() -> None:
 def _make_client() -> Any:
     from dovetail_core.xla.client import make_cpu_client
 
-    _keep_freed_memory()
+    if keep_freed_memory.value:
+        _keep_freed_memory()
     return make_cpu_client(num_cpu_devices.value)
 
 
@@ -67,4 +69,13 @@ BACKEND = PjrtBackend(
 )
 num_cpu_devices = config.add(
     Option("num_cpu_devices", 1, "Into how many devices the CPU is divided.", check=_count)
+)
+keep_freed_memory = config.add(
+    Option(
+        "keep_freed_memory",
+        False,
+        "The process keeps memory of freed blocks of up to 32 MB, of whatever library, from the "
+        "first use of the CPU on.",
+        check=as_bool,
+    )
 )

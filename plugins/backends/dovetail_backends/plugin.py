@@ -31,6 +31,7 @@ MANIFEST = Manifest(
         "default_device": "dovetail_backends.selection:default_device",
         "platforms": "dovetail_backends.selection:platforms",
         "num_cpu_devices": "dovetail_backends.cpu:num_cpu_devices",
+        "keep_freed_memory": "dovetail_backends.cpu:keep_freed_memory",
     },
     laws={
         "backends.stablehlo": "dovetail_backends.laws:lower_law",

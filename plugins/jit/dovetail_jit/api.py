@@ -25,7 +25,7 @@ from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
 from .executables import committed_to
-from .guards import given, guarded, reject_deleted
+from .guards import given, guarded, reject_deleted, reject_too_large
 from .primitive import jit_p
 from .settings import Settings
 from .stages import Traced, at_rest
@@ -167,6 +167,8 @@ def _check_usable(
             check_alive(x)
         elif x.__class__ is ArrayImpl and x.is_deleted():  # type: ignore[union-attr]
             reject_deleted(settings, args, kwargs)
+        elif x.__class__ is int and x.bit_length() > 31:
+            reject_too_large(settings, args, kwargs)
 
 
 def _call_mutable(

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from dovetail_backends import string
 from dovetail_core import ClosedJaxpr, low_types
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_unflatten
 
@@ -56,5 +57,7 @@ def with_names(text: str, names: Sequence[str]) -> str:
         return text
     arguments = head.split(", %")
     unnamed = len(arguments) - len(names)  # constants come first
-    located = [f'{a} loc("{n}")' if n else a for a, n in zip(arguments, [*[""] * unnamed, *names])]
+    located = [
+        f"{a} loc({string(n)})" if n else a for a, n in zip(arguments, [*[""] * unnamed, *names])
+    ]
     return text[:start] + ", %".join(located) + text[end:]

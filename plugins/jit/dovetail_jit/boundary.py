@@ -6,7 +6,9 @@ those that it writes to their new contents, and returns these behind its results
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from dovetail_backends import InPlace
@@ -52,11 +54,22 @@ class Boundary(NamedTuple):
             output += len(final[i].content_types()) if i in final else 0
         return tuple(found)
 
-    def contents(self, operands: Sequence[Any]) -> list[Any]:
-        """The operands of :attr:`program`."""
-        return [
-            y for x, a in zip(operands, self.avals) for y in (a.take(x) if a.is_mutable else (x,))
-        ]
+    def contents(self, operands: Sequence[Any], copied: bool = False) -> list[Any]:
+        """The operands of :attr:`program`; ``copied``: where others may overwrite them, copies."""
+        found: list[Any] = []
+        for x, a in zip(operands, self.avals):
+            held = a.take(x) if a.is_mutable else (x,)
+            shared = copied and a.is_mutable and a.lock(x) is not None
+            found += map(copy.copy, held) if shared else held
+        return found
+
+    def locked(self, operands: Sequence[Any]) -> ExitStack:
+        """Keeps other threads from the mutable operands; two calls lock them in one order."""
+        found = [a.lock(x) for x, a in zip(operands, self.avals) if a.is_mutable]
+        stack = ExitStack()
+        for lock in sorted((lock for lock in found if lock is not None), key=id):
+            stack.enter_context(lock)
+        return stack
 
     def finish(self, operands: Sequence[Any], outs: Sequence[Any]) -> list[Any]:
         """Write new contents back; returns the results."""
@@ -96,13 +109,19 @@ def call_boundary(
     Args:
         executable: compiles a program, ``executable(program, donated)``.
     """
-    contents = bound.contents(operands)
+    bound.contents(operands)  # raises where there are none
     ex = executable(bound.program, bound.donated(flags))
+    if not ex.module.host_callbacks:
+        with bound.locked(operands):
+            return bound.finish(operands, ex.run(bound.contents(operands), committed))
+    # A callback may use them, so that no lock can be held: the program runs on copies.
+    with bound.locked(operands):
+        contents = bound.contents(operands, copied=True)
     outs = ex.run(contents, committed)
-    if ex.module.host_callbacks:
-        for x in outs:
-            x.block_until_ready()
-    return bound.finish(operands, outs)
+    for x in outs:
+        x.block_until_ready()
+    with bound.locked(operands):
+        return bound.finish(operands, outs)
 
 
 def refuse_aliases(

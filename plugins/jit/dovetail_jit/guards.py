@@ -14,6 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from dovetail_backends import deleted_error, give_away
+from dovetail_core import typeof
+from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.options import disable_jit
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_leaves
@@ -134,5 +136,23 @@ def reject_deleted(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[st
     """
     for path, x in tree_flatten_with_path((args, kwargs))[0]:
         if x.__class__ is ArrayImpl and x.is_deleted():
-            where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
-            raise RuntimeError(f"jit of {settings.name}: {where}: {deleted_error(x)}")
+            raise RuntimeError(f"{_argument(settings, path)}: {deleted_error(x)}")
+
+
+def reject_too_large(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raise for the first Python integer among a call's arguments that its type cannot hold.
+
+    Raises:
+        OverflowError: names the argument, the type and the remedy.
+    """
+    for path, x in tree_flatten_with_path((args, kwargs))[0]:
+        if x.__class__ is int:
+            dtype: Any = typeof(x).dtype  # type: ignore[attr-defined]
+            if not -(1 << 8 * dtype.itemsize - 1) <= x < 1 << 8 * dtype.itemsize - 1:
+                error = integer_too_large(x, dtype)
+                raise OverflowError(f"{_argument(settings, path)}: {error}")
+
+
+def _argument(settings: Settings, path: Any) -> str:
+    """``jit of f: args[0]['a']``."""
+    return f"jit of {settings.name}: {'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"

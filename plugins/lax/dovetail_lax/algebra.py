@@ -9,6 +9,8 @@ import numpy as np
 
 from dovetail_core import float0, typeof
 
+# All of it before a part: a thread that had begun with a part would wait for one that imports all.
+from . import primitives as primitives
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
 from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread

@@ -8,6 +8,8 @@ import numpy as np
 
 from dovetail_core import ShapedArray
 
+# All of it before a part: a thread that had begun with a part would wait for one that imports all.
+from . import primitives as primitives
 from .primitives.arithmetic import add_p
 from .primitives.contractions import Precision, dot_general_p
 from .primitives.discrete import eq_p, ge_p

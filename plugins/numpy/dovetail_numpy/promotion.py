@@ -62,14 +62,21 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
         OverflowError: an integer that no array element of the default width holds.
     """
     if weak:
-        kind = _PYTHON[dtype.kind]
-        return x if x.__class__ is kind else kind(x)
+        return _weak_scalar(x, dtype)
     try:
         if dtype is FLOAT32 and x.__class__ in (int, float) and not x64.value:
             return float(x)  # whose weak type is float32
         return dtype.type(x)
     except OverflowError:
         return _wrapped(x, dtype)
+
+
+def _weak_scalar(x: Any, dtype: Any) -> Any:
+    kind = _PYTHON[dtype.kind]
+    try:
+        return x if x.__class__ is kind else kind(x)
+    except OverflowError:
+        raise integer_too_large(x, dtype) from None
 
 
 def _wrapped(x: int, dtype: Any) -> Any:

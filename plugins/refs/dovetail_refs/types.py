@@ -6,6 +6,7 @@ What references answer to Python's operators is set by ``functions``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import RLock
 from typing import Any, cast, final
 from weakref import WeakValueDictionary
 
@@ -13,6 +14,7 @@ from dovetail_core import AbstractValue, HiType, ShapedArray, here
 from dovetail_core.text.syntax import register_type_notation
 
 _interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
+_interning = RLock()  # a finaliser may make types while its thread is making one
 
 
 @final
@@ -45,10 +47,16 @@ class AbstractRef(AbstractValue):
             )
         strong = inner_aval.strong()
         found = _interned.get(strong)
-        if found is None:
-            found = object.__new__(cls)
-            found.inner_aval, found.memory_space = strong, None
-            _interned[strong] = found
+        return found if found is not None else cls._intern(strong)
+
+    @classmethod
+    def _intern(cls, strong: Any) -> AbstractRef:
+        with _interning:  # two threads must not make two of one type
+            found = _interned.get(strong)
+            if found is None:
+                found = object.__new__(cls)
+                found.inner_aval, found.memory_space = strong, None
+                _interned[strong] = found
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,6 +102,9 @@ class AbstractRef(AbstractValue):
 
     def take(self, value: Any) -> Sequence[Any]:
         return (value._array(),)
+
+    def lock(self, value: Any) -> Any:
+        return value._lock if self.owns_contents else None
 
     def put(self, value: Any, contents: Sequence[Any]) -> None:
         value._content = contents[0]

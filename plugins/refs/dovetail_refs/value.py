@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from threading import RLock
 from typing import Any, NoReturn
 
 from dovetail_core import (
@@ -17,6 +18,7 @@ from dovetail_core import (
 )
 from dovetail_core.types.algebra import add, algebra
 from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.config import trace_context
 from dovetail_jit import jit
 
 from .functions import Access
@@ -39,8 +41,11 @@ class Ref(Access, metaclass=_RefMeta):
     and annotations with ``Ref`` hold for both.
     """
 
-    __slots__ = ("_content", "_gone", "_aval", "__weakref__")
+    __slots__ = ("_content", "_gone", "_aval", "_lock", "__weakref__")
     _content: Any
+    # Held while the content is overwritten in place. Nothing is traced, compiled or imported
+    # meanwhile, so nobody who waits for it has what its holder needs.
+    _lock: Any
     _gone: str
     _aval: AbstractRef
 
@@ -56,51 +61,78 @@ class Ref(Access, metaclass=_RefMeta):
         is_array = x.__class__ is ArrayImpl and x.aval is aval.inner_aval
         converted = x if is_array or high else algebra().array(x, aval.inner_aval)
         ref._content = copy.copy(x) if is_array and not own else converted
-        ref._gone, ref._aval = "", aval
+        ref._gone, ref._aval, ref._lock = "", aval, RLock()
         return ref
 
     # The array, for whoever implements references.
 
     def _array(self) -> Any:
-        if self._gone:
-            raise RuntimeError(
-                f"{self._aval.str_short()} is used{here()} after it was {self._gone}"
-            )
-        if self._content.__class__ is ArrayImpl and self._content.is_deleted():
-            raise RuntimeError(
-                f"{self._aval.str_short()} is used{here()}, but the call that updated it last "
-                "failed when it had begun to overwrite it (make a new one), or another thread is "
-                "updating it now (guard it with a lock)"
-            )
-        return self._content
+        with self._lock:
+            if self._gone:
+                raise RuntimeError(
+                    f"{self._aval.str_short()} is used{here()} after it was {self._gone}"
+                )
+            if self._content.__class__ is ArrayImpl and self._content.is_deleted():
+                raise RuntimeError(
+                    f"{self._aval.str_short()} is used{here()}, but the call that updated it last "
+                    "failed when it had begun to overwrite it: make a new one."
+                )
+            return self._content
 
     def read(self, chain: Chain, operands: Sequence[Any]) -> Any:
         """What the reference holds at an index, as an array of its own."""
-        content = self._array()
         if self._aval.inner_aval.is_high:
-            return content
-        found = read(content, chain, operands)
-        return copy.copy(found) if found is content else found
+            return self._array()
+        return self._seen(lambda content: read(content, chain, operands))
+
+    def _seen(self, look: Callable[[Any], Any]) -> Any:
+        """What ``look`` makes of the content, which another thread may overwrite meanwhile."""
+        while True:
+            content = self._array()
+            try:
+                found = look(content)
+                return copy.copy(found) if found is content else found
+            except Exception:
+                if content.__class__ is not ArrayImpl or not content.is_deleted():
+                    raise
 
     def update(self, kind: str, value: Any, chain: Chain, operands: Sequence[Any]) -> None:
         """Write (``"set"``) or add (``"add"``) a value at an index, in place."""
-        content = self._array()
         if self._aval.inner_aval.is_high:
+            content = self._array()
             self._content = value if kind == "set" else add(content, value)
             return
         if value.__class__ is not ArrayImpl:
             value = algebra().array(value, typeof(value).strong())
-        index = with_moving_integers(Index(chain, list(operands)))
         if not chain and kind == "set":
-            self._content = copy.copy(value)
-        else:
+            found = copy.copy(value)
+            with self._lock:
+                self._array()  # raises where there is none
+                self._content = found
+            return
+        index = with_moving_integers(Index(chain, list(operands)))
+        self._compile(value, index, kind)
+        with self._lock:
+            content = self._array()
             self._content = _updated(content, value, *index.operands, kind=kind, chain=index.chain)
+
+    def _compile(self, value: Any, index: Index, kind: str) -> None:
+        """Do the same to a copy if it was not done to such values before."""
+        types = tuple([typeof(x) for x in (value, *index.operands)])
+        key = self._aval, types, kind, index.chain, trace_context()
+        if key not in _compiled:
+            copied = self._seen(lambda content: content)
+            _updated(copied, value, *index.operands, kind=kind, chain=index.chain)
+            if len(_compiled) >= KEPT:
+                _compiled.clear()
+            _compiled.add(key)
 
     def close(self, how: str) -> Any:
         """Make the reference unusable; returns what it held."""
-        content = self._array()
-        self._gone = f"{how}{here()}. Read or copy it before."
-        self._content = None
+        with self._lock:
+            content = self._array()
+            self._gone = f"{how}{here()}. Read or copy it before."
+            self._content = None
         return content
 
     # Python's protocols.
@@ -146,13 +178,13 @@ class Ref(Access, metaclass=_RefMeta):
             return f"Ref({self._aval.inner_aval.str_short()}, {self._gone.partition(' ')[0]})"
         if self._aval.inner_aval.is_high:
             return f"Ref({self._content!r})"
-        shown = repr(copy.copy(self._array()))  # a NumPy view of the array itself would outlive it
+        shown = repr(self._seen(lambda x: x))  # a NumPy view of the array itself would outlive it
         return f"Ref({shown.partition('(')[2]}" if "(" in shown else f"Ref({shown})"
 
     def __str__(self) -> str:
         if self._gone or self._aval.inner_aval.is_high:
             return repr(self)
-        return str(copy.copy(self._array()))
+        return str(self._seen(lambda x: x))
 
     def __class_getitem__(cls, item: Any) -> Any:
         """``Ref[...]`` in annotations."""
@@ -164,6 +196,9 @@ def _type_of(ref: Ref) -> AbstractValue:
 
 
 register_type(Ref, _type_of)
+
+_compiled: set[Any] = set()  # updates that were done
+KEPT = 4096
 
 
 @partial(jit, static_argnames=("kind", "chain"), donate_argnums=0)

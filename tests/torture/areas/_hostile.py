@@ -122,8 +122,8 @@ _NO_MANIFESTS = [
     "def __getattr__(name): raise SystemExit",
     "from dovetail_core import Manifest\nMANIFEST = Manifest('somebody_else')",
     "from dovetail_core import Manifest\nMANIFEST = Manifest",
-    "from dovetail_core import Manifest\nclass Odd(Manifest):\n    names = property(lambda s: 1 / 0)\n"
-    "MANIFEST = object.__new__(Odd)",
+    "from dovetail_core import Manifest\nclass Odd(Manifest):\n"
+    "    names = property(lambda s: 1 / 0)\nMANIFEST = object.__new__(Odd)",
     "import dovetail, dovetail.numpy as jnp\nfrom dovetail_core import Manifest\njnp.ones(3)\n"
     "MANIFEST = Manifest('evil')",
     "from dovetail_core import registry\nregistry()",

@@ -1,4 +1,4 @@
-"""Hostile distributions are installed beside Dovetail; a program that needs none of them is right."""
+"""Hostile distributions are installed beside Dovetail; programs without need of them are right."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def attempt(rng: random.Random, begin: Callable[[str], None]) -> None:
         for dist in made:
             dist.write(folder)
         variables = {k: v for d in made for k, v in d.variables.items()}
+        made = [d for d in made if d.variables.items() <= variables.items()]  # not overwritten
         done = _run(folder, variables)
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()

@@ -30,8 +30,15 @@ def boolean(value: bool) -> Attribute:
 
 def string(text: str) -> Attribute:
     """``"text"``, with what MLIR cannot have between quotes escaped."""
-    plain = (chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in text.encode())
+    data = text.encode(errors="backslashreplace")  # half a surrogate pair is no text elsewhere
+    plain = (chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data)
     return Attribute(f'"{"".join(plain)}"')
+
+
+def identifier(name: str) -> str:
+    """``name`` as MLIR can have it behind ``@``: letters and digits of ASCII, no digit first."""
+    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
 
 
 def integer(value: int, dtype: Any = np.int64) -> Attribute:

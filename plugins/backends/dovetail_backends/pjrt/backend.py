@@ -51,13 +51,20 @@ class PjrtBackend:
         """The PJRT client; starts the runtime at first use."""
         if self._client is None:
             fork.watch()  # ahead of the lock, which another thread of a parent may hold for ever
-            with self._lock:
+            self._import()
+            with self._lock:  # a second client would take a device's memory a second time
                 if self._client is None:
                     # Arrays that remember where they were made cost 0.2 us a call, of 4 in all.
                     set_tracebacks_enabled(flag("runtime_tracebacks"))
-                    self._client = self._make_client()
-                    _by_client[id(self._client)] = self
+                    made = self._make_client()
+                    _by_client[id(made)] = self
+                    self._client = made
         return self._client
+
+    def _import(self) -> None:
+        """Import what it takes to start. Nothing is to be imported under a lock: a thread that
+        waits for it may hold an import's own."""
+        xla_client.import_runtime()
 
     @property
     def started(self) -> bool:

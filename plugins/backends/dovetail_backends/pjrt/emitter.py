@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 
-from .attributes import i64_array, spelled
+from .attributes import i64_array, identifier, spelled
 from .text import dense, tensor_type
 
 
@@ -58,7 +58,7 @@ class ModuleText:
 
     def fresh(self, wanted: str) -> str:
         """A name that no function of the module has."""
-        stem = "".join(c if c.isalnum() else "_" for c in wanted) or "fn"
+        stem = identifier(wanted) or "fn"
         name, n = stem, 0
         while name in self._used:
             n += 1

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
 from dovetail_core.interpret.mutable import without_mutable
 
+from .attributes import identifier
 from .builder import Builder
 from .emitter import ModuleText
 from .text import tensor_type
@@ -79,8 +80,7 @@ def lower_module(
     head += [f"{a.name}: {a.type}{flag}" for a, flag in zip(args, flags)]
     types = ", ".join(tensor_type(v.aval) for v in jaxpr.outvars)
     main = f"func.func public @main({', '.join(head)}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
-    stem = "".join(c if c.isalnum() else "_" for c in name)
-    text = f"module @jit_{stem} {{\n{main}{''.join(module.functions)}}}\n"
+    text = f"module @{identifier(f'jit_{name}')} {{\n{main}{''.join(module.functions)}}}\n"
     given_away = tuple(i in alias for i, k in enumerate(kept) if k)
     return LoweredModule(
         text, name, platform, tuple(program.consts), tuple(kept), tuple(program.out_avals),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module, metadata, util
 from pathlib import Path
@@ -130,6 +131,13 @@ class PluginBackend(PjrtBackend):
                 f"backend {self.platform!r} did not start ({'; '.join(notes)}). "
                 f"{self.accelerator.start_remedy}"
             ) from e
+
+    def _import(self) -> None:
+        super()._import()
+        package = self.accelerator.package()[0]
+        if package is not None and self.accelerator.ffi_platform:
+            with suppress(ImportError):  # the start says what is wrong
+                import_module(package.extension)
 
     def _client_of(self, package: PluginPackage) -> Any:
         c_api = xla_client.load_plugin(self.platform, package.path())

@@ -1,5 +1,7 @@
 """Linear algebra on batches of matrices: the public names of ``jax.lax.linalg``."""
 
+# All of it before a part: a thread that had begun with a part would wait for one that imports all.
+from .. import primitives as primitives
 from ..primitives.factorizations import (
     cholesky_p as cholesky_p,
     householder_product_p as householder_product_p,

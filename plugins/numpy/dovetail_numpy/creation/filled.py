@@ -24,12 +24,13 @@ _FLOAT = np.dtype(np.float64)
 
 def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) -> Array:
     """An array of one host value."""
+    aval = ShapedArray(shape, dtype, weak)  # refuses what is too large
     if placing.on_host(prod(shape)):
         try:
             host = np.full(shape, value, dtype)
         except OverflowError:
             raise integer_too_large(value, dtype) from None
-        return placing.put(host, ShapedArray(shape, dtype, weak))
+        return placing.put(host, aval)
     scalar = python_scalar(value, dtype, True) if weak else np.asarray(value).astype(dtype)[()]
     return lax.broadcast_in_dim_p.bind(scalar, shape=shape, broadcast_dimensions=())
 

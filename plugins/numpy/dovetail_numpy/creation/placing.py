@@ -13,6 +13,8 @@ from dovetail_core.xla import arrays as runtime
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import Sharding
 
+from .. import array_type as array_type  # names it
+
 HOST_LIMIT = 1 << 16
 """Constants of up to so many elements are made by NumPy when evaluating: no program is compiled."""
 

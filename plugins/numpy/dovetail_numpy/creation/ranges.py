@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ConcretizationTypeError, Tracer, is_inexact, typeof
+from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..fusion import fused
@@ -74,6 +74,7 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
     whole = all(isinstance(b, (bool, int, np.integer, np.bool_)) for b in bounds)
     size = max(0, -((int(start) - int(stop)) // int(step))) if whole else max(
         0, int(np.ceil((stop - start) / step)))  # fmt: skip
+    ShapedArray((size,), dtype)  # refuses what is too large
     if placing.on_host(size) or not whole or dtype.kind not in "iu":
         # The running sum start + i * step is NumPy's; made in double precision, then rounded.
         exact: list[Any] = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import ShapedArray
 
 from ..creation.arrays import as_array, asarray
 from ..operands import (
@@ -303,6 +304,7 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements of ``a``, repeated or cut off as needed, in a new shape."""
     dims = shape_tuple("resize", new_shape)
     flat = ravel(as_array("resize", a))
+    ShapedArray(dims, flat.dtype)  # refuses what is too large
     wanted = prod(dims)
     if not flat.size or not wanted:
         return lax.full(dims, np.zeros((), flat.dtype)[()])

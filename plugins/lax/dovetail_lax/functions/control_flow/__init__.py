@@ -1,5 +1,12 @@
 """Control flow: ``cond``, ``switch``, ``while_loop``, ``fori_loop``, ``scan``, ``map``."""
 
-from .branches import cond as cond, switch as switch
-from .loops import fori_loop as fori_loop, while_loop as while_loop
-from .scanning import map as map, scan as scan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .branches import cond as cond, switch as switch
+    from .loops import fori_loop as fori_loop, while_loop as while_loop
+    from .scanning import map as map, scan as scan
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -144,6 +144,10 @@ def fori_loop(
     if not any(x is None for x in known):
         lower, upper = (int(x) for x in known)
         dtype = dtype if dtype.kind in "iu" else np.dtype(np.int64)
+        if upper - lower >= 1 << 63:
+            raise OverflowError(
+                f"fori_loop: from {lower} to {upper} is more than 2**63 - 1 iterations{place()}"
+            )
     if disable_jit.value and get_trace() is EVAL:
         value = init_val
         for i in range(lower, upper):
