@@ -28,7 +28,7 @@ LIMIT = 120.0
 BATCH = 100
 
 _X = np.linspace(0.1, 1.0, 6, dtype=np.float32)
-_ENTRY = 8000
+_ENTRY = 3500
 """About the size of an entry of these programs."""
 
 

@@ -115,6 +115,7 @@ class State:
         self.square = jnp.ones((64, 64))
         self.loop(self.square, 1).block_until_ready()
         self.pending = self.loop(self.square, 2000)  # some 20 ms: computed, or not
+        self.dropped = self.loop(self.square, 2000)
         self.count = 0
 
 
@@ -180,7 +181,7 @@ ACTIONS: dict[str, tuple[Callable[[State], Any], Any]] = {
     "reading a late array": (lambda s: np.asarray(s.pending), _MAYBE),
     "waiting for a late array": (lambda s: s.pending.block_until_ready(), _MAYBE),
     "printing a late array": (lambda s: len(repr(s.pending)) > 10, True),
-    "dropping a late array": (lambda s: s.__dict__.pop("pending", None) is not s, True),
+    "dropping a late array": (lambda s: s.__dict__.pop("dropped", None) is not s, True),
     "effects_barrier": (lambda s: dovetail.effects_barrier() is None, True),
 }
 
