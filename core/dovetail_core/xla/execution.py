@@ -17,6 +17,7 @@ from ._bindings import (
     ResultHandler,
 )
 from .callbacks import exception_behind, require_callbacks
+from .fork import forked
 from .interrupts import can_be_interrupted, run_to_the_end
 from .options import option_errors
 
@@ -39,7 +40,7 @@ def compile(
     callbacks = {"host_callbacks": list(host_callbacks)} if host_callbacks else {}
     with option_errors:
         if isinstance(module, (str, bytes)):
-            if not host_callbacks and not can_be_interrupted():
+            if not host_callbacks and (forked() or not can_be_interrupted()):
                 return client.compile_and_load(module, devices, options)
             if not host_callbacks and len(module) < SHORT:
                 return run_to_the_end(lambda: client.compile_and_load(module, devices, options))
