@@ -11,7 +11,7 @@ from dovetail_core import Option, config
 from dovetail_core.base.options import as_bool
 from dovetail_core.xla.version import JAXLIB_VERSION
 
-from .pjrt import PjrtBackend
+from .pjrt.backend import PjrtBackend
 
 
 def _count(value: Any) -> int:

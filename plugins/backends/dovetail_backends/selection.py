@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from dovetail_core import Option, config, registry
 from dovetail_core.xla.client import Device
 
-from .pjrt import PjrtBackend
+from .pjrt.backend import PjrtBackend
 
 
 class Backend(Protocol):

@@ -59,9 +59,7 @@ def test_shapes(name, call):
 
 
 def test_types():
-    with pytest.raises(
-        ValueError, match=r"^an array of shape \(1099511627776, 10995"
-    ):
+    with pytest.raises(ValueError, match=r"^an array of shape \(1099511627776, 10995"):
         dovetail.ShapeDtypeStruct((HUGE, HUGE), "float32")
 
 
