@@ -92,9 +92,9 @@ def test_importing_it_loads_no_plugin_and_reads_no_entry_point() -> None:
         "import sys, dovetail, dovetail.numpy.linalg, dovetail.lax\n"
         "from dovetail_core.registry import discovery\n"
         "own = [m for m in sys.modules if m.startswith('dovetail_')]\n"
-        "print({m.partition('.')[0] for m in own}, discovery._registry)"
+        "print({m.partition('.')[0] for m in own}, discovery.registry.is_made)"
     )
-    assert run(code) == "{'dovetail_core'} None\n"
+    assert run(code) == "{'dovetail_core'} False\n"
 
 
 def test_first_use_loads_what_defines_the_name_and_then_it_is_an_attribute() -> None:

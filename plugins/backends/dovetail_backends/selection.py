@@ -9,7 +9,7 @@ from dovetail_core import Option, config, here, registry
 from dovetail_core.base import arguments
 from dovetail_core.xla.client import Device
 
-from .pjrt import PjrtBackend
+from .pjrt.backend import PjrtBackend
 
 
 class Backend(Protocol):

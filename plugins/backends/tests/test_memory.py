@@ -1,7 +1,8 @@
-"""Memory of arrays that are gone is used again, not returned to the system and asked for anew."""
+"""With keep_freed_memory, memory of arrays that are gone is used again at once."""
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
@@ -26,7 +27,8 @@ print(faults() - before)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's allocator")
 def test_repeated_calls_do_not_fault_their_results_pages_in_again() -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
+    env = {**os.environ, "DOVETAIL_KEEP_FREED_MEMORY": "1"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     pages = 100 * 17 * 256 * 256 * 4 // 4096
     assert int(done.stdout) < pages / 20

@@ -48,7 +48,7 @@ def installed(monkeypatch):
         by_name = {b.platform: b for b in backends}
 
         class Registry:
-            def load_all(self, kind):
+            def load_all(self, kind, fits):
                 return [self.backend(name) for name in self.entries(kind)]
 
             def entries(self, kind):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from threading import RLock
 from typing import Any, NoReturn
@@ -83,18 +83,21 @@ class Ref(Access, metaclass=_RefMeta):
         """What the reference holds at an index, as an array of its own."""
         if self._aval.inner_aval.is_high:
             return self._array()
-        return self._seen(lambda content: read(content, chain, operands))
-
-    def _seen(self, look: Callable[[Any], Any]) -> Any:
-        """What ``look`` makes of the content, which another thread may overwrite meanwhile."""
-        while True:
+        if not chain:
+            return self._copy()
+        if key := self._new("read", chain, operands):
+            found = read(self._copy(), chain, operands)
+            _compiled.add(key)
+            return found
+        with self._lock:
             content = self._array()
-            try:
-                found = look(content)
-                return copy.copy(found) if found is content else found
-            except Exception:
-                if content.__class__ is not ArrayImpl or not content.is_deleted():
-                    raise
+            found = read(content, chain, operands)
+            return copy.copy(found) if found is content else found
+
+    def _copy(self) -> Any:
+        # What is overwritten meanwhile cannot be read: the runtime would crash.
+        with self._lock:
+            return copy.copy(self._array())
 
     def update(self, kind: str, value: Any, chain: Chain, operands: Sequence[Any]) -> None:
         """Write (``"set"``) or add (``"add"``) a value at an index, in place."""
@@ -111,21 +114,24 @@ class Ref(Access, metaclass=_RefMeta):
                 self._content = found
             return
         index = with_moving_integers(Index(chain, list(operands)))
-        self._compile(value, index, kind)
-        with self._lock:
-            content = self._array()
-            self._content = _updated(content, value, *index.operands, kind=kind, chain=index.chain)
-
-    def _compile(self, value: Any, index: Index, kind: str) -> None:
-        """Do the same to a copy if it was not done to such values before."""
-        types = tuple([typeof(x) for x in (value, *index.operands)])
-        key = self._aval, types, kind, index.chain, trace_context()
-        if key not in _compiled:
-            copied = self._seen(lambda content: content)
-            _updated(copied, value, *index.operands, kind=kind, chain=index.chain)
-            if len(_compiled) >= KEPT:
-                _compiled.clear()
+        where: dict[str, Any] = {"kind": kind, "chain": index.chain}
+        if key := self._new(kind, index.chain, [value, *index.operands]):
+            _updated(self._copy(), value, *index.operands, **where)
             _compiled.add(key)
+        with self._lock:
+            self._content = _updated(self._array(), value, *index.operands, **where)
+
+    def _new(self, kind: str, chain: Chain, operands: Sequence[Any]) -> Any:
+        """What to remember once it is done to such operands, if it was not done yet. Then it is
+        done to a copy first, since what is compiled meanwhile may run anybody's code; but where
+        the memory of a copy matters more."""
+        types = tuple([typeof(x) for x in operands])
+        key = self._aval, types, kind, chain, trace_context()
+        if key in _compiled or self.size * self.dtype.itemsize > COPIED:
+            return None
+        if len(_compiled) >= KEPT:
+            _compiled.clear()
+        return key
 
     def close(self, how: str) -> Any:
         """Make the reference unusable; returns what it held."""
@@ -178,13 +184,13 @@ class Ref(Access, metaclass=_RefMeta):
             return f"Ref({self._aval.inner_aval.str_short()}, {self._gone.partition(' ')[0]})"
         if self._aval.inner_aval.is_high:
             return f"Ref({self._content!r})"
-        shown = repr(self._seen(lambda x: x))  # a NumPy view of the array itself would outlive it
+        shown = repr(self._copy())  # a NumPy view of the array itself would outlive it
         return f"Ref({shown.partition('(')[2]}" if "(" in shown else f"Ref({shown})"
 
     def __str__(self) -> str:
         if self._gone or self._aval.inner_aval.is_high:
             return repr(self)
-        return str(self._seen(lambda x: x))
+        return str(self._copy())
 
     def __class_getitem__(cls, item: Any) -> Any:
         """``Ref[...]`` in annotations."""
@@ -197,8 +203,10 @@ def _type_of(ref: Ref) -> AbstractValue:
 
 register_type(Ref, _type_of)
 
-_compiled: set[Any] = set()  # updates that were done
+_compiled: set[Any] = set()  # readings and updates that were done
 KEPT = 4096
+COPIED = 1 << 20
+"""Bytes of contents of which a copy costs nothing to speak of."""
 
 
 @partial(jit, static_argnames=("kind", "chain"), donate_argnums=0)

@@ -1,19 +1,27 @@
 """What all PJRT backends share: lowering to StableHLO, compiling, arrays, devices."""
 
+from typing import TYPE_CHECKING
+
 # Gives the runtime's array type its methods before any array exists.
 from .. import array as array
-from .attributes import (
-    bool_array as bool_array,
-    i64_array as i64_array,
-    i64_dense as i64_dense,
-)
-from .backend import PjrtBackend as PjrtBackend, backend_of as backend_of
-from .builder import Builder as Builder
-from .emitter import ModuleText as ModuleText, Val as Val
-from .module import LoweredModule as LoweredModule, lower_module as lower_module
-from .rules import elementwise as elementwise
-from .text import (
-    dense as dense,
-    element_type as element_type,
-    tensor_type as tensor_type,
-)
+
+if TYPE_CHECKING:
+    from .attributes import (
+        bool_array as bool_array,
+        i64_array as i64_array,
+        i64_dense as i64_dense,
+    )
+    from .backend import PjrtBackend as PjrtBackend, backend_of as backend_of
+    from .builder import Builder as Builder
+    from .emitter import ModuleText as ModuleText, Val as Val
+    from .module import LoweredModule as LoweredModule, lower_module as lower_module
+    from .rules import elementwise as elementwise
+    from .text import (
+        dense as dense,
+        element_type as element_type,
+        tensor_type as tensor_type,
+    )
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)
