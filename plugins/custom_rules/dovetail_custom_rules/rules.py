@@ -101,7 +101,8 @@ class Rules:
             if kind not in self.by_kind:
                 raise AttributeError(
                     f"{decorator} was applied to {self.name}, but no {kind} rule is defined for "
-                    f"it. Define one with {self.name}.{method} before {self.name} is called."
+                    f"it{here()}. Define one with {self.name}.{method} before {self.name} "
+                    f"is called."
                 )
 
     def mark(
@@ -168,7 +169,8 @@ class Rules:
         if bound.kwargs:
             raise TypeError(
                 f"{self.name}: the keyword-only argument {next(iter(bound.kwargs))!r} has no "
-                "position, and custom rules take their arguments by position. Make it positional."
+                f"position, and custom rules take their arguments by position{here()}. "
+                f"Make it positional."
             )
         return bound.args
 

@@ -68,7 +68,7 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         )
     if kind == "RFFT" and x.dtype.kind == "c":
         raise ValueError(
-            f"{name} takes real arrays, got dtype {x.dtype}. Use the complex transform."
+            f"{name} takes real arrays, got dtype {x.dtype}{here()}. Use the complex transform."
         )
     if not all(sizes):
         return _empty(x, kind, sizes, axes)

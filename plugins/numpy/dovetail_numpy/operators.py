@@ -171,7 +171,7 @@ def _getitem(x: Any, index: Any) -> Any:
 
 def _setitem(x: Any, index: Any, value: Any) -> NoReturn:
     raise TypeError(
-        "arrays are immutable, so that x[index] = value does not work. Use the copy that "
+        f"arrays are immutable, so that x[index] = value does not work{here()}. Use the copy that "
         "x = x.at[index].set(value) returns."
     )
 

@@ -34,7 +34,7 @@ def cov(
     from .contraction.products import dot
     from .manipulation.joining import concatenate
 
-    given = [v for v in (m, y) if v is not None]
+    given = [m] if y is None else [m, y]
     arrays = [
         _observations(as_array("cov", v), rowvar) for v in promote("cov", *given, inexact=True)
     ]

@@ -167,7 +167,7 @@ class KeyArray:
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError(
-            f"keys of type {self.dtype} cannot be converted to a NumPy array. "
+            f"keys of type {self.dtype} cannot be converted to a NumPy array{here()}. "
             "dovetail.random.key_data(keys) gives the words that they are made of."
         )
 

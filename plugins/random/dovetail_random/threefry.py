@@ -125,7 +125,7 @@ def _stream(lanes: Lanes, size: int) -> Any:
     if size >= 1 << 32:
         raise ValueError(
             f"{size} words of random bits are more than one threefry key has in the original "
-            "arrangement. Draw with several keys, or set threefry_partitionable."
+            f"arrangement{here()}. Draw with several keys, or set threefry_partitionable."
         )
     half = (size + 1) // 2
     x0 = lax.iota(U32, half)

@@ -108,7 +108,7 @@ def _check_dtypes(query: Any, key: Any, value: Any) -> None:
     if not query == key == value:
         raise ValueError(
             "dot_product_attention takes query, key and value of one dtype, got "
-            f"{query}, {key} and {value}. Convert them with astype."
+            f"{query}, {key} and {value}{here()}. Convert them with astype."
         )
 
 

@@ -93,7 +93,9 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
     if n < 0:
         raise ValueError(f"one_hot: num_classes must not be negative, got {n}{here()}")
     if x.dtype.kind == "b":
-        raise TypeError("one_hot takes indices, got booleans. Convert them to integers first.")
+        raise TypeError(
+            f"one_hot takes indices, got booleans{here()}. Convert them to integers first."
+        )
     found = dtypes.as_dtype(float if dtype is None else dtype)
     ndim = len(x.shape) + 1
     if not isinstance(axis, int) or not -ndim <= axis < ndim:

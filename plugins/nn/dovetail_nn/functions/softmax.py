@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import get_trace
+from dovetail_core import get_trace, here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -27,7 +27,7 @@ Axis = Any
 
 def _numbers(name: str, x: Any) -> Any:
     if getattr(x, "dtype", None) == np.bool_:
-        raise TypeError(f"{name} does not take booleans. Convert them to numbers first.")
+        raise TypeError(f"{name} does not take booleans{here()}. Convert them to numbers first.")
     return inexact(name, x)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 Array = Any
@@ -35,7 +36,8 @@ def no_sharding(out_sharding: Any) -> None:
     """
     if out_sharding is not None:
         raise NotImplementedError(
-            "initializers do not take out_sharding. Initialize under jit with sharded results "
+            f"initializers do not take out_sharding{here()}. Initialize under jit with "
+            f"sharded results "
             "instead, or move the result with dovetail.device_put."
         )
 

@@ -82,7 +82,7 @@ def _fan(
     if len(shape) <= 1 and in_axis == -2:
         raise ValueError(
             "an initializer with the default in_axis=-2 needs a shape of two dimensions or more, "
-            f"got {shape}. Say which axis holds the inputs with in_axis."
+            f"got {shape}{here()}. Say which axis holds the inputs with in_axis."
         )
     inputs, outputs, batch = (_size(shape, a) for a in (in_axis, out_axis, batch_axis))
     if not prod(shape):

@@ -73,7 +73,7 @@ class MatMul:
             if not v.shape:
                 raise ValueError(
                     f"{self.name} needs operands of at least one dimension, operand {i} is a "
-                    "scalar. Use multiply."
+                    f"scalar{here()}. Use multiply."
                 )
         k, j = a.shape[-1], b.shape[-2 if len(b.shape) > 1 else 0]
         if k != j:

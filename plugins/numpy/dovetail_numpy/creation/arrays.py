@@ -138,7 +138,7 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
     try:
         leaves = list(_leaves(x))
     except RecursionError:
-        raise contains_itself(f"array{here()}") from None
+        raise contains_itself("array") from None
     if any(hasattr(leaf, "aval") or hasattr(leaf, "__jax_array__") for leaf in leaves):
         return _stacked(x, dtype, leaves)
     if dtype is None and leaves:

@@ -28,7 +28,8 @@ def _items(name: str, arrays: Any) -> list[Any]:
         return list(lax.unstack(whole))
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
-            f"{name} takes a sequence of arrays, got {type(arrays).__name__}. Put the arrays into "
+            f"{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put "
+            f"the arrays into "
             "a list."
         )
     if not arrays:
@@ -58,7 +59,9 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> A
         return _join(*(ravel(x) for x in items), axis=0, dtype=dtype)
     shape = items[0].shape
     if not all(x.shape for x in items):
-        raise ValueError("concatenate: scalars cannot be concatenated. Use stack for them.")
+        raise ValueError(
+            f"concatenate: scalars cannot be concatenated{here()}. Use stack for them."
+        )
     axis = axis_index("concatenate", axis, len(shape))
     rest = shape[:axis] + shape[axis + 1 :]
     for x in items:

@@ -98,7 +98,7 @@ def pad(
             if size == 0 and pair != (0, 0):
                 raise ValueError(
                     f"pad: mode {mode!r} has nothing to copy along axis {axis} of an array of "
-                    f"shape {x.shape}. Use mode 'constant'."
+                    f"shape {x.shape}{here()}. Use mode 'constant'."
                 )
     return _MODES[mode](x, widths, **kwargs)
 

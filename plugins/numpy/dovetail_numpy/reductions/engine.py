@@ -127,7 +127,7 @@ def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) ->
     if any(a.shape[i] == 0 for i in axes):
         raise ValueError(
             f"{name} of an array of shape {a.shape} over axes {axes} is over no element and has no "
-            "value. Give an initial value."
+            f"value{here()}. Give an initial value."
         )
 
 

@@ -63,7 +63,7 @@ def unique(
     shape = a.shape
     if not a.size and size and fill_value is None:
         raise ValueError(
-            f"unique: an array of shape {shape} has no elements to make {size} of. Give a "
+            f"unique: an array of shape {shape} has no elements to make {size} of{here()}. Give a "
             "fill_value."
         )
     if axis is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import ShapedArray, here, typeof
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -144,7 +144,8 @@ def integer_power(x: ArrayLike, n: int) -> Any:
     if n < 0 and aval.dtype.kind in "iu":
         raise TypeError(
             f"power: integers cannot be raised to negative powers, got {aval.str_short()} and "
-            f"{n}. Convert the base to a floating-point type, or write the exponent as {n}.0."
+            f"{n}{here()}. Convert the base to a floating-point type, or write the "
+            f"exponent as {n}.0."
         )
     return lax.integer_pow_p.bind(x, y=n)
 

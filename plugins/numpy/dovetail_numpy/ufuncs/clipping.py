@@ -33,7 +33,9 @@ def clip(
     arr = as_array("clip", arr)
     bounds = [None if b is None else operand("clip", b, i) for i, b in ((1, min), (2, max))]
     if arr.dtype.kind == "c" or any(b is not None and typeof(b).dtype.kind == "c" for b in bounds):  # type: ignore[attr-defined]
-        raise ValueError("clip: complex numbers have no order. Clip real and imaginary parts.")
+        raise ValueError(
+            f"clip: complex numbers have no order{here()}. Clip real and imaginary parts."
+        )
     return _clip(arr, *bounds)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -23,7 +24,9 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     no_out("round", out)
     a, n = as_array("round", a), integer("round", "decimals", decimals)
     if a.dtype.kind == "b":
-        raise DTypeError("round does not accept dtype bool. Convert the argument with astype.")
+        raise DTypeError(
+            f"round does not accept dtype bool{here()}. Convert the argument with astype."
+        )
     if a.dtype.kind in "iu":
         return a if n >= 0 else _round_integer(a, n=n)
     return _round_float(a, n=n)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -140,7 +141,8 @@ def ball(
     (p,) = arrays("ball", p)
     if np.shape(p):
         raise ValueError(
-            f"ball: p must be one number, got an array of shape {np.shape(p)}. Use dovetail.vmap "
+            f"ball: p must be one number, got an array of shape {np.shape(p)}{here()}. Use "
+            f"dovetail.vmap "
             "to draw from balls of several norms."
         )
     return _ball(key, p, shape=wanted, dtype=found)

@@ -1,0 +1,59 @@
+"""Wrong arguments of public functions once ended in errors of our own code; now they are told."""
+
+import numpy as np
+import pytest
+
+import dovetail as dv
+import dovetail.numpy as jnp
+from dovetail import lax, nn, tree, tree_util
+
+v, m = np.ones(3, np.float32), np.eye(3, dtype=np.float32)
+image, kernel = np.ones((1, 1, 4, 4), np.float32), np.ones((1, 1, 2, 2), np.float32)
+names = ("NCHW", "OIHW", "NCHW")
+normal = nn.initializers.glorot_normal
+recursive = []
+recursive.append(recursive)
+
+CASES = [
+    (lambda: jnp.cov(None), "cov"),
+    (lambda: jnp.concatenate({"a": v}), "concatenate"),
+    (lambda: jnp.vecdot(v, v, axis=-(10**30)), "axis"),
+    (lambda: jnp.linalg.cross(v, v.sum()), "cross: axis"),
+    (lambda: jnp.polydiv(m, 1.0), "polydiv: u and v"),
+    (lambda: jnp.trim_zeros(v, trim=...), "trim must be a string"),
+    (lambda: jnp.vectorize(np.sin, signature=3), "signature must be a string"),
+    (lambda: jnp.array(recursive), "array: an argument contains itself"),
+    (lambda: jnp.sin(recursive), "sin: an argument contains itself"),
+    (lambda: jnp.zeros(3, device=recursive), "device must be a device"),
+    (lambda: lax.conv(image, kernel, ("a", "b"), "SAME"), "window_strides must be an integer"),
+    (lambda: lax.conv(image, kernel, (1, 1), {"a": v}), "padding must be"),
+    (lambda: lax.conv_general_dilated_patches(image, (None,), (1, 1), "VALID"), "filter_shape"),
+    (lambda: lax.conv_shape_tuple((), (1, 1, 2, 2), (1, 1), ((0, 0),)), "lhs_shape"),
+    (lambda: lax.conv_general_permutations({1: v}), "dimension_numbers"),
+    (lambda: lax.padtype_to_pads((4, 4), (2, 2), (0, 0), "SAME"), "must be positive"),
+    (lambda: lax.reduce_window(v, 0.0, lax.add, (2,), "S3", "VALID"), "window_strides"),
+    (lambda: lax.fft(v, "FFT", (None,)), "fft_lengths"),
+    (lambda: normal(in_axis=-(10**30))(dv.random.key(0), (3, 2)), "in_axis"),
+    (lambda: tree.unflatten((1, 2), [1, 2]), "treedef must be the structure"),
+    (lambda: tree.flatten(recursive), "a tree contains itself"),
+    (lambda: tree.flatten(recursive, is_leaf=lambda x: False), "a tree contains itself"),
+    (lambda: tree.map(3, [1]), "f must be a function"),
+    (lambda: tree.leaves([1], is_leaf=3), "is_leaf must be a function"),
+    (lambda: tree_util.treedef_is_leaf(0), "treedef must be the structure"),
+    (lambda: tree_util.treedef_children(v), "treedef must be the structure"),
+    (lambda: tree_util.register_pytree_node_class([]), "a pytree node is a class"),
+    (lambda: tree_util.keystr((), separator=[]), "keystr takes"),
+    (lambda: dv.config.update(None, 1), "the name of an option is a string"),
+]
+
+
+@pytest.mark.parametrize("call, said", CASES)
+def test_what_is_said_of_wrong_arguments(call, said):
+    with pytest.raises((TypeError, ValueError, NotImplementedError)) as e:
+        call()
+    assert said in str(e.value)
+    assert "test_bad_arguments.py:" in str(e.value)
+
+
+def test_shapes_without_elements_have_no_fan():
+    assert normal()(dv.random.key(0), (0, 2)).shape == (0, 2)
