@@ -49,13 +49,17 @@ def check_depth(tree: Any, is_leaf: Any) -> None:
     Raises:
         ValueError: containers are more than 500 levels deep.
     """
-    if tree.__class__ in _BUILT_IN and _is_deep(tree, lambda node: False):
+    if tree.__class__ in _BUILT_IN and _is_deep(tree, _never):
         if callable(is_leaf) and not _is_deep(tree, is_leaf):
             return
         raise _too_deep()
 
 
 _BUILT_IN = (list, tuple, dict)
+
+
+def _never(node: Any) -> bool:
+    return False
 
 
 def _is_deep(tree: Any, is_leaf: Any) -> bool:
