@@ -72,6 +72,13 @@ def make_call(
     def clearing_miss(*args: Any, **kwargs: Any) -> MissResult:
         try:
             return cache_miss(*args, **kwargs)
+        except RecursionError as e:
+            call._clear_cache()
+            if "cyclical node references" not in str(e):
+                raise
+            raise ValueError(
+                f"{name}: an argument contains itself, or is nested too deeply to be taken apart"
+            ) from e
         except BaseException:
             # C++ would send this signature to Python for ever, even after a passing failure.
             call._clear_cache()
