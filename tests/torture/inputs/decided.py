@@ -35,8 +35,8 @@ DECISIONS = (
              "Options are checked: anything that is true would be stored otherwise."),
     Decision(False, r"weak_type=|inline=|tiled=",
              "What has no truth value is refused; JAX keeps it unseen."),
-    Decision(False, r"jnp\.(bool|bool_)\(", "Strings and Ellipsis are no numbers; that NumPy asks for "
-             "their truth is an accident."),
+    Decision(False, r"jnp\.(bool|bool_)\(", "Strings and Ellipsis are no numbers; that NumPy asks "
+             "for their truth is an accident."),
     Decision(False, r"longdouble", "Devices hold no such numbers, and narrowing would be silent."),
 )  # fmt: skip
 
