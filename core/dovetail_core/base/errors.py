@@ -41,14 +41,6 @@ def integer_too_large(value: int, dtype: Any) -> OverflowError:
     )
 
 
-def contains_itself(function: str) -> ValueError:
-    """The error for an argument that jaxlib gave up taking apart."""
-    return ValueError(
-        f"{function}: an argument contains itself, or is nested too deeply to be taken apart"
-        f"{describe(current_source())}"
-    )
-
-
 def array_too_large(shape: Sequence[int], dtype: Any) -> ValueError:
     """The error for a shape whose number of elements or bytes no machine can count."""
     spelled = ", ".join(str(d) if d.bit_length() < 200 else "..." for d in shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from contextvars import ContextVar
+from typing import Any
 
 from ..base.scopes import Scope
 from ..base.source import called
@@ -38,6 +39,10 @@ def axis_env() -> tuple[tuple[Hashable, int], ...]:
     return tuple(_sizes.get().items())
 
 
+def _is_hashable(name: Any) -> bool:
+    return isinstance(name, Hashable)
+
+
 def axis_size_of(name: Hashable) -> int:
     """The length of the axis ``name``.
 
@@ -45,7 +50,7 @@ def axis_size_of(name: Hashable) -> int:
         NameError: no such axis is in scope; names those that are.
     """
     sizes = _sizes.get()
-    if not isinstance(name, Hashable) or name not in sizes:
+    if not _is_hashable(name) or name not in sizes:
         known = ", ".join(map(repr, sizes)) or "none"
         raise NameError(
             f"axis name {name!r} is not bound here (in scope: {known}){called()}. Call the "

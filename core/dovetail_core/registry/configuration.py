@@ -27,7 +27,7 @@ class Configuration:
         Raises:
             AttributeError: there is none; lists those that there are.
         """
-        if not isinstance(name, str):
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"the name of an option is a string, got {short_repr(name)}{called()}")
         name = name.removeprefix("jax_").removeprefix("dovetail_")
         if name not in self._options:

@@ -91,7 +91,11 @@ class ValueParser:
         found = self.scan.match(_index)
         if found is not None:
             if int(found[1]) < len(self.constants):
-                return self.constants[int(found[1])]
+                value = self.constants[int(found[1])]
+                shape = getattr(value, "shape", None)
+                if isinstance(aval, ShapedArray) and shape not in (None, aval.shape):
+                    self.scan.error(f"{found[0]} has shape {shape}, not that of {aval!r}", start)
+                return value
             self.scan.error(
                 f"{found[0]} is not given: parse_ir got {len(self.constants)} constants", start
             )

@@ -30,15 +30,23 @@ def explain_flattening(error: Exception, is_leaf: Any) -> None:
         ValueError: the tree has a dict whose keys have no order.
         RecursionError: the tree is too deep, or contains itself.
     """
-    # jaxlib walks trees by recursion, and leaves two errors: one that caused the other.
-    cause = error.__cause__ or error
-    if isinstance(cause, RecursionError) and "PyTree" in str(cause):
-        raise _too_deep() from None
+    refuse_depth(error)
     if is_leaf is not None and not callable(is_leaf):
         raise not_callable("is_leaf", is_leaf) from None
     if str(error).startswith(("Comparator raised", "is_leaf predicate")):
         remedy = "Give keys of one type, or an OrderedDict." if "Comp" in str(error) else ""
         raise ValueError(f"a tree cannot be taken apart{called()}: {error} {remedy}") from error
+
+
+def refuse_depth(error: BaseException) -> None:
+    """Raise the error that says so if ``error`` is about a tree that is nested too deeply.
+
+    jaxlib walks trees by recursion, as deep as Python's stack, and leaves two errors: one that
+    caused the other.
+    """
+    cause = error.__cause__ or error
+    if isinstance(cause, RecursionError) and "PyTree" in str(cause):
+        raise _too_deep() from None
 
 
 _DEPTH = 500
@@ -53,13 +61,17 @@ def check_depth(tree: Any, is_leaf: Any) -> None:
     Raises:
         RecursionError: containers are more than 500 levels deep.
     """
-    if tree.__class__ in _BUILT_IN and _is_deep(tree, lambda node: False):
+    if tree.__class__ in _BUILT_IN and _is_deep(tree, _never):
         if callable(is_leaf) and not _is_deep(tree, is_leaf):
             return
         raise _too_deep()
 
 
 _BUILT_IN = (list, tuple, dict)
+
+
+def _never(node: Any) -> bool:
+    return False
 
 
 def _is_deep(tree: Any, is_leaf: Any) -> bool:

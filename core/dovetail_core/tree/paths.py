@@ -78,7 +78,8 @@ def tree_map_with_path(
 
 def keystr(keys: Iterable[KeyEntry], *, simple: bool = False, separator: str = "") -> str:
     """A path as text: `['w'][0].bias`, or with `simple=True, separator="/"`: `w/0/bias`."""
-    if not isinstance(separator, str) or not isinstance(keys, Iterable):
+    given: tuple[Any, Any] = keys, separator
+    if not isinstance(given[1], str) or not isinstance(given[0], Iterable):
         raise TypeError(
             f"keystr takes the keys of a path and a separator that is a string, got "
             f"{short_repr(keys)} and separator={short_repr(separator)}{here()}"

@@ -101,10 +101,8 @@ class Rules:
             if kind not in self.by_kind:
                 raise AttributeError(
                     f"{decorator} was applied to {self.name}, but no {kind} rule is defined for "
-                    f
-                        "it{here()}. Define one with {self.name}.{method} before {self.name} "
-                        "is called."
-                    
+                    f"it{here()}. Define one with {self.name}.{method} before {self.name} "
+                    f"is called."
                 )
 
     def mark(
@@ -171,10 +169,8 @@ class Rules:
         if bound.kwargs:
             raise TypeError(
                 f"{self.name}: the keyword-only argument {next(iter(bound.kwargs))!r} has no "
-                f
-                    "position, and custom rules take their arguments by position{here()}. "
-                    "Make it positional."
-                
+                f"position, and custom rules take their arguments by position{here()}. "
+                f"Make it positional."
             )
         return bound.args
 

@@ -12,6 +12,7 @@ from dovetail_core import (
     Tracer,
     check_alive,
     get_trace,
+    here,
 )
 from dovetail_core.base.caches import identity
 from dovetail_core.interpret.mutable import any_mutable
@@ -19,6 +20,7 @@ from dovetail_core.tree.errors import refuse_depth
 from dovetail_core.tree.util import default_registry, tree_flatten, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import clear_cache, make_call
+from dovetail_core.xla.client import Device
 
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
@@ -87,7 +89,13 @@ def jit(
 
 
 def _one_device(shardings: Any) -> Any:
-    devices = {d for s in tree_flatten(shardings)[0] for d in getattr(s, "device_set", {s})}
+    devices: set[Any] = set()
+    for s in tree_flatten(shardings)[0]:
+        devices |= {s} if isinstance(s, Device) else getattr(s, "device_set", set())
+        if not devices:
+            raise TypeError(
+                f"jit: in_shardings and out_shardings are shardings or devices, got {s!r}{here()}"
+            )
     if len(devices) > 1:
         raise NotImplementedError(
             "in_shardings and out_shardings over several devices need the plugin 'sharding'"

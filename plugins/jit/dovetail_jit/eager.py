@@ -23,8 +23,8 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.caches import Cache
-from dovetail_core.base.errors import contains_itself
 from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.tree.errors import refuse_depth
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
@@ -211,7 +211,8 @@ def fused(
             try:
                 trace = get_trace()
             except SystemError as e:  # C++ failed before, and called this nevertheless
-                raise contains_itself(f.__name__) from e
+                refuse_depth(e)
+                raise
             if trace is not EVAL or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, nums, names)

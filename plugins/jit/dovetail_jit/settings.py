@@ -157,10 +157,8 @@ class Settings:
                     other = f"leaf {j - consts} of them" if j >= consts else "closed over"
                     raise ValueError(
                         f"jit of {self.name}: leaf {i - consts} of the arguments, an array of type "
-                        f
-                            "{typeof(x).str_short()}, is also {other}, and donated{here()}. "
-                            "Donate a copy of "
-                        
+                        f"{typeof(x).str_short()}, is also {other}, and donated{here()}. "
+                        f"Donate a copy of "
                         "it (x.copy()), or do not donate it."
                     )
 

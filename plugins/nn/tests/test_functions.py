@@ -243,7 +243,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: nn.relu(None),
         TypeError,
-        "relu takes an array or a number, got None of type NoneType. Convert it with",
+        "relu takes an array or a number, got None of type NoneType.*Convert it with",
     ),
     (
         lambda: nn.gelu([1.0]),
@@ -268,7 +268,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: nn.softmax(X > 0),
         TypeError,
-        "softmax does not take booleans. Convert them to numbers first",
+        "softmax does not take booleans.*Convert them to numbers first",
     ),
     (lambda: nn.logsumexp(X, axis=3), ValueError, "logsumexp: axis 3 is out of bounds"),
     (
@@ -313,7 +313,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: nn.dot_product_attention(X[None], X[None].astype("bfloat16"), X[None]),
         ValueError,
-        "query, key and value of one dtype, got float32, bfloat16 and float32. Convert",
+        "query, key and value of one dtype, got float32, bfloat16 and float32.*Convert",
     ),
     (lambda: nn.scaled_matmul(X, X, X, X), ValueError, r"scaled_matmul takes lhs \(B, M, K\)"),
 ]

@@ -82,10 +82,8 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     written = "->".join(",".join(f"({','.join(c)})" for c in side) for side in groups)
     if not arrow or written != signature.replace(" ", ""):
         raise ValueError(
-            f
-                "vectorize: {signature!r} is not a signature{here()}. Write core dimensions "
-                "in parentheses, "
-            
+            f"vectorize: {signature!r} is not a signature{here()}. Write core dimensions "
+            f"in parentheses, "
             "for example '(m,n),(n)->(m)'."
         )
     return groups[0], groups[1]

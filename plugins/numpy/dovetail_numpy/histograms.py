@@ -74,10 +74,8 @@ def histogram_bin_edges(
     """
     if isinstance(bins, str):
         raise NotImplementedError(
-            f
-                "histogram: bins={bins!r} is not supported{here()}. Give the number of bins "
-                "or their edges."
-            
+            f"histogram: bins={bins!r} is not supported{here()}. Give the number of bins "
+            f"or their edges."
         )
     a = as_array("histogram", a)
     (a,) = promote("histogram", a, inexact=True)

@@ -217,7 +217,7 @@ def test_polynomial_division(arrays, near):
 
 @pytest.mark.parametrize(("call", "error", "text"), [
     (lambda x: x @ x, TypeError, r"matmul got .*\(2, 3\) and \(2, 3\): the last .*\(3\)"),
-    (lambda x: dnp.matmul(x, 2), ValueError, "operand 1 is a scalar. Use multiply"),
+    (lambda x: dnp.matmul(x, 2), ValueError, "operand 1 is a scalar.*Use multiply"),
     (lambda x: dnp.dot(x[0], x), TypeError, r"dot got operands of shapes \(3,\) and \(2, 3\)"),
     (lambda x: dnp.tensordot(x, x, 5), TypeError, "5 axes are more"),
     (lambda x: dnp.einsum("ij,jk", x, x), ValueError, "'j' has size 2 in operand 1 .* but size 3"),

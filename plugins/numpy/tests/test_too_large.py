@@ -13,8 +13,8 @@ HUGE = 1 << 40
 
 def refuses(name: str, call, shape: str = r"\(.*\)"):
     text = (
-        rf"^an array of shape {shape} and element type \w+ has more than 2\*\*60 bytes in {name} at "
-        rf"{__file__}:\d+ \(.*\)\. Correct the shape\.$"
+        rf"^an array of shape {shape} and element type \w+ has more than 2\*\*60 bytes in {name} "
+        rf"at {__file__}:\d+ \(.*\)\. Correct the shape\.$"
     )
     with pytest.raises(ValueError, match=text):
         call()

@@ -37,10 +37,8 @@ def check_key(name: str, key: Any) -> Any:
         shape = key.shape
     if shape != ():
         raise ValueError(
-            f
-                "{name} takes a single key, but was given an array of keys of shape "
-                "{shape}{here()}. Use "
-            
+            f"{name} takes a single key, but was given an array of keys of shape "
+            f"{shape}{here()}. Use "
             "dovetail.vmap to apply it to each of them."
         )
     return key
@@ -63,10 +61,8 @@ def check_words(name: str, words: Any, impl: Implementation) -> None:
         raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}{here()}")
     if dtype != UINTS[32] or not shape or shape[-1] != impl.words:
         raise TypeError(
-            f
-                "{name} takes a key, got an array of shape {shape} and dtype {dtype}{here()}. "
-                "A raw key is "
-            
+            f"{name} takes a key, got an array of shape {shape} and dtype {dtype}{here()}. "
+            f"A raw key is "
             f"{wanted}."
         )
 
@@ -148,10 +144,8 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     listed = " and ".join(map(str, shapes))
     raise ValueError(
         f"{name}: parameters of shape {listed} do not broadcast to "
-        f
-            "{'one shape' if shape is None else f'shape {wanted}'}{here()}. Leave shape out, "
-            "or let its last "
-        
+        f"{'one shape' if shape is None else f'shape {wanted}'}{here()}. Leave shape out, "
+        f"or let its last "
         "dimensions be theirs."
     )
 
@@ -222,10 +216,8 @@ def no_sharding(name: str, out_sharding: Any) -> None:
     """
     if out_sharding is not None:
         raise NotImplementedError(
-            f
-                "{name} does not take out_sharding{here()}. Draw under jit with sharded "
-                "results instead, or "
-            
+            f"{name} does not take out_sharding{here()}. Draw under jit with sharded "
+            f"results instead, or "
             "move the result with dovetail.device_put."
         )
 

@@ -69,10 +69,8 @@ def _integer_scalar(name: str, seed: Any) -> Any:
     if isinstance(seed, int):
         if not -(1 << 63) <= seed < 1 << 63:
             raise OverflowError(
-                f
-                    "{name}: the seed {seed} does not fit into 64 bits{here()}. Take its "
-                    "remainder by 2**63, "
-                
+                f"{name}: the seed {seed} does not fit into 64 bits{here()}. Take its "
+                f"remainder by 2**63, "
                 "or fold the rest in with dovetail.random.fold_in."
             )
         seed = np.int64(seed)
@@ -83,10 +81,8 @@ def _integer_scalar(name: str, seed: Any) -> Any:
         )
     if seed.shape != ():
         raise TypeError(
-            f
-                "{name}: a seed is a scalar, got an array of shape {seed.shape}{here()}. Use "
-                "dovetail.vmap to "
-            
+            f"{name}: a seed is a scalar, got an array of shape {seed.shape}{here()}. Use "
+            f"dovetail.vmap to "
             "make a key of each element."
         )
     if isinstance(seed, (np.ndarray, np.generic)):
@@ -148,10 +144,8 @@ def _word(data: Any) -> Any:
     if isinstance(data, int):
         if not 0 <= data < 1 << 32:
             raise OverflowError(
-                f
-                    "fold_in: the integer {data} is not one of uint32{here()}. Take its "
-                    "remainder by 2**32."
-                
+                f"fold_in: the integer {data} is not one of uint32{here()}. Take its "
+                f"remainder by 2**32."
             )
         return U32.type(data)
     if isinstance(data, float):
@@ -159,10 +153,8 @@ def _word(data: Any) -> Any:
     if getattr(data, "shape", None) != () or isinstance(data.dtype, KeyType):
         what = f"an array of shape {data.shape}" if hasattr(data, "shape") else repr(data)
         raise TypeError(
-            f
-                "fold_in takes a scalar as data, got {what}{here()}. Use dovetail.vmap to "
-                "fold in several."
-            
+            f"fold_in takes a scalar as data, got {what}{here()}. Use dovetail.vmap to "
+            f"fold in several."
         )
     if isinstance(data, (np.ndarray, np.generic)):
         return np.asarray(data).astype(U32)[()]

@@ -20,7 +20,7 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: random.normal(keys),
         ValueError,
-        r"normal takes a single key, but .* of shape \(2,\). Use dovetail.vmap",
+        r"normal takes a single key, but .* of shape \(2,\).*Use dovetail.vmap",
     ),
     (lambda: random.split(keys), ValueError, r"split takes a single key, but .* shape \(2,\)"),
     (lambda: random.fold_in(keys, 1), ValueError, r"fold_in takes a single key"),
@@ -32,12 +32,12 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: random.normal(0),
         TypeError,
-        r"normal takes a key, got 0\. A raw key is a uint32 array whose last axis has length 2",
+        r"normal takes a key, got 0.*A raw key is a uint32 array whose last axis has length 2",
     ),
     (
         lambda: random.normal(None),
         TypeError,
-        r"normal takes a key, got None\. .* dovetail.random.key\(seed\)",
+        r"normal takes a key, got None.* dovetail.random.key\(seed\)",
     ),
     (
         lambda: random.normal(dnp.zeros(2)),
@@ -71,7 +71,7 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: random.key(dnp.arange(3)),
         TypeError,
-        r"a seed is a scalar, got an array of shape \(3,\). Use dovetail.vmap",
+        r"a seed is a scalar, got an array of shape \(3,\).*Use dovetail.vmap",
     ),
     (lambda: random.key(2**70), OverflowError, "does not fit into 64 bits"),
     (
@@ -93,7 +93,7 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: random.fold_in(key, -1),
         OverflowError,
-        "the integer -1 is not one of uint32. Take its remainder",
+        "the integer -1 is not one of uint32.*Take its remainder",
     ),
     (
         lambda: random.fold_in(key, dnp.arange(2)),
@@ -125,7 +125,7 @@ ARRAYS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: np.asarray(key),
         TypeError,
-        r"cannot be converted to a NumPy array. dovetail.random.key_data",
+        r"cannot be converted to a NumPy array.*dovetail.random.key_data",
     ),
     (lambda: hash(key), TypeError, "unhashable type: 'KeyArray'"),
     (lambda: key + 1, TypeError, r"unsupported operand type\(s\) for \+: 'KeyArray' and 'int'"),
@@ -217,7 +217,7 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: random.ball(key, 3, dnp.ones(2)),
         ValueError,
-        r"ball: p must be one number, got an array of shape \(2,\). Use dovetail.vmap",
+        r"ball: p must be one number, got an array of shape \(2,\).*Use dovetail.vmap",
     ),
     (lambda: random.ball(key, 3, "2"), TypeError, "ball takes arrays and numbers as parameters"),
     (

@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_core import ShapedArray
 from dovetail_core.base.environment import flag
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.xla import client as xla_client, execution, fork, options as xla_options, startup
 from dovetail_core.xla.config import set_tracebacks_enabled
 
@@ -97,7 +98,13 @@ _by_client: dict[int, PjrtBackend] = {}
 
 def backend_of(device: Any) -> PjrtBackend:
     """The backend that a device belongs to."""
-    return _by_client[id(device.client)]
+    try:
+        return _by_client[id(device.client)]
+    except AttributeError:
+        raise TypeError(
+            f"device must be a device, got {short_repr(device)} of type {type(device).__name__}"
+            f"{called()}. Give for example dovetail.devices('cpu')[0]."
+        ) from None
 
 
 def devices_of(backends: Sequence[PjrtBackend]) -> list[Any]:

@@ -36,10 +36,8 @@ def no_sharding(out_sharding: Any) -> None:
     """
     if out_sharding is not None:
         raise NotImplementedError(
-            f
-                "initializers do not take out_sharding{here()}. Initialize under jit with "
-                "sharded results "
-            
+            f"initializers do not take out_sharding{here()}. Initialize under jit with "
+            f"sharded results "
             "instead, or move the result with dovetail.device_put."
         )
 

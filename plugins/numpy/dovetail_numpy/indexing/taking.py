@@ -25,10 +25,8 @@ def _indices(name: str, indices: ArrayLike) -> Any:
         return convert(out, INT32)
     if out.dtype.kind not in "iu":
         raise DTypeError(
-            f
-                "{name}: indices must be of an integer type, got {out.dtype}{here()}. Convert "
-                "them with "
-            
+            f"{name}: indices must be of an integer type, got {out.dtype}{here()}. Convert "
+            f"them with "
             "astype(int)."
         )
     return out

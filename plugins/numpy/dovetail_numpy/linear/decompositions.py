@@ -57,10 +57,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     (x,) = matrices("qr", a)
     if mode == "raw":
         raise NotImplementedError(
-            f
-                "qr: mode 'raw' is not supported{here()}. Use mode 'reduced' or 'complete' "
-                "and the factors."
-            
+            f"qr: mode 'raw' is not supported{here()}. Use mode 'reduced' or 'complete' "
+            f"and the factors."
         )
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}{here()}")

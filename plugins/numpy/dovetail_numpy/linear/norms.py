@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_lax import dtypes
@@ -70,7 +72,7 @@ def _vector(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         return basic.sum(nonzero, axis, keepdims=keepdims)
     if ord == 1:
         return basic.sum(lax.abs(x), axis, keepdims=keepdims)
-    if isinstance(ord, str):
+    if not isinstance(ord, (int, float, np.number)) and not hasattr(ord, "aval"):
         raise ValueError(f"norm: {ord!r} is no order of a vector norm{here()}")
     size = lax.abs(x)
     total = basic.sum(lax.pow(size, number(size, ord)), axis, keepdims=keepdims)

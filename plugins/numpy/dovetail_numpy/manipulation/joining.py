@@ -28,10 +28,8 @@ def _items(name: str, arrays: Any) -> list[Any]:
         return list(lax.unstack(whole))
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
-            f
-                "{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put "
-                "the arrays into "
-            
+            f"{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put "
+            f"the arrays into "
             "a list."
         )
     if not arrays:

@@ -12,7 +12,7 @@ from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike
+from ..operands import Array, ArrayLike, axis_index
 from ..operations import number
 from ..promotion import convert
 
@@ -30,7 +30,9 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
     if isinstance(given, dict):
         full = [(0, 0)] * ndim
         for axis, pair in given.items():
-            full[axis] = pair if isinstance(pair, (tuple, list)) else (pair, pair)
+            full[axis_index(f"pad: {what}", axis, ndim)] = (
+                pair if isinstance(pair, (tuple, list)) else (pair, pair)
+            )
         given = full
     if hasattr(given, "aval") and given.dtype.kind in "iu":
         given = np.asarray(given).tolist() if what != "constant_values" else given

@@ -214,10 +214,8 @@ def average(
 def _spread_weights(a: Any, w: Any, axis: Any) -> Any:
     if axis is None:
         raise ValueError(
-            f
-                "average: weights of shape {w.shape} do not match the array's "
-                "{a.shape}{here()}. Give axis."
-            
+            f"average: weights of shape {w.shape} do not match the array's "
+            f"{a.shape}{here()}. Give axis."
         )
     given = static_axis(axis)
     axes = [

@@ -144,10 +144,8 @@ def integer_power(x: ArrayLike, n: int) -> Any:
     if n < 0 and aval.dtype.kind in "iu":
         raise TypeError(
             f"power: integers cannot be raised to negative powers, got {aval.str_short()} and "
-            f
-                "{n}{here()}. Convert the base to a floating-point type, or write the "
-                "exponent as {n}.0."
-            
+            f"{n}{here()}. Convert the base to a floating-point type, or write the "
+            f"exponent as {n}.0."
         )
     return lax.integer_pow_p.bind(x, y=n)
 

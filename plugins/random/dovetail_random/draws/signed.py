@@ -141,10 +141,8 @@ def ball(
     (p,) = arrays("ball", p)
     if np.shape(p):
         raise ValueError(
-            f
-                "ball: p must be one number, got an array of shape {np.shape(p)}{here()}. Use "
-                "dovetail.vmap "
-            
+            f"ball: p must be one number, got an array of shape {np.shape(p)}{here()}. Use "
+            f"dovetail.vmap "
             "to draw from balls of several norms."
         )
     return _ball(key, p, shape=wanted, dtype=found)
