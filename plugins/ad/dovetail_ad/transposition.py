@@ -57,9 +57,9 @@ def backward_pass(
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, ct)
-    rules = transpose_rules.rules
-    kept = {x.index for x in inputs}
-    for primitive, args, params, outs, source in reversed(trace.eqns):
+    rules, kept, record = transpose_rules.rules, {x.index for x in inputs}, trace.take()
+    while record:
+        primitive, args, params, outs, source = record.pop()  # and its residuals may go
         if primitive.multiple_results:
             given: Any = [_take(cts, t.index, kept) for t in outs]
             if all(ct is None for ct in given):
