@@ -25,7 +25,7 @@ class Slot:
     the slot itself.
     """
 
-    __slots__ = ("kind", "value", "origin", "otherwise")
+    __slots__ = ("kind", "value", "origin", "_otherwise")
 
     def __init__(
         self,
@@ -37,7 +37,12 @@ class Slot:
         self.kind = kind
         self.value = value
         self.origin = origin
-        self.otherwise = self if kind.carried else otherwise
+        self._otherwise = otherwise
+
+    @property
+    def otherwise(self) -> Slot | None:
+        """Not kept where it is the slot itself: its value would not die with the last use."""
+        return self if self.kind.carried else self._otherwise
 
 
 def slots_of(interface: RegionInterface, args: Sequence[Any]) -> tuple[list[Slot], list[Slot]]:

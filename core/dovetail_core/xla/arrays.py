@@ -188,8 +188,8 @@ def block_until_ready(arrays: Iterable[ArrayImpl]) -> None:
     try:
         return _b.batched_block_until_ready(list(arrays))
     except XlaRuntimeError as error:
-        failure = exception_behind(error)
-    raise failure
+        failure = [exception_behind(error)]
+    raise failure.pop()
 
 
 def install(name: str, attribute: Any) -> None:

@@ -74,10 +74,10 @@ def checked_callback(
         try:
             return checked(fun(*arguments))
         except BaseException as error:  # an interrupt is the caller's, too
-            failed = CallbackFailed(_remember(error))
+            text = _remember(error)
         finally:
             _thread.depth -= 1
-        raise failed
+        raise CallbackFailed(text)
 
     def checked(values: Sequence[Any]) -> tuple[Any, ...]:
         if not isinstance(values, (tuple, list)) or len(values) != len(wanted):
@@ -116,7 +116,9 @@ def exception_behind(error: BaseException) -> BaseException:
 
     It is kept until it is asked for, and then is its receiver's. Who waits for the same program
     after that gets the same while it lives, if its class allows weak references (those that are
-    defined in Python do), or one like it, if it says just words and numbers.
+    defined in Python do), or one like it, if it says just words and numbers. Raise it outside of
+    the ``except`` clause, which would become its context, and keep it in no variable, since it
+    refers to the variables of those who raise it.
     """
     found = _NUMBER.search(str(error))
     if found is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, NamedTuple
+from weakref import ref
 
 from ._bindings import (
     LoadedExecutable,
@@ -70,13 +71,15 @@ def make_call(
         raise TypeError("key must be a hashable value other than None: use () for a single variant")
     hash(key)
     call: PjitFunction
+    itself: ref[PjitFunction]  # or the callable would live on in a circle of references
 
     def clearing_miss(*args: Any, **kwargs: Any) -> MissResult:
         try:
             return cache_miss(*args, **kwargs)
         except BaseException as e:
             # C++ would send this signature to Python for ever, even after a passing failure.
-            call._clear_cache()
+            if (failed := itself()) is not None:
+                failed._clear_cache()
             if explain is not None:
                 explain(e)
             raise
@@ -87,6 +90,7 @@ def make_call(
         plain, fun, miss, list(static_argnums), list(static_argnames), key, registry,
         shard_arg_fallback, cache,
     )  # fmt: skip
+    itself = ref(call)
     return call
 
 

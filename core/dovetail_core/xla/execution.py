@@ -108,8 +108,8 @@ def run(
     try:
         return executable.execute_sharded(arrays).consume_with_handlers(handlers)
     except JaxRuntimeError as error:
-        failure = exception_behind(error)
-    raise failure
+        failure = [exception_behind(error)]
+    raise failure.pop()
 
 
 def execute(
@@ -132,8 +132,8 @@ def run_with_token(
         token = results.consume_token()
         return results.consume_with_handlers(handlers), token
     except JaxRuntimeError as error:
-        failure = exception_behind(error)
-    raise failure
+        failure = [exception_behind(error)]
+    raise failure.pop()
 
 
 def wait_for(token: Any) -> None:
@@ -141,8 +141,8 @@ def wait_for(token: Any) -> None:
     try:
         return token.block_until_ready()
     except JaxRuntimeError as error:
-        failure = exception_behind(error)
-    raise failure
+        failure = [exception_behind(error)]
+    raise failure.pop()
 
 
 def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]:

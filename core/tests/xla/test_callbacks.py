@@ -46,7 +46,7 @@ def test_arguments_are_read_only_copies(call):
         x[0] = 9
         return (x,)
 
-    with pytest.raises(arrays.XlaRuntimeError, match="read-only"):
+    with pytest.raises(ValueError, match="read-only"):
         call(writes)
 
 
@@ -61,7 +61,7 @@ def test_arguments_are_read_only_copies(call):
     ],
 )  # fmt: skip
 def test_other_results_are_refused(call, fun, said):
-    with pytest.raises(arrays.XlaRuntimeError) as raised:
+    with pytest.raises(TypeError) as raised:
         call(fun)
     assert said in str(raised.value)
 

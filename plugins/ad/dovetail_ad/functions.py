@@ -144,6 +144,9 @@ def linearize_flat(
     try:
         outs = run_under(jvp_trace, f, *map(jvp_trace.dual, primals, unknown))
         duals = [jvp_trace.lower(x) for x in outs]
+    except BaseException:
+        trace.take()
+        raise
     finally:
         jvp_trace.ended = trace.ended = True
     tangents = [t if trace.owns(t) else None for _, t in duals]

@@ -97,6 +97,9 @@ def _value_and_gradients(
         value, tangent = jvp.lower(result)
         _check_scalar(fun, value, holomorphic)
         aux = _primal_tree(jvp, aux) if has_aux else None
+    except BaseException:
+        trace.take()
+        raise
     finally:
         jvp.ended = trace.ended = True
     live = [t for t in inputs if t is not None]

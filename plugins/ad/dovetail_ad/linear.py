@@ -130,6 +130,15 @@ class LinearTrace(Trace):
         self.eqns.append(_new(LinearEqn, (primitive, args, params, outs, current_source())))
         return outs if primitive.multiple_results else outs[0]
 
+    def take(self) -> list[LinearEqn]:
+        """The record, for who reads it: it is read once.
+
+        It refers to the trace through its unknowns, and would live with it until Python's garbage
+        collector found both, and so would the residuals.
+        """
+        found, self.eqns = self.eqns, []
+        return found
+
     def owns(self, x: Any) -> bool:
         """Whether ``x`` is an unknown of this trace."""
         return x.__class__ is LinearInput and x._trace is self
@@ -229,7 +238,7 @@ def checked(program: ClosedJaxpr, after: str) -> ClosedJaxpr:
 def _needed(trace: LinearTrace, outputs: Sequence[Any]) -> list[LinearEqn]:
     live = {x.index for x in outputs if trace.owns(x)}
     kept: list[LinearEqn] = []
-    for eqn in reversed(trace.eqns):
+    for eqn in reversed(trace.take()):
         for t in eqn.outs:
             if t.index in live:
                 kept.append(eqn)

@@ -63,8 +63,9 @@ def backward_pass(
 
 def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int]) -> None:
     """Transpose the equations from the last to the first, each at its own line."""
-    rules = transpose_rules.rules
-    for primitive, args, params, outs, source in reversed(trace.eqns):
+    rules, record = transpose_rules.rules, trace.take()
+    while record:
+        primitive, args, params, outs, source = record.pop()  # and its residuals may go
         if primitive.multiple_results:
             given: Any = [_take(cts, t.index, kept) for t in outs]
             if all(ct is None for ct in given):

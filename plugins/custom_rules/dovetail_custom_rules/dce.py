@@ -58,11 +58,12 @@ def selected(primitive: Primitive, used: Flags) -> Primitive:
 
 def lean_lowering(primitive: Primitive) -> Callable[..., Any]:
     """The rule of ``backends.stablehlo`` that lowers what a primitive's decomposition needs."""
+    run: Any = primitive.decomposition
+    name = primitive.name
 
     def rule(b: Any, *operands: Any, **params: Any) -> list[Any]:
-        run: Any = primitive.decomposition
         program: ClosedJaxpr = stage_closed(
-            lambda *xs: run(*xs, **params), [x.aval for x in operands], primitive.name
+            lambda *xs: run(*xs, **params), [x.aval for x in operands], name
         )
         used = [True] * len(program.out_avals)
         return b.inline(dce_closed(program, used, True)[0], operands)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
 from typing import Any
+from weakref import ref
 
 from dovetail_ad import has_tangent
 from dovetail_core import (
@@ -251,8 +252,10 @@ def _batch(batch: Callable[..., Any], lifting: Lifting) -> Callable[..., Any]:
 def lifting_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
     """How the primitive is lifted whole, by any carrier, and its rule of ``to_lo``."""
 
+    this: Any = ref(primitive)
+
     def lift(carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        return lift_primitive(primitive, rules, carrier, args, params)
+        return lift_primitive(this(), rules, carrier, args, params)
 
     def to_lo(*args: Any, **params: Any) -> list[Any]:
         return lift(LowCarrier(rules.name), args, params)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 from dovetail_core import (
     ClosedJaxpr,
@@ -71,6 +72,11 @@ def _lower(b: Any, *operands: Any, program: ClosedJaxpr) -> list[Any]:
 
 
 def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
+    """The rules, which refer to the primitive weakly, if at all.
+
+    It holds them: in a circle, what they close over (arguments of the call, residuals) would not
+    die with the last use.
+    """
     run: Any = primitive.decomposition
     found: Rules = {"eval": run}
     if primitive.regions is not None:
@@ -88,8 +94,10 @@ def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
 def _opened(primitive: Primitive) -> Callable[..., Any]:
     """Partial evaluation where a linear unknown itself is met: of the operations inside."""
 
+    body: Any = primitive.decomposition
+
     def rule(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        return run_under(trace, primitive.decomposition, *args, **params)  # type: ignore[arg-type]
+        return run_under(trace, body, *args, **params)
 
     return rule
 
@@ -97,10 +105,11 @@ def _opened(primitive: Primitive) -> Callable[..., Any]:
 def _compiled(primitive: Primitive) -> Callable[..., Any]:
     """Evaluation through the backend's rule, made when it is first needed."""
     made: list[Callable[..., Any]] = []
+    this = ref(primitive)
 
     def rule(*args: Any, **params: Any) -> Any:
         if not made:
-            made.append(registry().provider("evaluator")(primitive))
+            made.append(registry().provider("evaluator")(this()))
         return made[0](*args, **params)
 
     return rule

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 from dovetail_ad import (
     define_pushforward,
@@ -60,8 +61,9 @@ def _pushforward(
     if program is not None:
         types = types_in_turns(program.out_avals)
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
+    this: Any = ref(push)
     push.lift = lambda carrier, args, _: lift_pushed(
-        push, primitive, rules, carrier, mask, args, params
+        this(), primitive, rules, carrier, mask, args, params
     )
     push.rules = {
         **(push.rules or {}),
@@ -167,6 +169,7 @@ def pushed_dce_rule(
     """The rule of ``dce`` of a pushforward: without the tangents it is the primitive, and where the
     derivative is the body's, the function is reduced first."""
     program: Any = params.get("program")
+    this: Any = ref(push)
 
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
         if not any(used) and not lasting(eqn.effects):
@@ -189,7 +192,7 @@ def pushed_dce_rule(
         if found is None and all(used):
             return every, eqn
         if found is None:
-            smaller = selected(push, tuple(used))
+            smaller = selected(this(), tuple(used))
             return every, eqn.replace(primitive=smaller, outvars=pick(eqn.outvars, used))
         left = tuple(pick(mask, found.needed))
         smaller = pushforward(found.primitive, found.rules, left, {"program": found.program})
@@ -212,13 +215,15 @@ def _apart(avals: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list
 
 
 def _jvp_rule(primitive: Primitive, rules: FlatRules) -> Callable[..., Any]:
+    this: Any = ref(primitive)
+
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         if rules.differentiates:
             refuse_fixed(rules, tangents)
         if rules.jvp is not None and rules.vjp is None:
             return rules.jvp(primals, tangents)
         mask = tuple(t is not None for t in tangents)
-        pushed = pushforward(primitive, rules, mask, params)
+        pushed = pushforward(this(), rules, mask, params)
         return from_turns(pushed.bind(*primals, *(t for t in tangents if t is not None)))
 
     return rule

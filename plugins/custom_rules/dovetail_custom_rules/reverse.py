@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 from dovetail_ad import has_tangent, is_linear, jvp_values, transposed_call, typed
 from dovetail_core import (
@@ -46,7 +47,10 @@ def linear_jvp_rule(primitive: Primitive, transposed: Transposed) -> Callable[..
     """The rule of ``ad.jvp``: the primitive itself on tangents of what it is linear in, and the
     derivative of its body for the rest."""
 
+    this: Any = ref(primitive)
+
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        primitive = this()
         body: Any = primitive.decomposition
         outs = primitive.bind(*primals, **params)
         totals: list[Any] = [None] * len(outs)

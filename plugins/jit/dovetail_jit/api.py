@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any
+from weakref import ref
 
 from dovetail_core import (
     EVAL,
@@ -119,9 +120,15 @@ def _wrap(settings: Settings) -> Any:
     call.trace = partial(_trace_stage, settings)
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
-    call.clear_cache = lambda: clear_cache(direct)
+    call.clear_cache = partial(_clear_cache, ref(direct))  # no circle: it dies with the last use
     call._settings = settings
     return call
+
+
+def _clear_cache(call: ref[Any]) -> None:
+    """Forget the compiled programs of this function."""
+    if (found := call()) is not None:
+        clear_cache(found)
 
 
 def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:

@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
 from dovetail_core import float0, lower_values, raise_values, typeof
 from dovetail_core.xla import execution, fork
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
+from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
@@ -150,9 +151,9 @@ def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any,
 
 
 _running: deque[Any] = deque()
-_calling: deque[Any] = deque()
 MANY = 32
-"""How many programs with effects, and how many others with callbacks, may be on their way."""
+"""How many programs with effects may be on their way."""
+_calling: deque[ref[Any]] = deque(maxlen=MANY)
 
 
 def run_with_effects(
@@ -175,18 +176,18 @@ def run_with_callbacks(loaded: Any, arrays: Sequence[Any], handlers: Sequence[An
 
     Python must not end while a thread of the runtime is about to call it: that is an abort.
     """
-    if not in_callback():
-        _settle(MANY)
-    outs, token = execution.run_with_token(loaded, arrays, handlers)
-    _calling.append(token)
+    outs = execution.run(loaded, arrays, handlers)
+    if outs and not outs[-1].is_ready():
+        _calling.append(ref(outs[-1]))
     return outs
 
 
-def _settle(left: int) -> None:
-    """Wait for programs with callbacks; that one has failed is for whoever reads its results."""
-    while len(_calling) > left:
-        with suppress(IndexError, XlaRuntimeError):
-            _calling.popleft().block_until_ready()
+def _settle() -> None:
+    """Wait for programs with callbacks whose results live, at the end of the process."""
+    for late in list(_calling):
+        if (found := late()) is not None and not found.is_deleted():
+            with suppress(BaseException):  # whoever wanted to know has waited
+                found.block_until_ready()
 
 
 def effects_barrier() -> None:
@@ -208,7 +209,7 @@ def _wait(left: int) -> None:
 
 
 def _at_exit() -> None:
-    _settle(0)
+    _settle()
     try:
         _wait(0)
     except BaseException as e:  # the process ends: whoever wanted to know has waited

@@ -91,8 +91,8 @@ def _guarded(name: str, doc: str) -> Callable[..., Any]:
         try:
             return method(self)
         except XlaRuntimeError as error:
-            failure = exception_behind(error)
-        raise failure
+            failure = [exception_behind(error)]
+        raise failure.pop()
 
     guarded.__name__ = name
     guarded.__doc__ = doc

@@ -25,8 +25,8 @@ def value_of(x: Any) -> np.ndarray[Any, Any]:
     try:
         return _read(x)
     except XlaRuntimeError as error:
-        failure = exception_behind(error)
-    raise failure
+        failure = [exception_behind(error)]
+    raise failure.pop()
 
 
 def _read(x: Any) -> np.ndarray[Any, Any]:
