@@ -184,7 +184,8 @@ class ClosedJaxpr(HeldProgram, Remembering):
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
 
-        For what is derived from the program alone: its derivative, its executable.
+        For what is derived from the program alone: its derivative, its executable. Where the stack
+        is low ``make`` may be broken off and called again.
         """
         found = self.cache.get(key, _missing)
         if found is _missing:
