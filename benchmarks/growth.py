@@ -196,18 +196,19 @@ def _cell(figures: dict[str, Any], n: int) -> str:
 
 def report(ours: Figures, theirs: Figures, load: str) -> list[str]:
     """The section, without its title."""
-    return [
+    lines = [
         "Milliseconds of the processor's time, Dovetail / JAX, by how deep a construct is nested in",
-        "itself (`growth.py` says what each is), and the exponent fitted to them. “recursion”: Python's stack of 1000",
-        "frames does not hold it; “none”: there is no such derivative; “–”: left out, because the",
-        f"one before failed or took over {PATIENCE:g} s. Load before the run: {load}.",
+        "itself (`growth.py` says what each is), and the exponent fitted to them. “recursion”:",
+        "Python's stack of 1000 frames does not hold it; “none”: there is no such derivative; “–”:",
+        f"left out, because the one before failed or took over {PATIENCE:g} s. Load before the run:",
+        f"{load}.",
         "",
         *table(ours, theirs, DEPTHS, False),
-        "",
-        "Chains: so many applications of `sin`, one to the other's result.",
-        "",
-        *table(ours, theirs, LENGTHS, True),
     ]
+    if any(key.startswith("chain") for key in ours):
+        lines += ["", "Chains: so many applications of `sin`, one to the other's result.", ""]
+        lines += table(ours, theirs, LENGTHS, True)
+    return lines
 
 
 def write(lines: list[str]) -> None:
