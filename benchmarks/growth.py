@@ -197,10 +197,11 @@ def _cell(figures: dict[str, Any], n: int) -> str:
 def report(ours: Figures, theirs: Figures, load: str) -> list[str]:
     """The section, without its title."""
     lines = [
-        "Milliseconds of the processor's time, Dovetail / JAX, by how deep a construct is nested in",
-        "itself (`growth.py` says what each is), and the exponent fitted to them. “recursion”:",
-        "Python's stack of 1000 frames does not hold it; “none”: there is no such derivative; “–”:",
-        f"left out, because the one before failed or took over {PATIENCE:g} s. Load before the run:",
+        "Milliseconds of the processor's time, Dovetail / JAX, by how deep a construct is nested",
+        "in itself (`growth.py` says what each is), and the exponent fitted to them.",
+        "“recursion”: Python's stack of 1000 frames does not hold it; “none”: there is no such",
+        "derivative; “–”: left out, because the one before failed or took over",
+        f"{PATIENCE:g} s. Load before the run:",
         f"{load}.",
         "",
         *table(ours, theirs, DEPTHS, False),
