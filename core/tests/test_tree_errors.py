@@ -153,3 +153,29 @@ def test_an_error_inside_a_users_flatten_function_is_passed_on():
     tu.register_pytree_node(Broken, flatten, lambda aux, children: Broken())
     with pytest.raises(ValueError, match="from the user"):
         tu.tree_map(lambda x: x, [Broken()])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [tu.tree_leaves, tu.tree_structure, tu.tree_flatten_with_path,
+     lambda t: tu.tree_map(lambda x: x, t)],
+)  # fmt: skip
+@pytest.mark.parametrize("wrap", [lambda t: [t], lambda t: (t, 1), lambda t: {"a": t}])
+def test_a_tree_that_is_too_deep_is_refused_in_words(use, wrap):
+    deep = 1.0
+    for _ in range(10_000):
+        deep = wrap(deep)
+    with pytest.raises(RecursionError) as e:
+        use(deep)
+    text = str(e.value)
+    assert text.startswith("a pytree is nested more deeply at ")
+    assert "limited to 1000 frames" in text and "or it contains itself" in text
+    assert "sys.setrecursionlimit(...)" in text
+    assert tu.tree_leaves([1, [2]]) == [1, 2]
+
+
+def test_a_tree_that_contains_itself_is_refused():
+    circle = []
+    circle.append(circle)
+    with pytest.raises(RecursionError, match="or it contains itself"):
+        tu.tree_leaves(circle)

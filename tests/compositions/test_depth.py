@@ -16,7 +16,7 @@ import pytest
 
 import dovetail
 import dovetail.numpy as dnp
-from dovetail import lax
+from dovetail import lax, tree_util
 from dovetail_core import check_jaxpr
 from dovetail_core.ir.programs import ClosedJaxpr, open_program, walk
 from dovetail_core.text.parser import parse_ir
@@ -279,6 +279,40 @@ def test_a_recursion_of_the_users_own_stays_as_it_is() -> None:
 
     with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
         dovetail.jit(f)(X)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        dovetail.jit(lambda t: t),
+        dovetail.grad(lambda t: 1.0),
+        dovetail.vmap(lambda t: t),
+        lambda t: dovetail.jvp(lambda t: t, (t,), (t,)),
+        lambda t: lax.scan(lambda c, _: (c, None), t, None, length=1),
+        lambda t: lax.cond(True, lambda t: t, lambda t: t, t),
+        lambda t: dovetail.jit(lambda x: t)(X),
+        lambda t: dovetail.checkpoint(lambda t: t)(t),
+    ],
+)
+def test_pytrees_that_are_too_deep_are_refused_everywhere(use: Function) -> None:
+    tree: Any = X
+    for _ in range(10_000):
+        tree = [tree]
+    with pytest.raises(RecursionError, match=r"a pytree is nested more deeply at .*test_depth"):
+        use(tree)
+    assert float(dovetail.jit(lambda t: t[0] + 1)([X])) == 2.5
+
+
+def test_pytrees_that_the_stack_holds_pass() -> None:
+    tree: Any = X
+    for n in range(600):
+        tree = ([tree], (tree,), {"a": tree})[n % 3]
+    leaves, treedef = tree_util.tree_flatten(tree)
+    assert leaves == [X] and tree_util.tree_unflatten(treedef, leaves) == tree
+    out = dovetail.jit(lambda t: tree_util.tree_map(dnp.sin, t))(tree)
+    assert tree_util.tree_structure(out) == treedef
+    gradient = dovetail.grad(lambda t: dnp.sin(tree_util.tree_leaves(t)[0]))(tree)
+    np.testing.assert_allclose(tree_util.tree_leaves(gradient), [np.cos(X)], rtol=1e-6)
 
 
 # Chains

@@ -19,17 +19,19 @@ from ..xla.config import trace_context
 Make = Callable[[], Any]
 
 NEAR = 4
-"""Levels of the recursion before one looks how deep the stack is, which takes a while."""
+"""Levels of the recursion between looks at how deep the stack is, which take a while."""
 SHARE = 0.5
 """How much of Python's stack the recursion may fill before it is broken off."""
 WORTH = 150
 """How many frames breaking off must set free."""
 ATTEMPTS = 1000
+ANY = float("inf")
 
 _level: ContextVar[int] = ContextVar("dovetail_nesting", default=0)
 _options: ContextVar[Any] = ContextVar("dovetail_nesting_options", default=())
 """Those at the top of the recursion; a thread has others where somebody set them on the way."""
-_since: ContextVar[float] = ContextVar("dovetail_nesting_since", default=float("inf"))
+_since: ContextVar[float] = ContextVar("dovetail_nesting_since", default=ANY)
+"""Programs that were made later do not count."""
 born = count()
 """Numbers programs in the order in which they are made."""
 
@@ -50,7 +52,7 @@ class Remembering:
         bear that.
         """
         level = _level.get()
-        if level > NEAR and self.born < _since.get() and _is_deep():
+        if level > NEAR and self._is_time(level):
             raise _First(_Wanted(self, key, make, _at_the_top(level)))
         try:
             try:
@@ -61,6 +63,13 @@ class Remembering:
         finally:
             _level.set(level)
         return self.cache.setdefault(key, found)  # another thread may have been first
+
+    def _is_time(self, level: int) -> bool:
+        """Whether to break off the recursion here."""
+        since = _since.get()
+        if since == ANY:
+            return level % NEAR == 0 and _is_deep()
+        return self.born < since and _is_deep()
 
 
 def _at_the_top(level: int) -> Context:
@@ -92,7 +101,7 @@ class _Wanted:
         return found
 
     def _begin(self) -> Any:
-        _since.set(next(born) if self.since else float("inf"))
+        _since.set(next(born) if self.since else ANY)
         return self.make()
 
     def broken_off(self, key: Hashable) -> None:

@@ -185,7 +185,8 @@ class ClosedJaxpr(HeldProgram, Remembering):
         """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
 
         For what is derived from the program alone: its derivative, its executable. Threads that
-        come at once all make it, and get the one that was done first (see ``base.once``).
+        come at once all make it, and get the one that was done first (see ``base.once``). Where the
+        stack is low ``make`` may be broken off and called again.
         """
         found = self.cache.get(key, _missing)
         if found is _missing:
