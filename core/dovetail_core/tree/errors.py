@@ -46,7 +46,7 @@ def refuse_depth(error: BaseException) -> None:
     """
     cause = error.__cause__ or error
     if isinstance(cause, RecursionError) and "PyTree" in str(cause):
-        raise _too_deep() from None
+        raise too_deep() from None
 
 
 _DEPTH = 500
@@ -64,7 +64,7 @@ def check_depth(tree: Any, is_leaf: Any) -> None:
     if tree.__class__ in _BUILT_IN and _is_deep(tree, _never):
         if callable(is_leaf) and not _is_deep(tree, is_leaf):
             return
-        raise _too_deep()
+        raise too_deep()
 
 
 _BUILT_IN = (list, tuple, dict)
@@ -88,10 +88,11 @@ def _is_deep(tree: Any, is_leaf: Any) -> bool:
     return True
 
 
-def _too_deep() -> RecursionError:
+def too_deep() -> RecursionError:
+    """The error for a tree that Python's stack does not hold."""
     limit = sys.getrecursionlimit()
     return RecursionError(
-        f"a pytree is nested more deeply{called()} than Python's stack, limited to {limit} frames, "
+        f"a pytree is nested more deeply{here()} than Python's stack, limited to {limit} frames, "
         "lets it be walked, or it contains itself. Keep its leaves in a list or dict that is not "
         "nested, or raise the limit: sys.setrecursionlimit(...), a little more than the tree is "
         "deep."

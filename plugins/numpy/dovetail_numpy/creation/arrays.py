@@ -10,7 +10,8 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, here, typeof
 from dovetail_core.base import arguments
-from dovetail_core.base.errors import contains_itself, integer_too_large
+from dovetail_core.base.errors import integer_too_large
+from dovetail_core.tree.errors import too_deep
 from dovetail_core.types.avals import dtype_named
 from dovetail_lax import dtypes
 
@@ -138,7 +139,7 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
     try:
         leaves = list(_leaves(x))
     except RecursionError:
-        raise contains_itself("array") from None
+        raise too_deep() from None
     if any(hasattr(leaf, "aval") or hasattr(leaf, "__jax_array__") for leaf in leaves):
         return _stacked(x, dtype, leaves)
     if dtype is None and leaves:
@@ -225,7 +226,8 @@ def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: i
 
 def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: str) -> Array:
     """A one-dimensional array from numbers written in text."""
-    arguments.string("string", string), arguments.string("sep", sep)
+    arguments.string("string", string)
+    arguments.string("sep", sep)
     count, wanted = arguments.integer("count", count), dtype_named(dtype)
     try:
         return asarray(np.fromstring(string, wanted, count, sep=sep))

@@ -75,8 +75,9 @@ def _vector(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if not isinstance(ord, (int, float, np.number)) and not hasattr(ord, "aval"):
         raise ValueError(f"norm: {ord!r} is no order of a vector norm{here()}")
     size = lax.abs(x)
-    total = basic.sum(lax.pow(size, number(size, ord)), axis, keepdims=keepdims)
-    return lax.pow(total, number(total, 1.0 / ord))
+    power: Any = ord
+    total = basic.sum(lax.pow(size, number(size, power)), axis, keepdims=keepdims)
+    return lax.pow(total, number(total, 1.0 / power))
 
 
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

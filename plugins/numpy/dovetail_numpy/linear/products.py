@@ -20,7 +20,8 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
         ValueError: the axis has another size.
     """
     a, b = as_array("cross", x1), as_array("cross", x2, 1)
-    axis_index("cross", axis, a.ndim), axis_index("cross", axis, b.ndim)
+    axis_index("cross", axis, a.ndim)
+    axis_index("cross", axis, b.ndim)
     if a.shape[axis] != 3 or b.shape[axis] != 3:
         raise ValueError(
             f"cross takes vectors of 3 components, got shapes {a.shape} and {b.shape}{here()}"

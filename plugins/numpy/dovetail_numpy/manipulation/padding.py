@@ -28,7 +28,7 @@ _OPTIONS = {
 def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[Any, Any], ...]:
     """One pair per axis from a number, a pair, or a pair per axis."""
     if isinstance(given, dict):
-        full = [(0, 0)] * ndim
+        full: list[Any] = [(0, 0)] * ndim
         for axis, pair in given.items():
             full[axis_index(f"pad: {what}", axis, ndim)] = (
                 pair if isinstance(pair, (tuple, list)) else (pair, pair)
