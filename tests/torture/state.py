@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core import EVAL, axis_env, config, get_trace
 from dovetail_core.base.source import get_override, here
+from dovetail_core.ir.nesting import _level  # pyright: ignore[reportPrivateUsage]
 from dovetail_core.types.effects import is_silenced
 from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.config import tracing_state
@@ -21,6 +22,7 @@ def state() -> dict[str, Any]:
         "scope": here().partition("in scope")[2],
         "axes": axis_env(),
         "silenced": is_silenced(),
+        "nesting": _level.get(),
         "callback": in_callback(),
         "collector": gc.get_threshold(),
         **{name: config.option(name).state.get_local() for name in config.names()},
