@@ -95,7 +95,7 @@ def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
     try:
         return broadcast_prefix(given, x, is_leaf=lambda v: isinstance(v, _PLAIN))
     except ValueError as e:
-        raise ValueError(f"device_put: {name} must be a tree prefix of x{called()}. {e}") from None
+        raise ValueError(f"device_put: {name} must be a tree prefix of x. {e}") from None
 
 
 def _check(device: Any, donate: Any, may_alias: Any) -> None:

@@ -35,12 +35,6 @@ def string(text: str) -> Attribute:
     return Attribute(f'"{"".join(plain)}"')
 
 
-def identifier(name: str) -> str:
-    """``name`` as MLIR can have it behind ``@``: letters and digits of ASCII, no digit first."""
-    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
-    return f"_{plain}" if plain[:1].isdigit() else plain
-
-
 def integer(value: int, dtype: Any = np.int64) -> Attribute:
     """``3 : i64``, or of another integer type: ``integer(3, "uint8")``."""
     return Attribute(f"{int(value)} : {element_type(np.dtype(dtype))}")

@@ -13,8 +13,8 @@ import numpy as np
 
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 
-from .attributes import i64_array, identifier, spelled
-from .text import dense, tensor_type
+from .attributes import i64_array, spelled
+from .text import dense, identifier, tensor_type
 
 
 class Val:

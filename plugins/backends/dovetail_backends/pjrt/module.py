@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
 from dovetail_core.interpret.mutable import without_mutable
 
-from .attributes import identifier
 from .builder import Builder
 from .emitter import ModuleText
-from .text import tensor_type
+from .text import identifier, tensor_type
 
 
 class InPlace(NamedTuple):

@@ -1,4 +1,4 @@
-"""Spelling types and constants in MLIR's text form."""
+"""Spelling types, constants and names in MLIR's text form."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ _ELEMENTS = {
 }  # fmt: skip
 
 _types: Cache[AbstractValue, str] = Cache()
+
+
+def identifier(name: str) -> str:
+    """``name`` as MLIR can have it behind ``@``: letters and digits of ASCII, no digit first."""
+    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
 
 
 def element_type(dtype: Any) -> str:
