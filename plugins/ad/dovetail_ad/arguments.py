@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -227,10 +228,12 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
         ValueError: a negative one that is out of range, or one that is given twice.
     """
     given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
-    if not all(hasattr(n, "__index__") for n in given):
+    try:
+        given = tuple([index(n) for n in given])
+    except TypeError:
         raise TypeError(
             f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}{here()}"
-        )
+        ) from None
     for n in given:
         if not -count <= n < count:
             raise (TypeError if n >= count else ValueError)(

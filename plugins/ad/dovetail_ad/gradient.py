@@ -54,9 +54,9 @@ def value_and_grad(
         TypeError: inputs that are not differentiable, or an output that is not a scalar.
     """
     check_callable(fun, "value_and_grad")
-    if reduce_axes:
+    if reduce_axes != ():
         raise NotImplementedError(
-            "reduce_axes must be empty: sum over named axes with psum instead"
+            f"reduce_axes must be empty{here()}: sum over named axes with psum instead"
         )
 
     @wraps(fun)

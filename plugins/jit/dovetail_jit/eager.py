@@ -236,12 +236,22 @@ def _positions(f: Callable[..., Any], names: frozenset[str]) -> tuple[int, ...]:
     return tuple(i for i, n in enumerate(code.co_varnames[: code.co_argcount]) if n in names)
 
 
+def _at_position(name: str, leaves: Sequence[Any], error: Exception) -> Exception:
+    """The error of the first operand that has no type."""
+    for position, x in enumerate(leaves):
+        try:
+            typeof(x)
+        except (TypeError, ValueError) as e:
+            return type(e)(f"{name}, position {position}: {e}")
+    return error
+
+
 def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None) -> Any:
     leaves = arguments.leaves
     try:
         avals = [typeof(x) for x in leaves]
     except (TypeError, ValueError) as e:
-        raise type(e)(f"{f.__name__}: {e}") from None
+        raise _at_position(f.__name__, leaves, e) from None
     program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
     device, committed = placement(leaves, f.__name__)
     chosen = profile or _profile(program.call)

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
@@ -19,6 +20,7 @@ from .reductions import basic
 from .searching.finding import known, searchsorted
 
 
+@names_itself
 def bincount(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *,
     length: int | None = None, out_sharding: Any = None,
@@ -63,6 +65,7 @@ def _count(x: Any, weights: Any, length: int, dtype: Any) -> Any:
     )  # fmt: skip
 
 
+@names_itself
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
 ) -> Array:
@@ -92,6 +95,7 @@ def histogram_bin_edges(
     return linspace(low, high, integer("histogram", "bins", bins) + 1, dtype=a.dtype)
 
 
+@names_itself
 def histogram(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None,
     density: bool | None = None,
@@ -136,6 +140,7 @@ def _histogram(a: Any, w: Any, edges: Any) -> Any:
     )  # fmt: skip
 
 
+@names_itself
 def histogram2d(
     x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None,
     weights: ArrayLike | None = None, density: bool | None = None,
@@ -151,6 +156,7 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
+@names_itself
 def histogramdd(
     sample: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None,
     density: bool | None = None,

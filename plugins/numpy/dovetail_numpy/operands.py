@@ -42,10 +42,10 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     if hasattr(x, "aval") or x.__class__ in PYTHON_SCALARS:
         return x
     if isinstance(x, np.ndarray):
-        _check_numpy(name, x)
+        _check_numpy(name, x, position)
         return np.asarray(x, canonical_dtype(x.dtype))
     if isinstance(x, np.generic):
-        _check_numpy(name, x)
+        _check_numpy(name, x, position)
         dtype = canonical_dtype(x.dtype)
         return x if x.dtype == dtype else dtype.type(x)
     for base in (bool, int, float, complex):
@@ -58,12 +58,12 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     refuse(name, x, position)
 
 
-def _check_numpy(name: str, x: Any) -> None:
+def _check_numpy(name: str, x: Any, position: int) -> None:
     """Refuse strings, objects, dates and masked arrays."""
     try:
         typeof(x)
     except (TypeError, ValueError) as e:
-        raise type(e)(f"{name}: {e}{here()}") from None
+        raise type(e)(f"{name}, position {position}: {e}") from None
 
 
 def refuse(name: str, x: object, position: int = 0) -> NoReturn:
@@ -139,6 +139,22 @@ def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
     if any(d < 0 for d in dims):
         raise ShapeError(f"{name}: dimensions of a shape cannot be negative, got {dims}{here()}")
     return dims
+
+
+def flag(argument: str, value: Any) -> bool:
+    """``value`` as a boolean.
+
+    Raises:
+        TypeError: it has no truth value.
+    """
+    if value.__class__ is bool:
+        return value
+    try:
+        return bool(value)
+    except ValueError:
+        raise TypeError(
+            f"{argument} must be True or False, got {short_repr(value)}{called()}"
+        ) from None
 
 
 def axis_index(name: str, axis: Any, ndim: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import ConcretizationTypeError, ExtendedDType
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 
 from ..dtypes import as_dtype, kind_of
 from ..primitives.shape import broadcast_in_dim_p
@@ -24,6 +25,7 @@ def iota(dtype: Any, size: int) -> Array:
     return broadcasted_iota(dtype, (size,), 0)
 
 
+@names_itself
 def broadcasted_iota(
     dtype: Any, shape: Sequence[int], dimension: int, out_sharding: Any = None
 ) -> Array:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -167,6 +168,7 @@ def _without_ones(x: Any, a: str, y: Any, b: str) -> tuple[Any, str]:
     return lax.squeeze(x, axes), "".join(c for i, c in enumerate(a) if i not in axes)
 
 
+@names_itself
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "greedy") -> Any:
     """The order in which :func:`einsum` would contract, and a description of its cost."""
     import opt_einsum

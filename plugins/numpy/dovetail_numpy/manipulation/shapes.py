@@ -10,6 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
+from dovetail_core.base.arguments import items
 
 from ..creation.arrays import as_array, asarray
 from ..operands import (
@@ -106,7 +107,9 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     if axes is None:
         order = tuple(range(ndim - 1, -1, -1))
     else:
-        order = axis_tuple("transpose", axes if axes.__class__ is tuple else tuple(axes), ndim)
+        order = axis_tuple(
+            "transpose", axes if axes.__class__ is tuple else items("axes", axes), ndim
+        )
         if len(order) != ndim:
             raise ShapeError(
                 f"transpose: axes {order} do not name each axis of an array of "

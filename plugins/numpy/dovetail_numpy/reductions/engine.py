@@ -12,7 +12,7 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import ArrayLike, DTypeError, axis_tuple, static_axis
+from ..operands import ArrayLike, DTypeError, axis_tuple, flag, static_axis
 from ..operations import select, strong as strong
 from ..promotion import broadcast, broadcast_shapes, convert, default_int, requested
 
@@ -116,7 +116,7 @@ def reduce(
         if initial.shape != ():
             raise ValueError(f"{name}: initial must be a scalar, got shape {initial.shape}{here()}")
     return _masked_reduce(a, initial, where, kind=kind, axes=axes, compute=compute, result=result,
-                          keepdims=bool(keepdims))  # fmt: skip
+                          keepdims=flag("keepdims", keepdims))  # fmt: skip
 
 
 def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) -> None:

@@ -8,10 +8,11 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here, is_inexact
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, Axis, no_out
+from ..operands import Array, ArrayLike, Axis, flag, no_out
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
 from .engine import operand_array, reduced_axes, strong
@@ -44,7 +45,9 @@ def _quantile(
         return lax.full((*q.shape, *lead), float("nan"), a.dtype)
     if weights is not None:
         return _by_weights(name, a, q, weights, axis, axes, method, keepdims, skip_nan)
-    return _run(a, q, axes=axes, method=method, keepdims=bool(keepdims), skip_nan=skip_nan)
+    return _run(
+        a, q, axes=axes, method=method, keepdims=flag("keepdims", keepdims), skip_nan=skip_nan
+    )
 
 
 def _rows(a: Any, axes: tuple[int, ...]) -> Any:
@@ -185,6 +188,7 @@ def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
     return _undefined(bad, q, out)
 
 
+@names_itself
 def quantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -203,6 +207,7 @@ def quantile(
                      False, 1)  # fmt: skip
 
 
+@names_itself
 def nanquantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -212,6 +217,7 @@ def nanquantile(
                      True, 1)  # fmt: skip
 
 
+@names_itself
 def percentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -222,6 +228,7 @@ def percentile(
                      False, 100)  # fmt: skip
 
 
+@names_itself
 def nanpercentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -240,6 +247,7 @@ def median(
                      False, 1)  # fmt: skip
 
 
+@names_itself
 def nanmedian(
     a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     keepdims: bool = False,
