@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from operator import index
 from typing import Any
 
@@ -19,6 +19,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.tree.util import (
     keystr,
     register_pytree_node,
@@ -35,6 +36,19 @@ from dovetail_core.types.algebra import algebra, zeros
 def function_name(f: Any) -> str:
     """A function's name for messages and programs."""
     return callable_name(f)
+
+
+def refuse_reduction(reduce_axes: Any) -> None:
+    """Refuse ``reduce_axes`` that name an axis.
+
+    Raises:
+        NotImplementedError: they are not empty.
+    """
+    if reduce_axes is not None and not (isinstance(reduce_axes, Sized) and not len(reduce_axes)):
+        raise NotImplementedError(
+            f"reduce_axes must be empty, got {short_repr(reduce_axes)}{called()}: sum over named "
+            "axes with psum instead"
+        )
 
 
 def check_callable(f: Any, what: str) -> None:

@@ -99,6 +99,7 @@ def compiled_call(
         key=("eager", name),
         registry=default_registry,
         shard_arg_fallback=fallback,
+        explain=refuse_depth,
     )
 
 
@@ -208,11 +209,7 @@ def fused(
         nums = _positions(f, names)
 
         def miss(*args: Any, **kwargs: Any) -> Any:
-            try:
-                trace = get_trace()
-            except SystemError as e:  # C++ failed before, and called this nevertheless
-                refuse_depth(e)
-                raise
+            trace = get_trace()
             if trace is not EVAL or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, nums, names)
@@ -223,6 +220,7 @@ def fused(
         call = make_call(
             f.__name__, f, miss, static_argnums=nums, static_argnames=static,
             key=("fused", f.__name__), registry=default_registry, shard_arg_fallback=fallback,
+            explain=refuse_depth,  # of arguments: C++ fails, and calls this nevertheless
         )  # fmt: skip
         return update_wrapper(call, f)  # type: ignore[return-value]
 

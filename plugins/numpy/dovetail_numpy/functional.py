@@ -110,6 +110,10 @@ def vectorize(
     if not callable(pyfunc):
         raise not_callable("pyfunc", pyfunc)
     excluded = arguments.items("excluded", excluded)
+    if not all(isinstance(e, (int, str)) for e in excluded):
+        raise TypeError(
+            f"vectorize: excluded must be of integers and names, got {excluded}{here()}"
+        )
     numbers = {e for e in excluded if isinstance(e, int)}
     names = {e for e in excluded if isinstance(e, str)}
     cores = None if signature is None else _parse(signature)

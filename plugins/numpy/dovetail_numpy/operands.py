@@ -103,6 +103,18 @@ def no_out(name: str, out: object) -> None:
         )
 
 
+def no_sharding(name: str, out_sharding: Any) -> NoReturn:
+    """Refuse ``out_sharding``: arrays' types say nothing of shardings.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        f"{name} does not take out_sharding, got {short_repr(out_sharding)}{here()}. Leave it out, "
+        "or constrain the result's sharding instead."
+    )
+
+
 def integer(name: str, what: str, x: Any) -> int:
     """``x`` as a Python integer (tracers give their own error).
 
@@ -133,6 +145,11 @@ def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
                 break
         else:
             return shape
+    if isinstance(shape, (str, bytes, dict, set)):
+        raise TypeError(
+            f"{name}: a shape is an integer or a sequence of integers, got {short_repr(shape)}"
+            f"{here()}"
+        )
     if not isinstance(shape, Iterable) or getattr(shape, "shape", None) == ():
         shape = (shape,)
     dims = tuple(integer(name, "every dimension of a shape", d) for d in shape)

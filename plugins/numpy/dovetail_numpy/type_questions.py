@@ -9,6 +9,7 @@ import numpy as np
 from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.types.avals import dtype_named
 from dovetail_lax import dtypes
 
@@ -95,7 +96,10 @@ def isrealobj(x: Any) -> bool:
 def _dtype(x: Any) -> Any:
     if hasattr(x, "dtype"):
         return x.dtype
-    return np.asarray(x).dtype
+    dtype = np.asarray(x).dtype
+    if dtype.kind == "O":
+        raise TypeError(f"{short_repr(x)} is no array and no number{called()}")
+    return dtype
 
 
 def isscalar(element: Any) -> bool:

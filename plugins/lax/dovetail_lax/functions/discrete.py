@@ -83,7 +83,7 @@ def round(
         method = RoundingMethod(rounding_method)
     except (TypeError, ValueError):
         raise ValueError(
-            f"round: rounding_method must be a RoundingMethod, got {short_repr(rounding_method)}"
+            f"round: rounding_method={short_repr(rounding_method)} is not a valid RoundingMethod"
             f"{here()}"
         ) from None
     return unary_with(round_p, x, {"rounding_method": method})

@@ -11,7 +11,7 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, no_out
+from ..operands import Array, no_out, no_sharding
 from ..operations import transpose as permute
 from ..promotion import convert, promote
 from .matmul import contraction
@@ -46,6 +46,8 @@ def einsum(
     Raises:
         ValueError: subscripts and operands do not fit together; names the subscript and operand.
     """
+    if out_sharding is not None:
+        no_sharding("einsum", out_sharding)
     no_out("einsum", out)
     subscripts, operands = _named_form(subscripts, operands)
     arrays = [as_array("einsum", x, i) for i, x in enumerate(operands)]

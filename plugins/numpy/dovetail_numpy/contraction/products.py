@@ -9,7 +9,7 @@ import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays
-from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
+from ..operands import Array, ArrayLike, axis_index, here, integer, no_out, no_sharding
 from ..operations import reshape as to_shape
 from ..promotion import promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
@@ -45,6 +45,8 @@ def dot(
     Raises:
         TypeError: the sizes of those axes differ.
     """
+    if out_sharding is not None:
+        no_sharding("dot", out_sharding)
     x, y = _pair("dot", a, b)
     if not x.ndim or not y.ndim:
         return MULTIPLY(x, y)
@@ -141,6 +143,8 @@ def tensordot(
     Raises:
         TypeError: axes do not exist or have different sizes.
     """
+    if out_sharding is not None:
+        no_sharding("tensordot", out_sharding)
     x, y = _pair("tensordot", a, b)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:

@@ -30,14 +30,16 @@ def _host_indices(found: Any) -> tuple[Array, ...]:
 @names_itself
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The indices of the lower triangle of an ``n`` by ``m`` matrix."""
-    rows, columns = _host_indices(np.tril_indices(n, k, m))
+    offset = integer("tril_indices", "k", k)
+    rows, columns = _host_indices(np.tril_indices(n, offset, m))
     return rows, columns
 
 
 @names_itself
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The indices of the upper triangle of an ``n`` by ``m`` matrix."""
-    rows, columns = _host_indices(np.triu_indices(n, k, m))
+    offset = integer("triu_indices", "k", k)
+    rows, columns = _host_indices(np.triu_indices(n, offset, m))
     return rows, columns
 
 

@@ -22,6 +22,7 @@ from ..operands import (
     axis_tuple,
     here,
     integer,
+    no_sharding,
     short_repr,
 )
 from ..operations import filled, number, reshape as to_shape, select
@@ -133,6 +134,8 @@ def repeat(
         ValueError: ``repeats`` has neither one element nor one for each along the axis.
         ConcretizationTypeError: ``repeats`` is traced and ``total_repeat_length`` is not given.
     """
+    if out_sharding is not None:
+        no_sharding("repeat", out_sharding)
     a = as_array("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0

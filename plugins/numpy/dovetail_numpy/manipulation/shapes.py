@@ -22,6 +22,7 @@ from ..operands import (
     axis_tuple,
     here,
     integer,
+    no_sharding,
     shape_tuple,
 )
 from ..operations import transpose as permute
@@ -71,7 +72,9 @@ def reshape(
     Raises:
         TypeError: the sizes do not fit.
     """
-    del copy, out_sharding
+    del copy
+    if out_sharding is not None:
+        no_sharding("reshape", out_sharding)
     a = as_array("reshape", a)
     own = a.shape
     dims = new_shape("reshape", shape, own)
@@ -90,6 +93,8 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
         NotImplementedError: ``order="K"``.
         ValueError: another order.
     """
+    if out_sharding is not None:
+        no_sharding("ravel", out_sharding)
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
         raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
@@ -220,6 +225,8 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
     Raises:
         ValueError: it does not broadcast to ``shape``.
     """
+    if out_sharding is not None:
+        no_sharding("broadcast_to", out_sharding)
     x = as_array("broadcast_to", array)
     dims = shape_tuple("broadcast_to", shape)
     own = x.shape

@@ -12,7 +12,7 @@ from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, Axis, flag, no_out
+from ..operands import Array, ArrayLike, Axis, flag, no_out, no_sharding
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
 from .engine import operand_array, reduced_axes, strong
@@ -224,6 +224,8 @@ def percentile(
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
     """Percentiles ``q`` (from 0 to 100) over ``axis`` (see :func:`quantile`)."""
+    if out_sharding is not None:
+        no_sharding("percentile", out_sharding)
     return _quantile("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights,
                      False, 100)  # fmt: skip
 
