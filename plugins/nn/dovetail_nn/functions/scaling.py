@@ -7,7 +7,7 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
-from dovetail_core.base.arguments import integer
+from dovetail_core.base.arguments import integer, string
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -40,7 +40,7 @@ def standardize(
         TypeError: ``x`` is no array.
         ValueError: an axis is out of bounds, or there is no such algorithm.
     """
-    if algorithm not in ("fast", "stable"):
+    if string("algorithm", algorithm) not in ("fast", "stable"):
         raise ValueError(
             f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}{here()}"
         )

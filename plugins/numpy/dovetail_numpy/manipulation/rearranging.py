@@ -75,7 +75,7 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     axes = tuple([axis_index("roll", i, a.ndim) for i in given])
     if hasattr(shift, "aval"):
         return _roll_dynamic(a, shift, axes=axes)
-    shifts = arguments.items("shift", np.ravel(np.asarray(shift)), arguments.integer)
+    shifts = arguments.items("shift", np.ravel(np.asarray(shift)).tolist(), arguments.integer)
     if len(shifts) == 1:
         shifts *= len(axes)
     if len(axes) == 1:

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, here
+from dovetail_core.base.source import called
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -60,6 +61,8 @@ def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[An
     """The element types that a sum or product of ``aval`` computes in and returns."""
     if dtype is not None:
         result = requested(dtype, aval.dtype)
+        if not isinstance(result, np.dtype):
+            raise DTypeError(f"dtype must be one of numbers, got {result}{called()}")
         return (computation_type(result) if result.kind != "b" else default_int()), result
     own = aval.dtype
     if own.kind == "b":
