@@ -72,6 +72,7 @@ CASES = [
     (lambda: jnp.float32((None,)), "None is no number"),
     (lambda: jnp.trace(m, dtype=dv.random.key(0).dtype), "dtype must be one of numbers"),
     (lambda: jnp.vecdot(v, v, precision=v), "vecdot cannot take these arguments"),
+    (lambda: jnp.searchsorted(v, v, sorter=0), "sorter must have one axis"),
     (lambda: jnp.zeros(b"x"), "a shape is an integer or a sequence of integers"),
     (lambda: jnp.full({}, 1.0), "a shape is an integer or a sequence of integers"),
     (lambda: jnp.reshape(v, 3, out_sharding=1), "reshape does not take out_sharding"),

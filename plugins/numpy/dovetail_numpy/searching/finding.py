@@ -131,6 +131,8 @@ def searchsorted(
         raise ValueError(f"searchsorted: a must be a vector, got shape {x.shape}{here()}")
     if sorter is not None:
         x = take_along(x, as_array("searchsorted", sorter, 3), 0)
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted: sorter must have one axis, got shape {x.shape}{here()}")
     if x.shape[0] == 0:
         return lax.full(w.shape, 0, INT32)
     how = {"sort": _by_sort, "compare_all": _by_comparison}.get(method, _by_bisection)
