@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from .source import called, current_source, describe
+from .source import called, here, short_repr
 
 
 class DovetailError(Exception):
@@ -32,11 +32,13 @@ def masked_array() -> ValueError:
     )
 
 
-def integer_too_large(value: int, dtype: Any) -> OverflowError:
+def integer_too_large(value: Any, dtype: Any) -> OverflowError:
     """The error for a Python integer that arrays of an element type cannot hold."""
-    text = str(value) if value.bit_length() < 200 else f"of {value.bit_length()} bits"
+    bits = value.bit_length() if isinstance(value, int) else 0
+    text = f"of {bits} bits" if bits >= 200 else short_repr(value)
+    kind = "integer" if isinstance(value, int) else type(value).__name__
     return OverflowError(
-        f"the Python integer {text} does not fit into {dtype}{describe(current_source())}. Enable "
+        f"the Python {kind} {text} does not fit into {dtype}{here()}. Enable "
         "64-bit types (dovetail.enable_x64), give a wider dtype, or use a floating-point number."
     )
 

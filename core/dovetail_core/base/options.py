@@ -9,6 +9,7 @@ from typing import Any
 from ..xla.config import Config, disable_jit_state, enable_x64_state, unset
 from .environment import as_bool, variable
 from .scopes import Scope
+from .source import here, short_repr
 
 
 class _Setting(Scope):
@@ -71,8 +72,10 @@ class Option:
         except Exception as e:  # a check may fail in any way
             where = f"environment variable {place}" if place else f"option {self.name!r}"
             if type(e) in (TypeError, ValueError):
-                raise type(e)(f"{where}: {e}") from None
-            raise ValueError(f"{where}: its check of {value!r} fails: {type(e).__name__}") from e
+                raise type(e)(f"{where}: {e}{here()}") from None
+            raise ValueError(
+                f"{where}: its check of {short_repr(value)} fails{here()}: {type(e).__name__}"
+            ) from e
 
     @property
     def value(self) -> Any:

@@ -25,7 +25,8 @@ def hide_frames(package: str) -> None:
     _is_hidden.clear()
 
 
-def _hide(frame: FrameType) -> bool:
+def is_hidden(frame: FrameType) -> bool:
+    """Whether a frame runs the code of the framework or of its plugins."""
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     return package in _hidden_packages or package.startswith("dovetail_")
 
@@ -80,7 +81,7 @@ def user_source(depth: int = 1) -> Source | None:
         code = frame.f_code
         hidden = _known(code.co_filename)
         if hidden is None:
-            hidden = _hide(frame)
+            hidden = is_hidden(frame)
             if not code.co_filename.startswith("<"):  # "<string>" may be anybody's
                 _is_hidden[code.co_filename] = hidden
         if not hidden:
@@ -145,7 +146,7 @@ def called() -> str:
     that many functions share: `` in FUNCTION at FILE:LINE (CALLER)``."""
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     function = ""
-    while frame is not None and _hide(frame):
+    while frame is not None and is_hidden(frame):
         name = frame.f_code.co_name
         if not name.startswith(("_", "<")) and name not in _INNER:
             function = name

@@ -7,6 +7,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from ..base.foreign import names_itself
 from ..base.source import called, here, not_callable, short_repr
 from ..xla._bindings import DictKey, GetAttrKey, PyTreeRegistry
 
@@ -54,6 +55,11 @@ def register_pytree_node(
         if not callable(value):
             raise not_callable(argument, value)
     _check_class(nodetype)
+    if nodetype in (bool, int, float, complex):
+        raise ValueError(
+            f"{nodetype.__name__} cannot be a pytree node{called()}: numbers are leaves "
+            "everywhere. Register a class of your own."
+        )
     registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
 
 
@@ -113,6 +119,7 @@ def register_static(cls: Class) -> Class:
     return cls
 
 
+@names_itself
 def register_dataclass(
     nodetype: Class,
     data_fields: Sequence[str] | None = None,

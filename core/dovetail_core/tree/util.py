@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+from ..base.foreign import names_itself
 from ..base.source import here, not_callable, short_repr
 from ..xla._bindings import (
     PyTreeDef as PyTreeDef,
@@ -96,6 +97,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     return treedef.unflatten([f(*xs) for xs in zip(leaves, *others)])
 
 
+@names_itself
 def tree_reduce(
     function: Callable[[Any, Any], Any],
     tree: Any,
@@ -145,6 +147,7 @@ def _reduce_halves(operation: Callable[[Any, Any], Any], leaves: list[Any]) -> A
     )
 
 
+@names_itself
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Whether every leaf is true; True for a tree without leaves."""
     return all(tree_flatten(tree, is_leaf)[0])
@@ -205,8 +208,11 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     return tree_flatten(full_tree, None)[1].unflatten(leaves)
 
 
+@names_itself
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     """Whether every item is a leaf by itself."""
+    if is_leaf is not None and not callable(is_leaf):
+        raise not_callable("is_leaf", is_leaf)
     if is_leaf is None:
         try:
             return _all_leaves(registry, iterable)
@@ -257,7 +263,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple of trees of these structures."""
     try:
         return _treedef_tuple(registry, list(treedefs))
-    except TypeError:
+    except (TypeError, RuntimeError):
         raise TypeError(
             f"treedef_tuple takes an iterable of structures, got {short_repr(treedefs)}{here()}"
         ) from None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.tree.util import (
     keystr,
     register_pytree_node,
@@ -34,6 +36,19 @@ from dovetail_core.types.algebra import algebra, zeros
 def function_name(f: Any) -> str:
     """A function's name for messages and programs."""
     return callable_name(f)
+
+
+def refuse_reduction(reduce_axes: Any) -> None:
+    """Refuse ``reduce_axes`` that name an axis.
+
+    Raises:
+        NotImplementedError: they are not empty.
+    """
+    if reduce_axes is not None and not (isinstance(reduce_axes, Sized) and not len(reduce_axes)):
+        raise NotImplementedError(
+            f"reduce_axes must be empty, got {short_repr(reduce_axes)}{called()}: sum over named "
+            "axes with psum instead"
+        )
 
 
 def check_callable(f: Any, what: str) -> None:
@@ -227,10 +242,12 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
         ValueError: a negative one that is out of range, or one that is given twice.
     """
     given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
-    if not all(hasattr(n, "__index__") for n in given):
+    try:
+        given = tuple([index(n) for n in given])
+    except TypeError:
         raise TypeError(
             f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}{here()}"
-        )
+        ) from None
     for n in given:
         if not -count <= n < count:
             raise (TypeError if n >= count else ValueError)(

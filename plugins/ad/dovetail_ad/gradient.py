@@ -21,6 +21,7 @@ from .arguments import (
     has_tangent,
     here,
     like_primal,
+    refuse_reduction,
     split_aux,
 )
 from .forward import JvpTrace
@@ -54,10 +55,8 @@ def value_and_grad(
         TypeError: inputs that are not differentiable, or an output that is not a scalar.
     """
     check_callable(fun, "value_and_grad")
-    if reduce_axes:
-        raise NotImplementedError(
-            "reduce_axes must be empty: sum over named axes with psum instead"
-        )
+    if reduce_axes.__class__ is not tuple or reduce_axes:
+        refuse_reduction(reduce_axes)
 
     @wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:

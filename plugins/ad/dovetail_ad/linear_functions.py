@@ -17,6 +17,7 @@ from .arguments import (
     here,
     like_primal,
     live_tangent,
+    refuse_reduction,
 )
 from .transposition import transposed_call
 from .zeros import transposed_type
@@ -38,6 +39,8 @@ def linear_transpose(
         MissingRule: (when called) ``fun`` is not linear.
     """
     check_callable(fun, "linear_transpose")
+    if reduce_axes.__class__ is not tuple or reduce_axes:
+        refuse_reduction(reduce_axes)
     leaves, in_tree = tree_flatten(primals)
     avals = [_shape_type(x) for x in leaves]
     _check_kinds(avals, avals)

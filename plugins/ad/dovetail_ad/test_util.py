@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dovetail_core import float0, is_inexact, typeof
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.testing import finite_difference, random_like, widened
 from dovetail_core.tree.util import (
     keystr,
@@ -34,6 +35,7 @@ Tolerance: TypeAlias = "float | Mapping[Any, float] | None"
 """One for all values, or one for each dtype named; None, and dtypes not named, for the default."""
 
 
+@names_itself
 def check_grads(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -74,6 +76,7 @@ def check_grads(
     _check_orders(f, tree, values, order, given, (atol, rtol, eps), function_name(f))
 
 
+@names_itself
 def check_jvp(
     f: Callable[..., Any],
     f_jvp: Callable[..., Any],
@@ -98,6 +101,7 @@ def check_jvp(
     point.compare("the tangent", tangent, point.numeric_tree(), atol, rtol)
 
 
+@names_itself
 def check_vjp(
     f: Callable[..., Any],
     f_vjp: Callable[..., Any],

@@ -148,8 +148,8 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent of ``val``: an array (float0 for integers), or a :class:`SymbolicZero`."""
-    return shown_zero(typeof(val).tangent_type(), symbolic_zeros)
+    """The zero tangents of a tree: arrays (float0 for integers), or :class:`SymbolicZero`."""
+    return tree_map(lambda x: shown_zero(typeof(x).tangent_type(), symbolic_zeros), val)
 
 
 def shown_zero(tangent_aval: Any, symbolic: bool) -> Any:

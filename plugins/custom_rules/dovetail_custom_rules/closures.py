@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_ad import has_tangent
 from dovetail_core import Jaxpr, Tracer, eval_jaxpr, stage, typeof
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.tree.util import (
     register_pytree_node,
     tree_flatten,
@@ -19,6 +20,7 @@ from .checks import check_value, differences, name_of
 from .decorators import custom_vjp
 
 
+@names_itself
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, list[Any]]:
     """Turn values that ``fun`` closes over and that may be differentiated into arguments.
 
@@ -79,6 +81,7 @@ register_pytree_node(
 )
 
 
+@names_itself
 def custom_gradient(fun: Callable[..., Any]) -> Any:
     """Decorator: define a function together with its gradient.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_ad import SymbolicZero, jvp, linear_transpose, linearize
 from dovetail_core import UnexpectedTracerError, get_trace, typeof
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
 from dovetail_core.types.algebra import algebra
 
@@ -23,6 +24,7 @@ from .closures import Converted, closure_convert
 from .function import custom, looks_through
 
 
+@names_itself
 def custom_root(
     f: Callable[..., Any], initial_guess: Any, solve: Callable[..., Any],
     tangent_solve: Callable[..., Any], has_aux: bool = False,
@@ -103,6 +105,7 @@ def _differentiable(
     return made
 
 
+@names_itself
 def custom_linear_solve(
     matvec: Callable[..., Any], b: Any, solve: Callable[..., Any],
     transpose_solve: Callable[..., Any] | None = None, symmetric: bool = False,

@@ -99,6 +99,7 @@ def compiled_call(
         key=("eager", name),
         registry=default_registry,
         shard_arg_fallback=fallback,
+        explain=refuse_depth,
     )
 
 
@@ -208,11 +209,7 @@ def fused(
         nums = _positions(f, names)
 
         def miss(*args: Any, **kwargs: Any) -> Any:
-            try:
-                trace = get_trace()
-            except SystemError as e:  # C++ failed before, and called this nevertheless
-                refuse_depth(e)
-                raise
+            trace = get_trace()
             if trace is not EVAL or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, nums, names)
@@ -223,6 +220,7 @@ def fused(
         call = make_call(
             f.__name__, f, miss, static_argnums=nums, static_argnames=static,
             key=("fused", f.__name__), registry=default_registry, shard_arg_fallback=fallback,
+            explain=refuse_depth,  # of arguments: C++ fails, and calls this nevertheless
         )  # fmt: skip
         return update_wrapper(call, f)  # type: ignore[return-value]
 
@@ -236,12 +234,22 @@ def _positions(f: Callable[..., Any], names: frozenset[str]) -> tuple[int, ...]:
     return tuple(i for i, n in enumerate(code.co_varnames[: code.co_argcount]) if n in names)
 
 
+def _at_position(name: str, leaves: Sequence[Any], error: Exception) -> Exception:
+    """The error of the first operand that has no type."""
+    for position, x in enumerate(leaves):
+        try:
+            typeof(x)
+        except (TypeError, ValueError) as e:
+            return type(e)(f"{name}, position {position}: {e}")
+    return error
+
+
 def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None) -> Any:
     leaves = arguments.leaves
     try:
         avals = [typeof(x) for x in leaves]
     except (TypeError, ValueError) as e:
-        raise type(e)(f"{f.__name__}: {e}") from None
+        raise _at_position(f.__name__, leaves, e) from None
     program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
     device, committed = placement(leaves, f.__name__)
     chosen = profile or _profile(program.call)

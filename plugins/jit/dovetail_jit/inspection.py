@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.caches import forget_all
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.options import disable_jit as disable_jit
 from dovetail_core.base.scopes import Scope
 from dovetail_core.dispatch.primitive import get_trace, set_trace
@@ -22,6 +23,7 @@ from .structs import shape_struct
 from .tracing import function_name
 
 
+@names_itself
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Iterable[int] = (),
@@ -69,6 +71,7 @@ def _stage_with(axis_env: Sequence[tuple[Any, int]], flat: Any, avals: Any, name
             return stage(flat, avals, name)
 
 
+@names_itself
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of ``fun(*args, **kwargs)`` without computing it.
 
@@ -97,6 +100,7 @@ def _type(x: Any) -> Any:
     return typeof(x)
 
 
+@names_itself
 def clear_caches() -> None:
     """Forget every traced program, compiled program and remembered type.
 

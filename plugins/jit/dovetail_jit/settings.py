@@ -9,12 +9,22 @@ from typing import Any
 from dovetail_backends import backend as backend_named, runs_whole
 from dovetail_core import Tracer, here, typeof
 from dovetail_core.base import arguments
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
 from .compilation import options_key
 from .executables import committed_to, common_device
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
+
+
+def _mapping(argument: str, given: Any) -> dict[Any, Any]:
+    try:
+        return {} if given is None else dict(given)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{argument} must be a mapping, got {short_repr(given)}{called()}"
+        ) from None
 
 
 class Settings:
@@ -49,11 +59,11 @@ class Settings:
             raise ValueError(
                 f"jit of {self.name}: an argument cannot be static and donated{here()}"
             )
-        self.keep_unused = keep_unused
-        self.inline = inline
-        self.backend = backend
-        self.device = device
-        self.options = dict(compiler_options or {})
+        self.keep_unused = arguments.hashable("keep_unused", keep_unused)
+        self.inline = arguments.hashable("inline", inline)
+        self.backend = arguments.hashable("backend", backend)
+        self.device = arguments.hashable("device", device)
+        self.options = _mapping("compiler_options", compiler_options)
 
     @property
     def key(self) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dovetail_core import ShapedArray, register_type
+from dovetail_core.base.foreign import names_itself
 
 
 class ShapeDtypeStruct:
@@ -13,6 +14,7 @@ class ShapeDtypeStruct:
 
     __slots__ = ("shape", "dtype", "weak_type", "sharding")
 
+    @names_itself
     def __init__(
         self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False
     ) -> None:

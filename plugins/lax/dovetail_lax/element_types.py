@@ -9,7 +9,8 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_core import ExtendedDType, canonical_dtype, float0, typeof
-from dovetail_core.base.source import called
+from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.source import called, here, short_repr
 from dovetail_core.types.avals import dtype_named
 
 from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
@@ -18,8 +19,20 @@ from .narrowing import warn_truncated
 DType = np.dtype[Any]
 
 
-finfo = ml_dtypes.finfo
-iinfo = ml_dtypes.iinfo
+class finfo(ml_dtypes.finfo):  # lower case, as in NumPy
+    """The limits of a floating-point dtype."""
+
+    @names_itself
+    def __new__(cls, dtype: Any) -> Any:
+        return ml_dtypes.finfo(dtype)
+
+
+class iinfo(ml_dtypes.iinfo):  # lower case, as in NumPy
+    """The limits of an integer dtype."""
+
+    @names_itself
+    def __new__(cls, int_type: Any) -> Any:
+        return ml_dtypes.iinfo(int_type)
 
 
 class extended(np.generic):  # lower case: a scalar type, spelled like NumPy's
@@ -125,12 +138,21 @@ def issubdtype(a: Any, b: Any) -> bool:
         return a is b or b is np.generic
     if isinstance(a, type) and issubclass(a, np.generic) and a not in _concrete():
         return isinstance(b, type) and issubclass(a, b)
-    kind = kind_of(np.dtype(a))
+    kind = kind_of(_numpy_dtype(a))
     if kind == "other":
         return np.issubdtype(a, b)
     if isinstance(b, type) and issubclass(b, np.generic) and b not in _concrete():
         return issubclass(_ABSTRACT[kind], b)
-    return np.dtype(a) == np.dtype(b)
+    return np.dtype(a) == _numpy_dtype(b)
+
+
+def _numpy_dtype(x: Any) -> np.dtype[Any]:
+    try:
+        return np.dtype(x)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"issubdtype takes dtypes and scalar types, got {short_repr(x)}{here()}"
+        ) from None
 
 
 def _extended_type(dtype: ExtendedDType) -> type:
@@ -146,6 +168,8 @@ def _concrete() -> frozenset[type]:
 def itemsize_bits(dtype: Any) -> int:
     """The width of one element in bits; booleans have 8, packed types their own."""
     found = dtype_named(dtype)
+    if kind_of(found) == "other" and found.itemsize == 0:
+        raise ValueError(f"itemsize_bits: elements of {found} have no size{here()}")
     if found in SMALL_INTS:
         return iinfo(found).bits
     return finfo(found).bits if found in FP4 else found.itemsize * 8

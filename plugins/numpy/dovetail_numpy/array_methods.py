@@ -33,7 +33,7 @@ def _reshape(
 ) -> Any:
     """The array in another shape, given as one argument or several."""
     shape = args[0] if len(args) == 1 else args
-    return shapes.reshape(x, shape, order, copy=copy)
+    return shapes.reshape(x, shape, order, copy=copy, out_sharding=out_sharding)
 
 
 def _transpose(x: Any, *args: Any) -> Any:
@@ -45,7 +45,7 @@ def _transpose(x: Any, *args: Any) -> Any:
 
 def _flatten(x: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
     """The array's elements as a vector."""
-    return shapes.ravel(x, order)
+    return shapes.ravel(x, order, out_sharding=out_sharding)
 
 
 def _copy(x: Any) -> Any:

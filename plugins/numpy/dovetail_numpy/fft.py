@@ -27,7 +27,7 @@ _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 
 
 def _checked_norm(name: str, norm: str | None) -> str:
-    if norm not in _NORMS:
+    if norm is not None and not (isinstance(norm, str) and norm in _NORMS):
         raise ValueError(
             f"{name}: norm must be 'backward', 'ortho' or 'forward', got {norm!r}{here()}"
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import not_callable
 from dovetail_core.tree.util import tree_map
 
@@ -19,6 +20,7 @@ from .operations import reshape as to_shape
 from .promotion import broadcast_shapes
 
 
+@names_itself
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> Array:
@@ -44,6 +46,7 @@ def apply_along_axis(
     return f(x)
 
 
+@names_itself
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Array:
     """``func(a, axis)`` for one axis after the other; axes that it removes are put back.
 
@@ -89,6 +92,7 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     return groups[0], groups[1]
 
 
+@names_itself
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(),
     signature: str | None = None,
@@ -106,6 +110,10 @@ def vectorize(
     if not callable(pyfunc):
         raise not_callable("pyfunc", pyfunc)
     excluded = arguments.items("excluded", excluded)
+    if not all(isinstance(e, (int, str)) for e in excluded):
+        raise TypeError(
+            f"vectorize: excluded must be of integers and names, got {excluded}{here()}"
+        )
     numbers = {e for e in excluded if isinstance(e, int)}
     names = {e for e in excluded if isinstance(e, str)}
     cores = None if signature is None else _parse(signature)

@@ -8,17 +8,19 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
 from .fusion import fused
-from .operands import Array, ArrayLike, DTypeError, integer
+from .operands import Array, ArrayLike, DTypeError, integer, no_sharding
 from .operations import filled, number, select
 from .promotion import INT32, convert, default_int, promote
 from .reductions import basic
 from .searching.finding import known, searchsorted
 
 
+@names_itself
 def bincount(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *,
     length: int | None = None, out_sharding: Any = None,
@@ -32,6 +34,8 @@ def bincount(
         TypeError: ``x`` is not of integers.
         ConcretizationTypeError: ``x`` is traced and ``length`` is not given.
     """
+    if out_sharding is not None:
+        no_sharding("bincount", out_sharding)
     x = as_array("bincount", x)
     if x.ndim != 1:
         raise ValueError(f"bincount takes a vector, got shape {x.shape}{here()}")
@@ -63,6 +67,7 @@ def _count(x: Any, weights: Any, length: int, dtype: Any) -> Any:
     )  # fmt: skip
 
 
+@names_itself
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
 ) -> Array:
@@ -92,6 +97,7 @@ def histogram_bin_edges(
     return linspace(low, high, integer("histogram", "bins", bins) + 1, dtype=a.dtype)
 
 
+@names_itself
 def histogram(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None,
     density: bool | None = None,
@@ -136,6 +142,7 @@ def _histogram(a: Any, w: Any, edges: Any) -> Any:
     )  # fmt: skip
 
 
+@names_itself
 def histogram2d(
     x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None,
     weights: ArrayLike | None = None, density: bool | None = None,
@@ -151,6 +158,7 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
+@names_itself
 def histogramdd(
     sample: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None,
     density: bool | None = None,

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dovetail_core.base.foreign import names_itself
+
 from .creation.arrays import asarray
 from .operands import Array, ArrayLike, here
 
@@ -14,6 +16,7 @@ get_printoptions = np.get_printoptions
 printoptions = np.printoptions
 
 
+@names_itself
 def array_repr(
     arr: ArrayLike, max_line_width: int | None = None, precision: int | None = None,
     suppress_small: bool | None = None,
@@ -26,6 +29,7 @@ def array_repr(
     return f"Array({body}, {tail}dtype={value.dtype.name})"
 
 
+@names_itself
 def array_str(
     a: ArrayLike, max_line_width: int | None = None, precision: int | None = None,
     suppress_small: bool | None = None,
@@ -38,6 +42,7 @@ save = np.save
 savez = np.savez
 
 
+@names_itself
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """The array in a ``.npy`` file, or a lazy mapping of those in an ``.npz`` file."""
     found = np.load(file, *args, **kwargs)
@@ -51,6 +56,7 @@ def _not_pure(name: str) -> NoReturn:
     )
 
 
+@names_itself
 def fromfile(*args: Any, **kwargs: Any) -> Array:
     """Not supported: use ``asarray(numpy.fromfile(...))``.
 
@@ -60,6 +66,7 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
     _not_pure("fromfile")
 
 
+@names_itself
 def fromiter(*args: Any, **kwargs: Any) -> Array:
     """Not supported: use ``asarray(numpy.fromiter(...))``.
 

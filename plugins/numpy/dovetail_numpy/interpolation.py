@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -18,6 +19,7 @@ from .promotion import INT32, convert, promote
 from .searching.finding import searchsorted
 
 
+@names_itself
 def interp(
     x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: ArrayLike | str | None = None,
     right: ArrayLike | str | None = None, period: ArrayLike | None = None,

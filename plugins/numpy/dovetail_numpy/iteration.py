@@ -8,9 +8,8 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_backends import rows_on_host
 from dovetail_core import EVAL, get_trace
+from dovetail_core.base.source import called
 from dovetail_core.xla.arrays import ArrayImpl
-
-from .operands import here
 
 CHUNK = 64
 """How many rows one program cuts an array into."""
@@ -23,7 +22,7 @@ def rows(x: Any) -> Iterator[Any]:
         TypeError: ``x`` has no axis.
     """
     if not x.shape:
-        raise TypeError(f"iteration over an array without dimensions{here()}")
+        raise TypeError(f"iteration over an array without dimensions{called()}")
     if get_trace() is EVAL and x.__class__ is ArrayImpl:
         found = rows_on_host(x)
         return _rows_by_parts(x, lax.dynamic_slice_in_dim) if found is None else found

@@ -42,10 +42,10 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     if hasattr(x, "aval") or x.__class__ in PYTHON_SCALARS:
         return x
     if isinstance(x, np.ndarray):
-        _check_numpy(name, x)
+        _check_numpy(name, x, position)
         return np.asarray(x, canonical_dtype(x.dtype))
     if isinstance(x, np.generic):
-        _check_numpy(name, x)
+        _check_numpy(name, x, position)
         dtype = canonical_dtype(x.dtype)
         return x if x.dtype == dtype else dtype.type(x)
     for base in (bool, int, float, complex):
@@ -58,12 +58,12 @@ def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     refuse(name, x, position)
 
 
-def _check_numpy(name: str, x: Any) -> None:
+def _check_numpy(name: str, x: Any, position: int) -> None:
     """Refuse strings, objects, dates and masked arrays."""
     try:
         typeof(x)
     except (TypeError, ValueError) as e:
-        raise type(e)(f"{name}: {e}{here()}") from None
+        raise type(e)(f"{name}, position {position}: {e}") from None
 
 
 def refuse(name: str, x: object, position: int = 0) -> NoReturn:
@@ -103,6 +103,18 @@ def no_out(name: str, out: object) -> None:
         )
 
 
+def no_sharding(name: str, out_sharding: Any) -> NoReturn:
+    """Refuse ``out_sharding``: arrays' types say nothing of shardings.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        f"{name} does not take out_sharding, got {short_repr(out_sharding)}{here()}. Leave it out, "
+        "or constrain the result's sharding instead."
+    )
+
+
 def integer(name: str, what: str, x: Any) -> int:
     """``x`` as a Python integer (tracers give their own error).
 
@@ -133,12 +145,33 @@ def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:
                 break
         else:
             return shape
+    if isinstance(shape, (str, bytes, dict, set)):
+        raise TypeError(
+            f"{name}: a shape is an integer or a sequence of integers, got {short_repr(shape)}"
+            f"{here()}"
+        )
     if not isinstance(shape, Iterable) or getattr(shape, "shape", None) == ():
         shape = (shape,)
     dims = tuple(integer(name, "every dimension of a shape", d) for d in shape)
     if any(d < 0 for d in dims):
         raise ShapeError(f"{name}: dimensions of a shape cannot be negative, got {dims}{here()}")
     return dims
+
+
+def flag(argument: str, value: Any) -> bool:
+    """``value`` as a boolean.
+
+    Raises:
+        TypeError: it has no truth value.
+    """
+    if value.__class__ is bool:
+        return value
+    try:
+        return bool(value)
+    except ValueError:
+        raise TypeError(
+            f"{argument} must be True or False, got {short_repr(value)}{called()}"
+        ) from None
 
 
 def axis_index(name: str, axis: Any, ndim: int) -> int:

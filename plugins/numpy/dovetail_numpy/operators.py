@@ -91,14 +91,14 @@ def _pow(x: Any, y: Any) -> Any:
     return _power(x, y)
 
 
-def _mod_pow(x: Any, y: Any, modulus: Any = None) -> Any:
+def _mod_pow(x: Any, y: Any, modulus: Any = None, /) -> Any:
     return NotImplemented if modulus is not None else _pow(x, y)
 
 
 _power, _rpow = _operator(arithmetic.POWER, "pow")
 
 
-def _rpow_plain(x: Any, y: Any, modulus: Any = None) -> Any:
+def _rpow_plain(x: Any, y: Any, modulus: Any = None, /) -> Any:
     return NotImplemented if modulus is not None else _rpow(x, y)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Tracer, here
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -19,6 +20,7 @@ from .signal import convolve
 from .ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
 
 
+@names_itself
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """The polynomial with coefficients ``p`` at ``x``, by Horner's scheme.
 
@@ -49,11 +51,13 @@ def _combined(name: str, op: Any, a1: ArrayLike, a2: ArrayLike) -> Array:
     return op(*(lax.pad(v, number(v, 0), [(n - v.shape[0], 0, 0)]) for v in (a, b)))
 
 
+@names_itself
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials."""
     return _combined("polyadd", ADD, a1, a2)
 
 
+@names_itself
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials."""
     return _combined("polysub", SUBTRACT, a1, a2)
@@ -68,6 +72,7 @@ def _trimmed(p: Any) -> Any:
     return as_array("polynomial", values[nonzero[0] :] if nonzero.size else values[-1:])
 
 
+@names_itself
 def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The product of two polynomials."""
     a, b = (
@@ -78,6 +83,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
     return convolve(a, b)
 
 
+@names_itself
 def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
     """Quotient and remainder of two polynomials."""
     a, b = (as_array("polydiv", w, i) for i, w in enumerate(promote("polydiv", u, v, inexact=True)))
@@ -100,11 +106,14 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
     return lax.stack(quotient), _trimmed(rest) if trim_leading_zeros else rest
 
 
+@names_itself
 def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The ``m``-th derivative of a polynomial."""
     k = integer("polyder", "m", m)
     (c,) = promote("polyder", p, inexact=True)
     c = as_array("polyder", c)
+    if c.ndim == 0:
+        raise ValueError(f"polyder: p must have the coefficients on an axis, got a scalar{here()}")
     if k < 0:
         raise ValueError(f"polyder: the order must not be negative, got {k}{here()}")
     if k == 0:
@@ -116,6 +125,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     return lax.mul(kept, as_array("polyder", factors.astype(c.dtype)))
 
 
+@names_itself
 def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     """The ``m``-th antiderivative of a polynomial, with integration constants ``k``.
 
@@ -143,6 +153,7 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     return lax.div(joined, as_array("polyint", np.asarray(divisors, c.dtype)))
 
 
+@names_itself
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial with these zeros, or the characteristic polynomial of a matrix.
 
@@ -169,6 +180,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     return out
 
 
+@names_itself
 def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     """The zeros of a polynomial: eigenvalues of its companion matrix.
 
@@ -214,6 +226,7 @@ def _complex_of(dtype: Any) -> Any:
     return np.dtype(np.complex128 if dtype.itemsize == 8 and dtype.kind != "c" else np.complex64)
 
 
+@names_itself
 def polyfit(
     x: ArrayLike, y: ArrayLike, deg: int, rcond: float | None = None, full: bool = False,
     w: ArrayLike | None = None, cov: bool | str = False,

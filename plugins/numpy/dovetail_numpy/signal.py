@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from .creation.arrays import as_array
 from .fusion import fused
@@ -55,6 +56,7 @@ def _run(x: Any, y: Any, mode: str, flip: bool, precision: Any, preferred: Any) 
     return lax.rev(out, (0,)) if swap and not flip else out
 
 
+@names_itself
 def convolve(
     a: ArrayLike, v: ArrayLike, mode: str = "full", *, precision: Any = None,
     preferred_element_type: Any = None,
@@ -71,6 +73,7 @@ def convolve(
     return _convolve("convolve", a, v, mode, True, precision, preferred_element_type)
 
 
+@names_itself
 def correlate(
     a: ArrayLike, v: ArrayLike, mode: str = "valid", *, precision: Any = None,
     preferred_element_type: Any = None,
@@ -88,26 +91,31 @@ def _window(M: int, values: Any) -> Array:
     return placing.constant(values(m).astype(default_float()))
 
 
+@names_itself
 def bartlett(M: int) -> Array:
     """The triangular window of ``M`` points, zero at its ends."""
     return _window(M, np.bartlett)
 
 
+@names_itself
 def blackman(M: int) -> Array:
     """The Blackman window of ``M`` points."""
     return _window(M, np.blackman)
 
 
+@names_itself
 def hamming(M: int) -> Array:
     """The Hamming window of ``M`` points."""
     return _window(M, np.hamming)
 
 
+@names_itself
 def hanning(M: int) -> Array:
     """The Hann window of ``M`` points."""
     return _window(M, np.hanning)
 
 
+@names_itself
 def kaiser(M: int, beta: ArrayLike) -> Array:
     """The Kaiser window of ``M`` points; ``beta`` may be traced."""
     from .ufuncs.unary import i0
@@ -123,6 +131,7 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
     return lax.div(i0(lax.mul(inside, b)), i0(b))
 
 
+@names_itself
 def trapezoid(
     y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> Array:
@@ -145,6 +154,7 @@ def trapezoid(
     return MULTIPLY(total(MULTIPLY(gaps, both), -1), 0.5)
 
 
+@names_itself
 def gradient(
     f: ArrayLike, *varargs: ArrayLike, axis: Any = None, edge_order: int | None = None
 ) -> Any:
@@ -203,6 +213,7 @@ def _slope(v: Any, axis: int, step: Any) -> Any:
     return lax.concatenate([first, inner, last], axis)
 
 
+@names_itself
 def unwrap(
     p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi
 ) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -15,6 +16,7 @@ from .promotion import broadcast, convert, promote
 from .reductions import basic, moments
 
 
+@names_itself
 def cov(
     m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False,
     ddof: int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None,
@@ -96,6 +98,7 @@ def _normalizer(w: Any, total: Any, less: int, aweights: Any) -> Any:
     return lax.sub(total, lax.div(lax.mul(number(total, less), extra), total))
 
 
+@names_itself
 def corrcoef(
     x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtype: DTypeLike = None
 ) -> Array:

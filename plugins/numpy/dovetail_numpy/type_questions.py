@@ -8,6 +8,8 @@ import numpy as np
 
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.types.avals import dtype_named
 from dovetail_lax import dtypes
 
@@ -24,6 +26,7 @@ def result_type(*args: Any) -> Any:
     return dtypes.result_type(*args)
 
 
+@names_itself
 def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
     """The element type that two dtypes are promoted to.
 
@@ -70,6 +73,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     return False
 
 
+@names_itself
 def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
     """Whether a cast between dtypes is allowed by NumPy's rules."""
     source = _plain(from_)
@@ -77,11 +81,13 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
     return np.can_cast(dtype_named(source), dtype_named(_plain(to)), casting=casting)  # type: ignore[arg-type]
 
 
+@names_itself
 def iscomplexobj(x: Any) -> bool:
     """Whether ``x`` is of a complex type, also if all imaginary parts are zero."""
     return _dtype(x).kind == "c"
 
 
+@names_itself
 def isrealobj(x: Any) -> bool:
     """Whether ``x`` is not of a complex type."""
     return not iscomplexobj(x)
@@ -90,7 +96,10 @@ def isrealobj(x: Any) -> bool:
 def _dtype(x: Any) -> Any:
     if hasattr(x, "dtype"):
         return x.dtype
-    return np.asarray(x).dtype
+    dtype = np.asarray(x).dtype
+    if dtype.kind == "O":
+        raise TypeError(f"{short_repr(x)} is no array and no number{called()}")
+    return dtype
 
 
 def isscalar(element: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_core import ShapedArray, here, typeof
+from dovetail_core.base.source import not_callable, short_repr
 from dovetail_core.types.algebra import algebra
 
 from .indexing import Index, encode, indexed_type_of
@@ -46,7 +47,12 @@ def empty_ref(ty: Any, *, memory_space: Any = None) -> Any:
     Args:
         ty: a type, a ``ShapeDtypeStruct``, or anything with ``shape`` and ``dtype``.
     """
-    aval = ty if isinstance(ty, ShapedArray) else ShapedArray(ty.shape, ty.dtype)
+    try:
+        aval = ty if isinstance(ty, ShapedArray) else ShapedArray(ty.shape, ty.dtype)
+    except (AttributeError, TypeError) as e:
+        raise TypeError(
+            f"empty_ref takes a type with shape and dtype, got {short_repr(ty)}{here()}: {e}"
+        ) from None
     AbstractRef(aval, memory_space)
     return empty_p.bind(aval=aval.strong())
 
@@ -195,6 +201,9 @@ def run_state(f: Any) -> Any:
         no effects: the references are made and frozen inside.
     """
     from dovetail_core.tree.util import tree_map
+
+    if not callable(f):
+        raise not_callable("f", f)
 
     def run(init: Any) -> Any:
         refs = tree_map(new_ref, init)

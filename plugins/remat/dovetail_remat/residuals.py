@@ -19,6 +19,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
@@ -73,6 +74,7 @@ class SavedResidual:
         return f"{self.aval.str_short()} {what}{stacked}{memory}{place}"
 
 
+@names_itself
 def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[SavedResidual]:
     """What reverse-mode differentiation of ``f`` at these arguments keeps for its backward pass.
 
@@ -93,6 +95,7 @@ def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Sa
     return early + [r for r in records if r.kind in order[2:]]
 
 
+@names_itself
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Print what :func:`saved_residuals` returns, a line for each value."""
     for record in saved_residuals(f, *args, **kwargs):

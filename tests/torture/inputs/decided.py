@@ -14,14 +14,47 @@ class Decision(NamedTuple):
     accepted: bool
     text: str
     reason: str
+    said: str = ""  # and this matches the error of the library that refuses
 
 
 DECISIONS = (
     Decision(True, r"\b(keepdims|copy|sparse|endpoint|retstep|deg|tiled|prevent_cse|has_aux|inline|"
-             r"assume_unique|return_\w+|compute_uv|hermitian|increasing|promote_integers|"
-             r"full_matrices|allow_\w+|keep_unused|ordered|rowvar|bias)=",
-             "Flags are anything with a truth value, as in Python; JAX takes booleans alone where "
-             "it makes them static, and what can be hashed elsewhere."),
+             r"assume_unique|return_\w+|returned|unroll|compute_uv|hermitian|increasing|promote_integers|"
+             r"full_matrices|allow_\w+|keep_unused|ordered|rowvar|bias|use_magma|right|is_stable|"
+             r"indices_are_sorted|unique_indices)=",
+             "Flags are anything with a truth value, as in Python; JAX asks for what can be hashed "
+             "where it makes them static, and for booleans where C++ takes them.",
+             r"hash|incompatible function arguments|must be a bool|expected type bool|"
+             r"is not of type bool|[Bb]oolean|Abstract tracer"),
+    Decision(True, r"2 \*\* 63|10 \*\* 30",
+             "A Python integer that meets floats is a float, as in NumPy; JAX wants an int32.",
+             "overflow was encountered while parsing an argument"),
+    Decision(True, r"lax\.",
+             "Python numbers adapt to the element type of the other operand.",
+             r"requires arguments to have the same dtypes|does not accept dtype int32|"
+             r"'(float|int|bool|complex)' object has no attribute '(shape|dtype)'"),
+    Decision(True, r"dtype=", "What has an element type names it, as in NumPy.",
+             "Passing an array as a dtype argument"),
+    Decision(True, r"(nonzero|argwhere|where)\(.*fill_value=", "Without size nothing is filled.",
+             "statically specified|inhomogeneous|fill_value must be"),
+    Decision(True, r"jnp\.copy\(", "Sequences are copied, as by NumPy.",
+             "copy requires ndarray or scalar"),
+    Decision(True, r"is_tree_node\(", "What is no class is no node.", "is_node"),
+    Decision(True, r"dtypes\.promote_types", "JAX has it elsewhere.", "has no attribute"),
+    Decision(True, r"element_type=", "What has an element type names it, as in NumPy.",
+             "Passing an array as a dtype argument"),
+    Decision(True, r"(jacfwd|jacrev|hessian)\(.*argnums=", "Numbers are checked when arguments are "
+             "there to be counted, as by grad.", "is not iterable"),
+    Decision(True, r"new_ref\(c\)", "Values are cast to the element type of a reference.",
+             "Invalid dtype for `(swap|addupdate)`"),
+    Decision(True, r"split\(", "Negative places count from the end, as in NumPy.",
+             "Sizes passed to split must be nonnegative"),
+    Decision(True, r"lax\.(dtype|full_like)\(.*key_type", "The type of keys is an element type.",
+             "Cannot determine dtype of key"),
+    Decision(True, r"2 \*\* 63|10 \*\* 30", "A Python integer that meets floats is a float.",
+             "Python int \\d+ too large to convert to int32"),
+    Decision(True, r"jnp\.histogram", "Nothing is counted, as in NumPy.",
+             "zero-size array to reduction"),
     Decision(True, r"tree_differences|print_saved_residuals|empty_ref|dv\.custom\b",
              "JAX has no such function, or it does not work there."),
     Decision(True, r"dv\.linear_transpose\(g, ", "Operands may be trees of any values."),
@@ -38,9 +71,34 @@ DECISIONS = (
     Decision(False, r"jnp\.(bool|bool_)\(", "Strings and Ellipsis are no numbers; that NumPy asks "
              "for their truth is an accident."),
     Decision(False, r"longdouble", "Devices hold no such numbers, and narrowing would be silent."),
+    Decision(False, r"\bv?m?t?i?b?c?\.__\w+__\(", "An operator says what it is not "
+             "defined for; JAX returns NotImplemented, and Python raises.",
+             "is not defined for an array and"),
+    Decision(False, r"fill_value=", "A fill value is checked even where none is needed.",
+             r"unique|position|float0|select_n|not a valid array value"),
+    Decision(False, r"register_", "What is no class cannot have instances.",
+             "a pytree node is a class|cannot be a pytree node"),
+    Decision(False, r"axis_size=", "A size is checked where it is given, not at the first call."),
+    Decision(False, r"dtype=-?\d", "A number is no element type.", "must be an element type"),
+    Decision(False, r"\.at\.|new_ref", "Indices are integers that arrays can have.",
+             r"does not fit into int32|an index is made of"),
+    Decision(False, r"(bartlett|blackman|hamming|hanning|kaiser)\(", "A number of points is an "
+             "integer; JAX cuts fractions off.", "M must be an integer"),
+    Decision(False, r"new_ref\(.*kind=", "JAX keeps what is no kind of memory unseen.",
+             "only None is supported|no text"),
+    Decision(False, r"unravel_index\(b", "Truth values are no places.", "takes integers"),
+    Decision(False, r"allow_int=", "What has no truth value is no flag.",
+             "no truth value|used as a Python condition"),
+    Decision(False, r"initial=", "An initial value is a number.", "not a valid array value"),
+    Decision(False, r"float0", "Zeros without a value are no array of numbers.", "float0"),
+    Decision(False, r"check_(grads|jvp|vjp)", "A tolerance is a number, or one for each dtype.",
+             "takes a tolerance"),
 )  # fmt: skip
 
 
-def decided(wrong: Wrong, accepted: bool) -> bool:
+def decided(wrong: Wrong, accepted: bool, said: str) -> bool:
     """Whether a difference has been decided."""
-    return any(d.accepted == accepted and re.search(d.text, wrong.text) for d in DECISIONS)
+    return any(
+        d.accepted == accepted and re.search(d.text, wrong.text) and re.search(d.said, said)
+        for d in DECISIONS
+    )

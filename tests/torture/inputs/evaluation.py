@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from importlib import import_module
 from io import StringIO
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def namespace(library: str) -> dict[str, Any]:
 def evaluate(text: str, names: dict[str, Any]) -> Any:
     """The value of a text, computed to its end; what it prints, warns of and keeps is dropped."""
     try:
-        with np.printoptions(), redirect_stdout(StringIO()):
+        with np.printoptions(), redirect_stdout(StringIO()), TemporaryDirectory() as d, chdir(d):
             value = eval(compile(text, FILE, "eval"), dict(names))
             ready = getattr(value, "block_until_ready", None)
             return ready() if callable(ready) else value

@@ -74,7 +74,7 @@ def _compare(found: list[tuple[Wrong, Outcome]], python: str, library: str) -> i
         ours = outcome.judgement == "accepted"
         if theirs is None or ours == (theirs == "accepted"):
             count["same"] += 1
-        elif decided(wrong, ours):
+        elif decided(wrong, ours, theirs if ours else outcome.text):
             count["decided"] += 1
         else:
             count["open"] += 1

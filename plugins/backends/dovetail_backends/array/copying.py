@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ShapedArray
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.xla import arrays, fork
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl, install
 
@@ -73,6 +74,7 @@ _SUPPORTED = frozenset(
 )
 
 
+@names_itself
 def is_supported_dtype(dtype: Any) -> bool:
     """Whether arrays of a dtype can be exchanged."""
     return np.dtype(dtype).name in _SUPPORTED

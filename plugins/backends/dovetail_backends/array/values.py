@@ -112,7 +112,10 @@ def _item(self: ArrayImpl, *args: Any) -> Any:
             f"item() of an array of type {spelled(self)}{here()}: without an index it needs "
             "an array of one element. Give the index (x.item(0)), or use x.tolist()."
         )
-    return value_of(self).item(*args)
+    try:
+        return value_of(self).item(*args)
+    except (IndexError, TypeError, ValueError, OverflowError) as e:
+        raise type(e)(f"item of an array of type {spelled(self)}{here()}: {e}") from None
 
 
 def _tolist(self: ArrayImpl) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.tree.util import tree_map
 
 from ..primitives._elementwise import place
@@ -79,6 +80,7 @@ def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any
     return tree_map(leaf, x)
 
 
+@names_itself
 def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The sum of every leaf of ``x`` over the named axis or axes.
 
@@ -103,6 +105,7 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     return tree_map(leaf, x)
 
 
+@names_itself
 def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The mean of every leaf of ``x`` over the named axis or axes (see :func:`psum`).
 
@@ -123,21 +126,25 @@ def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     return tree_map(leaf, total, x)
 
 
+@names_itself
 def pmax(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The maximum of every leaf of ``x`` over the named axis or axes."""
     return _over("pmax", pmax_p, x, axis_name, axis_index_groups)
 
 
+@names_itself
 def pmin(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The minimum of every leaf of ``x`` over the named axis or axes."""
     return _over("pmin", pmin_p, x, axis_name, axis_index_groups)
 
 
+@names_itself
 def axis_size(axis_name: Names) -> int:
     """The length of the named axis (the product of several)."""
     return prod(_axes(axis_name)["axis_sizes"])
 
 
+@names_itself
 def axis_index(axis_name: Names) -> Any:
     """This instance's position along the named axis: an int32 scalar (row-major over several)."""
     params = _axes(axis_name)
@@ -148,6 +155,7 @@ def axis_index(axis_name: Names) -> Any:
     return index
 
 
+@names_itself
 def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
     """Send every leaf of ``x`` from sources to destinations along the named axis.
 
@@ -189,6 +197,7 @@ def _received(v: Any, axis_name: Names, sources: Any) -> Any:
     return dynamic_index_in_dim(everyone, at, 0, keepdims=False)
 
 
+@names_itself
 def pshuffle(x: Any, axis_name: Names, perm: Sequence[int]) -> Any:
     """Permute positions along the named axis: position ``i`` receives from ``perm[i]``."""
     if sorted(perm) != list(range(axis_size(axis_name))):
@@ -196,6 +205,7 @@ def pshuffle(x: Any, axis_name: Names, perm: Sequence[int]) -> Any:
     return ppermute(x, axis_name, [(s, d) for d, s in enumerate(perm)])
 
 
+@names_itself
 def all_gather(
     x: Any, axis_name: Names, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
 ) -> Any:
@@ -227,6 +237,7 @@ def _merged(v: Any, at: int, count: int) -> Any:
     return reshaped(v, (*shape[:at], prod(shape[at : at + count]), *shape[at + count :]))
 
 
+@names_itself
 def all_to_all(
     x: Any,
     axis_name: Names,
@@ -283,6 +294,7 @@ def _exchanged(v: Any, each: list[dict[str, Any]], split: int, concat: int, tile
     return _merged(moved(_merged(front, 0, len(each)), 0, concat), concat, 1 + tiled)
 
 
+@names_itself
 def psum_scatter(
     x: Any,
     axis_name: Names,
@@ -313,6 +325,7 @@ def psum_scatter(
     return tree_map(leaf, x)
 
 
+@names_itself
 def pswapaxes(x: Any, axis_name: Names, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Exchange the named axis with an array axis."""
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)

@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core.base import arguments
 from dovetail_core.base.arguments import integers
+from dovetail_core.base.foreign import names_itself
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -106,6 +107,7 @@ def _named(
     return pads_of(padding, sizes, spans, strides)
 
 
+@names_itself
 def conv(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -125,6 +127,7 @@ def conv(
     )
 
 
+@names_itself
 def conv_with_general_padding(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -148,6 +151,7 @@ def conv_with_general_padding(
     )
 
 
+@names_itself
 def conv_transpose(
     lhs: ArrayLike,
     rhs: ArrayLike,

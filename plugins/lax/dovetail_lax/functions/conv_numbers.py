@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import called
 
 from ..primitives._elementwise import place
@@ -18,6 +19,7 @@ ConvGeneralDilatedDimensionNumbers: TypeAlias = ConvDimensionNumbers | tuple[str
 _known: dict[Any, ConvDimensionNumbers] = {}
 
 
+@names_itself
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
 ) -> ConvDimensionNumbers:
@@ -88,6 +90,7 @@ def _three_strings(given: Any) -> tuple[str, ...]:
     return found
 
 
+@names_itself
 def conv_general_permutations(
     dimension_numbers: Sequence[str],
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -104,6 +107,7 @@ def conv_general_permutations(
     )
 
 
+@names_itself
 def padtype_to_pads(
     in_shape: Sequence[int],
     window_shape: Sequence[int],
@@ -119,6 +123,7 @@ def padtype_to_pads(
     return pads_of(padding, in_shape, window_shape, window_strides)
 
 
+@names_itself
 def conv_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -149,6 +154,7 @@ def _sizes(argument: str, shape: Any) -> tuple[int, ...]:
     return found
 
 
+@names_itself
 def conv_general_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -167,6 +173,7 @@ def conv_general_shape_tuple(
     return _placed(found, dn)
 
 
+@names_itself
 def conv_transpose_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],

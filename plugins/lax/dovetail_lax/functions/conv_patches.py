@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core.base.arguments import integers
+from dovetail_core.base.foreign import names_itself
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -23,6 +24,7 @@ from .conv_numbers import ConvGeneralDilatedDimensionNumbers, conv_dimension_num
 from .dot import PrecisionLike, dot_general
 
 
+@names_itself
 def conv_general_dilated_patches(
     lhs: ArrayLike,
     filter_shape: Sequence[int],
@@ -85,6 +87,7 @@ def _one_hot(size: int, features: int, window: tuple[int, ...], dtype: Any) -> A
     return reshaped(every, (features * size, 1, *window))
 
 
+@names_itself
 def conv_general_dilated_local(
     lhs: ArrayLike,
     rhs: ArrayLike,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..primitives._elementwise import place
@@ -60,6 +61,7 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
     )
 
 
+@names_itself
 def associative_scan(
     fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:

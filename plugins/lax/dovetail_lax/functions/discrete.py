@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dovetail_core.base import arguments
+from dovetail_core.base.source import here, short_repr
 
 from ..primitives.discrete import (
     RoundingMethod,
@@ -78,7 +79,14 @@ def round(
     Raises:
         ValueError: ``rounding_method`` is no ``RoundingMethod``.
     """
-    return unary_with(round_p, x, {"rounding_method": RoundingMethod(rounding_method)})
+    try:
+        method = RoundingMethod(rounding_method)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"round: rounding_method={short_repr(rounding_method)} is not a valid RoundingMethod"
+            f"{here()}"
+        ) from None
+    return unary_with(round_p, x, {"rounding_method": method})
 
 
 def is_finite(x: ArrayLike) -> Array:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import canonical_dtype, is_inexact
+from dovetail_core.base.arguments import items
+from dovetail_core.base.source import called, short_repr
 
 from ..dtypes import dtype_of, iinfo
 from ..primitives._elementwise import place
@@ -57,7 +59,9 @@ def gather(
     return gather_p.bind(
         operand,
         start_indices,
-        dimension_numbers=GatherDimensionNumbers(*map(tuple, dimension_numbers)),
+        dimension_numbers=GatherDimensionNumbers(
+            *[items("dimension_numbers", d) for d in dimension_numbers]
+        ),
         slice_sizes=ints("gather", "slice_sizes", slice_sizes),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
@@ -81,7 +85,10 @@ def _fill_value(dtype: Any, given: Any) -> Any:
             f"lax.gather got a fill_value of shape {value.shape}{place()}: it must be a scalar. "
             "Select from the result where the indices are out of bounds instead."
         )
-    plain = value.astype(dtype).item()
+    try:
+        plain = value.astype(dtype).item()
+    except (TypeError, ValueError):
+        raise TypeError(f"fill_value must be a number, got {short_repr(given)}{called()}") from None
     return np.nan if plain != plain and dtype.kind != "c" else plain
 
 

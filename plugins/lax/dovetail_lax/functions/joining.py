@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dovetail_core import get_trace
+from dovetail_core.base.arguments import items
 
 from ..dtypes import dtype_of
 from ..primitives._elementwise import place
@@ -95,7 +96,9 @@ def pad(
         TypeError: the value's dtype is another, or it is no scalar.
         ValueError: the configuration does not fit the operand.
     """
-    config = tuple([ints("pad", "padding_config", c) for c in padding_config])
+    config = tuple(
+        [ints("pad", "padding_config", c) for c in items("padding_config", padding_config)]
+    )
     if padding_value.__class__ in PYTHON_SCALARS:
         padding_value = adapt(padding_value, dtype_of(operand))
     elif isinstance(padding_value, np.ndarray):

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dovetail_core.base.foreign import names_itself
+
 from ..dtypes import as_dtype
 from ..primitives.rng import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
 from ._args import Array, ArrayLike, check, operands
 from .creation import sizes
 
 
+@names_itself
 def rng_bit_generator(
     key: ArrayLike,
     shape: Sequence[int],
@@ -31,6 +34,7 @@ def rng_bit_generator(
     return state, bits
 
 
+@names_itself
 def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Sequence[int]) -> Array:
     """Uniform numbers in ``[a, b)``, from hidden state of the backend: not reproducible."""
     return rng_uniform_p.bind(*operands("rng_uniform", (a, b)), shape=sizes(shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray, stage_closed
 from dovetail_core.base import arguments
-from dovetail_core.base.source import called, short_repr
+from dovetail_core.base.source import called, not_callable, short_repr
 
 from ..dtypes import dtype_of
 from ..primitives.gather import (
@@ -196,6 +196,8 @@ def scatter_apply(
     With ``unique_indices`` this is differentiable, and ``func`` may close over traced values.
     """
     dn = ScatterDimensionNumbers(*map(tuple, dimension_numbers))
+    if not callable(func):
+        raise not_callable("func", func)
     shape = ints("scatter_apply", "update_shape", update_shape)
     dtype = dtype_of(operand)
     if unique_indices:

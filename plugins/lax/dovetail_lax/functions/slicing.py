@@ -24,13 +24,13 @@ def slice(
     Raises:
         TypeError: ``0 <= start <= limit <= size`` or ``stride >= 1`` does not hold on some axis.
     """
-    steps = None
+    steps, starts = None, ints("slice", "start_indices", start_indices)
     if strides is not None:
         steps = ints("slice", "strides", strides)
-        if steps == (1,) * len(steps) and len(steps) == len(start_indices):
+        if steps == (1,) * len(steps) and len(steps) == len(starts):
             steps = None
     params = {
-        "start_indices": ints("slice", "start_indices", start_indices),
+        "start_indices": starts,
         "limit_indices": ints("slice", "limit_indices", limit_indices),
         "strides": steps,
     }

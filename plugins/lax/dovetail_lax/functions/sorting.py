@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 
 from ..primitives._elementwise import place
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
@@ -49,6 +50,7 @@ def sort_key_val(
     return k, v
 
 
+@names_itself
 def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
     """The ``k`` largest elements along ``axis`` in descending order, and their places (int32).
 
@@ -62,6 +64,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
     return list(unary_with(top_k_p, operand, params))
 
 
+@names_itself
 def approx_max_k(
     operand: ArrayLike,
     k: int,
@@ -84,6 +87,7 @@ def approx_max_k(
                    reduction_input_size_override, aggregate_to_topk)  # fmt: skip
 
 
+@names_itself
 def approx_min_k(
     operand: ArrayLike,
     k: int,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core.base.arguments import integers
+from dovetail_core.base.foreign import names_itself
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..primitives.window_shapes import dilated, pads_of, window_counts
@@ -27,6 +28,7 @@ _PRIMITIVES = {
 }
 
 
+@names_itself
 def reduce_window(
     operand: Any,
     init_value: Any,
@@ -112,6 +114,7 @@ def _named(
     return pads_of(padding, sizes, spans, strides)
 
 
+@names_itself
 def reduce_window_shape_tuple(
     operand_shape: Sequence[int],
     window_dimensions: Sequence[int],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
 
 from ..functions._args import Array, ArrayLike, check
 from ..matrices import adjoint, lower as lower_part, matmul, transposed_matrix, upper
@@ -97,6 +98,7 @@ def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     return factors, pivots, permutation
 
 
+@names_itself
 def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """The permutation of ``permutation_size`` rows that the row swaps ``pivots`` make.
 
@@ -129,6 +131,7 @@ def qr(
     return tuple(qr_p.bind(x, pivoting=bool(pivoting), full_matrices=bool(full_matrices)))
 
 
+@names_itself
 def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """The unitary matrix whose reflections are the columns of ``a`` with factors ``taus``.
 
@@ -138,6 +141,7 @@ def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     return householder_product_p.bind(a, taus)
 
 
+@names_itself
 def symmetric_product(
     a_matrix: ArrayLike,
     c_matrix: ArrayLike,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core.base.foreign import names_itself
+
 from ..functions._args import Array, ArrayLike, check
 from ..primitives._elementwise import place
 from ..primitives.factorizations import matrix_type
@@ -19,6 +21,7 @@ from ..primitives.spectral import (
 from .factorizations import symmetrized
 
 
+@names_itself
 def eigh(
     x: ArrayLike,
     *,
@@ -63,6 +66,7 @@ def _subset(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
     return start, stop
 
 
+@names_itself
 def eig(
     x: ArrayLike,
     *,
@@ -96,6 +100,7 @@ def eig(
     )
 
 
+@names_itself
 def svd(
     x: ArrayLike,
     *,

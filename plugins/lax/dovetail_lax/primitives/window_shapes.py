@@ -59,6 +59,11 @@ def same_padding(
     ``lower``: the odd one goes to the start.
     """
     check_positive("padtype_to_pads", window_strides=arguments.integers("strides", strides))
+    if not len(shape) == len(window) == len(strides):
+        raise ValueError(
+            f"padtype_to_pads: a shape of {len(shape)} dimensions, a window of {len(window)} and "
+            f"{len(strides)} strides{called()}. Give one of each for each dimension."
+        )
     pads: list[tuple[int, int]] = []
     for d, w, s in zip(shape, window, strides):
         total = max((-(-d // s) - 1) * s + w - d, 0)

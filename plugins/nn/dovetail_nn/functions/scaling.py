@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_core.base.arguments import integer, string
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
@@ -40,7 +40,7 @@ def standardize(
         TypeError: ``x`` is no array.
         ValueError: an axis is out of bounds, or there is no such algorithm.
     """
-    if algorithm not in ("fast", "stable"):
+    if string("algorithm", algorithm) not in ("fast", "stable"):
         raise ValueError(
             f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}{here()}"
         )
@@ -89,7 +89,7 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
     if isinstance(x, (list, tuple)):
         x = dnp.asarray(x)
     x = array("one_hot", x)
-    n = operator.index(num_classes)
+    n = integer("num_classes", num_classes)
     if n < 0:
         raise ValueError(f"one_hot: num_classes must not be negative, got {n}{here()}")
     if x.dtype.kind == "b":

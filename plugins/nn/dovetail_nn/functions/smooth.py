@@ -8,6 +8,7 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_core.base.arguments import integer
 from dovetail_jit import fused
 
 from ..arguments import array, inexact
@@ -131,7 +132,7 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
         ValueError: the axis is out of bounds, or its length is odd.
     """
     x = array("glu", x)
-    ndim = len(x.shape)
+    ndim, axis = len(x.shape), integer("axis", axis)
     if not -ndim <= axis < ndim:
         raise ValueError(
             f"glu: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"

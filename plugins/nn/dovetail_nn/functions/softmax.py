@@ -93,7 +93,10 @@ def logsumexp(
     if a.weak_type:
         a = lax.convert_element_type(a, a.dtype)
     factors: Any = None if b is None else inexact("logsumexp", b)
-    shape = a.shape if b is None else np.broadcast_shapes(a.shape, factors.shape)
+    try:
+        shape = a.shape if b is None else np.broadcast_shapes(a.shape, factors.shape)
+    except ValueError as e:
+        raise ValueError(f"logsumexp: a and b do not broadcast{here()}: {e}") from None
     axes = axes_of("logsumexp", axis, len(shape))
     if b is None and where is None and not return_sign:
         if not keepdims:

@@ -13,6 +13,7 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import items
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, no_sharding
 
@@ -56,7 +57,7 @@ def variance_scaling(
     ) -> Array:
         no_sharding(out_sharding)
         found = as_dtype(dtype)
-        fan = _fan(tuple(shape), mode, in_axis, out_axis, batch_axis)
+        fan = _fan(items("shape", shape), mode, in_axis, out_axis, batch_axis)
         draw = _DRAWS.get(distribution)
         if draw is None:
             raise ValueError(

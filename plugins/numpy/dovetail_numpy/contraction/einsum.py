@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, no_out
+from ..operands import Array, no_out, no_sharding
 from ..operations import transpose as permute
 from ..promotion import convert, promote
 from .matmul import contraction
@@ -45,6 +46,8 @@ def einsum(
     Raises:
         ValueError: subscripts and operands do not fit together; names the subscript and operand.
     """
+    if out_sharding is not None:
+        no_sharding("einsum", out_sharding)
     no_out("einsum", out)
     subscripts, operands = _named_form(subscripts, operands)
     arrays = [as_array("einsum", x, i) for i, x in enumerate(operands)]
@@ -167,6 +170,7 @@ def _without_ones(x: Any, a: str, y: Any, b: str) -> tuple[Any, str]:
     return lax.squeeze(x, axes), "".join(c for i, c in enumerate(a) if i not in axes)
 
 
+@names_itself
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "greedy") -> Any:
     """The order in which :func:`einsum` would contract, and a description of its cost."""
     import opt_einsum

@@ -6,10 +6,11 @@ from math import prod
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays
-from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
+from ..operands import Array, ArrayLike, axis_index, here, integer, no_out, no_sharding
 from ..operations import reshape as to_shape
 from ..promotion import promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
@@ -45,6 +46,8 @@ def dot(
     Raises:
         TypeError: the sizes of those axes differ.
     """
+    if out_sharding is not None:
+        no_sharding("dot", out_sharding)
     x, y = _pair("dot", a, b)
     if not x.ndim or not y.ndim:
         return MULTIPLY(x, y)
@@ -81,6 +84,7 @@ def vdot(
     return _tensordot("vdot", one, two, axes, precision, preferred_element_type)
 
 
+@names_itself
 def vecdot(
     x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision: Any = None,
     preferred_element_type: Any = None,
@@ -111,6 +115,7 @@ def _check_ranks(name: str, x: Any, y: Any, first: int, second: int) -> None:
         )
 
 
+@names_itself
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Matrices by vectors: the last two axes of ``x1`` and the last of ``x2``."""
     x, y = _pair("matvec", x1, x2)
@@ -119,6 +124,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return lax.squeeze(out, (out.ndim - 1,))
 
 
+@names_itself
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Vectors, conjugated, by matrices: the last axis of ``x1`` and the last two of ``x2``."""
     x, y = _pair("vecmat", x1, x2)
@@ -141,6 +147,8 @@ def tensordot(
     Raises:
         TypeError: axes do not exist or have different sizes.
     """
+    if out_sharding is not None:
+        no_sharding("tensordot", out_sharding)
     x, y = _pair("tensordot", a, b)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:

@@ -144,6 +144,8 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
         return _stacked(x, dtype, leaves)
     if dtype is None and leaves:
         dtype = _leaf_dtype(leaves)
+    if any(leaf is None for leaf in leaves):
+        raise TypeError(f"array: None is no number{called()}. Write nan where a value is missing.")
     try:
         value = np.array(x, dtype) if leaves else np.zeros(np.shape(x), dtype or _empty_dtype())
     except OverflowError:

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, is_inexact, typeof
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..fusion import fused
@@ -86,6 +87,7 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
     return out if start == 0 else lax.add(out, dtype.type(start))
 
 
+@names_itself
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike = None, axis: int = 0, *, device: Any = None,
@@ -142,6 +144,7 @@ def _linspace(lo: Any, hi: Any, num: int, endpoint: bool, dtype: Any, axis: int)
     return convert(out, dtype)
 
 
+@names_itself
 def logspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
     base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0,
@@ -154,6 +157,7 @@ def logspace(
     return out if dtype is None else lax.convert_element_type(out, dtypes.as_dtype(dtype))
 
 
+@names_itself
 def geomspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
     dtype: DTypeLike = None, axis: int = 0,

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -19,6 +20,7 @@ from .reading import Options
 from .taking import not_in_place, take_along
 
 
+@names_itself
 def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
     """``arr`` with ``vals`` (repeated as needed) written in order where ``mask`` is true.
 
@@ -43,6 +45,7 @@ def _place(a: Any, m: Any, v: Any) -> Any:
     return to_shape(select(m, chosen, flat), a.shape)
 
 
+@names_itself
 def compress(
     condition: ArrayLike, a: ArrayLike, axis: int | None = None, *, size: int | None = None,
     fill_value: ArrayLike = 0, out: None = None,
@@ -77,6 +80,7 @@ def compress(
     return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
 
 
+@names_itself
 def extract(
     condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
 ) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -68,6 +69,8 @@ def take(
     if axis is None:
         a, axis = to_shape(a, (a.size,)), 0
     axis = axis_index("take", axis, a.ndim)
+    if mode is not None and mode.__class__ is not str:
+        arguments.hashable("mode", mode)
     if mode == "wrap":
         places, mode = _mod(places, max(a.shape[axis], 1)), "promise_in_bounds"
     elif mode == "clip":

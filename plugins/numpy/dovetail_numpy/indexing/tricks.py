@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from ..creation import placing
 from ..creation.arrays import as_array, asarray
@@ -26,23 +27,29 @@ def _host_indices(found: Any) -> tuple[Array, ...]:
     return tuple(placing.constant(np.asarray(i).astype(default_int())) for i in found)
 
 
+@names_itself
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The indices of the lower triangle of an ``n`` by ``m`` matrix."""
-    rows, columns = _host_indices(np.tril_indices(n, k, m))
+    offset = integer("tril_indices", "k", k)
+    rows, columns = _host_indices(np.tril_indices(n, offset, m))
     return rows, columns
 
 
+@names_itself
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The indices of the upper triangle of an ``n`` by ``m`` matrix."""
-    rows, columns = _host_indices(np.triu_indices(n, k, m))
+    offset = integer("triu_indices", "k", k)
+    rows, columns = _host_indices(np.triu_indices(n, offset, m))
     return rows, columns
 
 
+@names_itself
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """The indices of the lower triangle of a matrix."""
     return tril_indices(*_matrix_shape("tril_indices_from", arr, k))
 
 
+@names_itself
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """The indices of the upper triangle of a matrix."""
     return triu_indices(*_matrix_shape("triu_indices_from", arr, k))
@@ -55,6 +62,7 @@ def _matrix_shape(name: str, arr: ArrayLike, k: int) -> tuple[int, int, int]:
     return shape[0], k, shape[1]
 
 
+@names_itself
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The indices of the main diagonal of an array of ``ndim`` dimensions of size ``n``."""
     size, count = integer("diag_indices", "n", n), integer("diag_indices", "ndim", ndim)
@@ -65,6 +73,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     return (arange(size),) * count
 
 
+@names_itself
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """The indices of the main diagonal of an array.
 
@@ -79,6 +88,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     return diag_indices(x.shape[0], x.ndim)
 
 
+@names_itself
 def mask_indices(
     n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None
 ) -> tuple[Array, Array]:
@@ -90,6 +100,7 @@ def mask_indices(
     return rows, columns
 
 
+@names_itself
 def fill_diagonal(
     a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True
 ) -> Array:
@@ -118,6 +129,7 @@ def fill_diagonal(
     return x.at[(at,) * x.ndim].set(v)
 
 
+@names_itself
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Vectors as open mesh: indexing with them picks a rectangle.
 
@@ -139,6 +151,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     return tuple(out)
 
 
+@names_itself
 def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     """Indices into a flattened array as indices per dimension; those out of bounds are clipped."""
     at = as_array("unravel_index", indices)
@@ -156,6 +169,7 @@ def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     return tuple(reversed(out))
 
 
+@names_itself
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str = "raise", order: str = "C", *, dtype: DTypeLike = None
 ) -> Array:

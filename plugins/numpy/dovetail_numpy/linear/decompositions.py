@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from ..operands import Array, ArrayLike
 from .checks import adjoint, matrices, square
@@ -26,6 +27,7 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
+@names_itself
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """The triangular factor of Hermitian positive definite matrices; NaN where they are not.
 
@@ -43,6 +45,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
     return adjoint(lower) if upper else lower
 
 
+@names_itself
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """The QR factorization.
 
@@ -66,6 +69,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
+@names_itself
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
@@ -113,6 +117,7 @@ def _svd_hermitian(x: Any, compute_uv: bool) -> Any:
     return SVDResult(u, s, adjoint(signed))
 
 
+@names_itself
 def svdvals(x: ArrayLike, /) -> Array:
     """The singular values of matrices in decreasing order."""
     return svd(x, compute_uv=False)
@@ -132,6 +137,7 @@ class EighResult(NamedTuple):
     eigenvectors: Any
 
 
+@names_itself
 def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, as complex numbers.
 
@@ -142,6 +148,7 @@ def eig(a: ArrayLike) -> EigResult:
     return EigResult(values, vectors)
 
 
+@names_itself
 def eigvals(a: ArrayLike) -> Array:
     """Eigenvalues of square matrices, as complex numbers."""
     out = lax.linalg.eig(
@@ -158,6 +165,7 @@ def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> 
     return EighResult(values, vectors)
 
 
+@names_itself
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
@@ -171,6 +179,7 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
     return _eigh("eigh", a, UPLO, symmetrize_input)
 
 
+@names_itself
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Eigenvalues of Hermitian matrices in increasing order (see :func:`eigh`)."""
     return _eigh("eigvalsh", a, UPLO, symmetrize_input).eigenvalues

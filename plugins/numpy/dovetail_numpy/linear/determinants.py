@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 from dovetail_custom_rules import custom_jvp
 
 from ..contraction.matmul import matmul
@@ -192,6 +193,7 @@ def _slogdet_qr(a: Any) -> tuple[Any, Any]:
     return _sign_and_log(diagonal(r, 0, -2, -1), lax.lt(_det(q), number(q, 0)))
 
 
+@names_itself
 def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """Sign and logarithm of the absolute value of determinants.
 
@@ -209,6 +211,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     return SlogdetResult(*(_slogdet_qr(x) if method == "qr" else _slogdet(x)))
 
 
+@names_itself
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power; negative ones invert.
 
@@ -232,6 +235,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     return out
 
 
+@names_itself
 def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
     """The product of several matrices in the order that needs the fewest multiplications.
 

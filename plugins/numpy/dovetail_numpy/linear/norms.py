@@ -9,12 +9,13 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..manipulation.shapes import expand_dims, moveaxis, ravel
-from ..operands import Array, ArrayLike, Axis, axis_tuple, static_axis
+from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
 from ..operations import number, reshape as to_shape, select
 from ..promotion import broadcast, convert, inexact_dtype, promote
 from ..reductions import basic
@@ -36,14 +37,16 @@ def norm(x: ArrayLike, ord: Any = None, axis: Axis = None, keepdims: bool = Fals
     (x,) = promote("norm", x, inexact=True)
     x = as_array("norm", x)
     if axis is None and ord is None:
-        return _euclidean(x, axes=tuple(range(x.ndim)), keepdims=bool(keepdims))
+        return _euclidean(x, axes=tuple(range(x.ndim)), keepdims=flag("keepdims", keepdims))
     if axis is None and x.ndim > 2:
         raise ValueError(f"norm: ord={ord!r} needs an axis for an array of shape {x.shape}{here()}")
     axes = axis_tuple("norm", static_axis(axis), x.ndim)
     if len(axes) == 1:
-        return _vector(x, ord=2 if ord is None else ord, axis=axes[0], keepdims=bool(keepdims))
+        return _vector(
+            x, ord=2 if ord is None else ord, axis=axes[0], keepdims=flag("keepdims", keepdims)
+        )
     if len(axes) == 2:
-        return _matrix(x, ord, axes, bool(keepdims))
+        return _matrix(x, ord, axes, flag("keepdims", keepdims))
     raise ValueError(f"norm: an array has norms over one or two axes, got axis={axis}{here()}")
 
 
@@ -105,11 +108,13 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return expand_dims(out, tuple(sorted(axes))) if keepdims else out
 
 
+@names_itself
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """The norm of matrices in the last two axes (see :func:`norm`)."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
+@names_itself
 def vector_norm(
     x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
@@ -138,6 +143,7 @@ def _size(dims: list[int]) -> int:
     return n
 
 
+@names_itself
 def cond(x: ArrayLike, p: Any = None) -> Array:
     """The condition number of matrices: by singular values, or in the norm ``p``.
 
@@ -156,6 +162,7 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
     return select(broken, number(out, inf), out)
 
 
+@names_itself
 def matrix_rank(
     M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False,
     tol: ArrayLike | None = None,

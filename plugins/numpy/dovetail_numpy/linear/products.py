@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from ..contraction import products
 from ..contraction.matmul import matmul as _matmul
@@ -13,6 +14,7 @@ from ..creation.matrices import diagonal as _diagonal, trace as _trace
 from ..operands import Array, ArrayLike, DTypeLike, axis_index
 
 
+@names_itself
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The vector product of vectors of three components along an axis.
 
@@ -29,6 +31,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     return products.cross(a, b, axis=axis)
 
 
+@names_itself
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """All products of elements of two vectors, as a matrix.
 
@@ -46,11 +49,13 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     return _diagonal(x, offset, -2, -1)
 
 
+@names_itself
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """The sums of diagonals of matrices in the last two axes."""
     return _trace(x, offset, -2, -1, dtype)
 
 
+@names_itself
 def matmul(
     x1: ArrayLike, x2: ArrayLike, /, *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
@@ -58,6 +63,7 @@ def matmul(
     return _matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
+@names_itself
 def tensordot(
     x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2, precision: Any = None,
     preferred_element_type: Any = None, out_sharding: Any = None,

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..contraction.matmul import matmul
@@ -63,6 +64,7 @@ def inv(a: ArrayLike) -> Array:
     return _solve(x, broadcast(eye(x.shape[-1], dtype=x.dtype), x.shape))
 
 
+@names_itself
 def pinv(
     a: ArrayLike, rtol: ArrayLike | None = None, hermitian: bool = False, *,
     rcond: ArrayLike | None = None,
@@ -90,6 +92,7 @@ def pinv(
     return matmul(adjoint(vh), scaled)
 
 
+@names_itself
 def lstsq(
     a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
@@ -134,6 +137,7 @@ def _lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
     return x, lax.reduce_sum(lax.mul(rest, rest), (0,)), rank, s
 
 
+@names_itself
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     """``x`` with ``tensordot(a, x, x.ndim) == b``."""
     from ..manipulation.shapes import moveaxis
@@ -147,6 +151,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     return to_shape(solve(to_shape(x, (y.size, y.size)), to_shape(y, (y.size,))), shape)
 
 
+@names_itself
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of a tensor as a map from its last dimensions to its first ``ind`` ones."""
     x = as_array("tensorinv", a)

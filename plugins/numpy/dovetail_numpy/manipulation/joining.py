@@ -57,8 +57,8 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> A
     items = _items("concatenate", arrays)
     if axis is None:
         return _join(*(ravel(x) for x in items), axis=0, dtype=dtype)
-    shape = items[0].shape
-    if not all(x.shape for x in items):
+    shape = items[0].shape if items else ()
+    if not items or not all(x.shape for x in items):
         raise ValueError(
             f"concatenate: scalars cannot be concatenated{here()}. Use stack for them."
         )

@@ -22,6 +22,7 @@ from ..operands import (
     axis_tuple,
     here,
     integer,
+    no_sharding,
     short_repr,
 )
 from ..operations import filled, number, reshape as to_shape, select
@@ -51,7 +52,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Array:
     """``m`` rotated ``k`` times by 90 degrees, from the first of ``axes`` towards the second."""
     m = as_array("rot90", m)
     one, two = axis_tuple("rot90", tuple(axes), m.ndim)
-    turns = k % 4
+    turns = integer("rot90", "k", k) % 4
     if turns == 0:
         return m
     if turns == 2:
@@ -74,7 +75,7 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     axes = tuple([axis_index("roll", i, a.ndim) for i in given])
     if hasattr(shift, "aval"):
         return _roll_dynamic(a, shift, axes=axes)
-    shifts = [int(s) for s in np.ravel(np.asarray(shift))]
+    shifts = arguments.items("shift", np.ravel(np.asarray(shift)).tolist(), arguments.integer)
     if len(shifts) == 1:
         shifts *= len(axes)
     if len(axes) == 1:
@@ -133,6 +134,8 @@ def repeat(
         ValueError: ``repeats`` has neither one element nor one for each along the axis.
         ConcretizationTypeError: ``repeats`` is traced and ``total_repeat_length`` is not given.
     """
+    if out_sharding is not None:
+        no_sharding("repeat", out_sharding)
     a = as_array("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0

@@ -10,6 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
+from dovetail_core.base.arguments import items
 
 from ..creation.arrays import as_array, asarray
 from ..operands import (
@@ -21,6 +22,7 @@ from ..operands import (
     axis_tuple,
     here,
     integer,
+    no_sharding,
     shape_tuple,
 )
 from ..operations import transpose as permute
@@ -70,7 +72,9 @@ def reshape(
     Raises:
         TypeError: the sizes do not fit.
     """
-    del copy, out_sharding
+    del copy
+    if out_sharding is not None:
+        no_sharding("reshape", out_sharding)
     a = as_array("reshape", a)
     own = a.shape
     dims = new_shape("reshape", shape, own)
@@ -89,6 +93,8 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
         NotImplementedError: ``order="K"``.
         ValueError: another order.
     """
+    if out_sharding is not None:
+        no_sharding("ravel", out_sharding)
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
         raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
@@ -106,7 +112,9 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     if axes is None:
         order = tuple(range(ndim - 1, -1, -1))
     else:
-        order = axis_tuple("transpose", axes if axes.__class__ is tuple else tuple(axes), ndim)
+        order = axis_tuple(
+            "transpose", axes if axes.__class__ is tuple else items("axes", axes), ndim
+        )
         if len(order) != ndim:
             raise ShapeError(
                 f"transpose: axes {order} do not name each axis of an array of "
@@ -217,6 +225,8 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
     Raises:
         ValueError: it does not broadcast to ``shape``.
     """
+    if out_sharding is not None:
+        no_sharding("broadcast_to", out_sharding)
     x = as_array("broadcast_to", array)
     dims = shape_tuple("broadcast_to", shape)
     own = x.shape

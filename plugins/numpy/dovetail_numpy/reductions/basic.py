@@ -11,7 +11,7 @@ from dovetail_core import ShapedArray, here
 from dovetail_core.base.caches import Cache
 
 from ..fusion import fused, of_one_array
-from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, no_out
+from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, flag, no_out
 from ..operations import truth
 from ..promotion import BOOL, convert, default_int
 from .engine import operand_array, reduce, reduced_axes, strong, sum_types
@@ -50,6 +50,8 @@ def sum(
     """
     no_out("sum", out)
     a = operand_array("sum", a)
+    if keepdims.__class__ is not bool:
+        keepdims = flag("keepdims", keepdims)
     simple = dtype is None and initial is None and where is None and not keepdims
     if simple and a.aval.__class__ is ShapedArray and _is_plain(a.aval):
         axes = reduced_axes("sum", axis, len(a.aval.shape))
@@ -112,7 +114,9 @@ def _test(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: A
         return prim.bind(a, axes=axes) if axes else a
     if where is None:
         axes = reduced_axes(kind, axis, a.ndim)
-        return _truth_test(a, kind=kind, axes=axes, keepdims=bool(keepdims))
+        if keepdims.__class__ is not bool:
+            keepdims = flag("keepdims", keepdims)
+        return _truth_test(a, kind=kind, axes=axes, keepdims=keepdims)
     return reduce(kind, kind, truth(a), axis, keepdims, None, where, BOOL, BOOL)
 
 
@@ -147,7 +151,9 @@ def _arg_extreme(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) ->
         raise ValueError(
             f"{name} of an array of shape {a.shape}: there is no element to choose{here()}"
         )
-    return _arg(a, kind=kind, axis=axis, keepdims=bool(keepdims), index=default_int())
+    if keepdims.__class__ is not bool:
+        keepdims = flag("keepdims", keepdims)
+    return _arg(a, kind=kind, axis=axis, keepdims=keepdims, index=default_int())
 
 
 @fused(static=("kind", "axis", "keepdims", "index"))
@@ -194,8 +200,8 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements over ``axis`` are not zero."""
     a = operand_array("count_nonzero", a)
-    return _count(a, axes=reduced_axes("count_nonzero", axis, a.ndim), keepdims=bool(keepdims),
-                  dtype=default_int())  # fmt: skip
+    axes = reduced_axes("count_nonzero", axis, a.ndim)
+    return _count(a, axes=axes, keepdims=flag("keepdims", keepdims), dtype=default_int())
 
 
 @fused(static=("axes", "keepdims", "dtype"))

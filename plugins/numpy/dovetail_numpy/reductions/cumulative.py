@@ -9,7 +9,7 @@ from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, DTypeLike, axis_index, no_out
+from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
 from ..operations import number, select
 from ..promotion import convert, default_int, requested
 from .engine import strong, sum_types
@@ -127,13 +127,14 @@ def diff(
     a = as_array("diff", a)
     if a.ndim == 0:
         raise ValueError(f"diff needs an array of at least one dimension, got a scalar{here()}")
+    n = integer("diff", "n", n)
     if n < 0:
         raise ValueError(f"diff: n must not be negative, got {n}{here()}")
     axis = axis_index("diff", axis, a.ndim)
     parts = [_edge(a, e, axis) if e is not None else None for e in (prepend, append)]
     if n and any(p is not None for p in parts):
         a = concatenate([p for p in (parts[0], a, parts[1]) if p is not None], axis)
-    return _diff(a, n=int(n), axis=axis)
+    return _diff(a, n=n, axis=axis)
 
 
 def _edge(a: Any, edge: ArrayLike, axis: int) -> Any:

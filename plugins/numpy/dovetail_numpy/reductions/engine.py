@@ -8,11 +8,12 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, here
+from dovetail_core.base.source import called
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import ArrayLike, DTypeError, axis_tuple, static_axis
+from ..operands import ArrayLike, DTypeError, axis_tuple, flag, static_axis
 from ..operations import select, strong as strong
 from ..promotion import broadcast, broadcast_shapes, convert, default_int, requested
 
@@ -60,6 +61,8 @@ def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[An
     """The element types that a sum or product of ``aval`` computes in and returns."""
     if dtype is not None:
         result = requested(dtype, aval.dtype)
+        if not isinstance(result, np.dtype):
+            raise DTypeError(f"dtype must be one of numbers, got {result}{called()}")
         return (computation_type(result) if result.kind != "b" else default_int()), result
     own = aval.dtype
     if own.kind == "b":
@@ -116,7 +119,7 @@ def reduce(
         if initial.shape != ():
             raise ValueError(f"{name}: initial must be a scalar, got shape {initial.shape}{here()}")
     return _masked_reduce(a, initial, where, kind=kind, axes=axes, compute=compute, result=result,
-                          keepdims=bool(keepdims))  # fmt: skip
+                          keepdims=flag("keepdims", keepdims))  # fmt: skip
 
 
 def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 
 from ..fusion import fused
-from ..operands import Array, ArrayLike, Axis, DTypeLike, no_out
+from ..operands import Array, ArrayLike, Axis, DTypeLike, flag, no_out
 from ..operations import number, select
 from . import basic, moments
 from .engine import operand_array
@@ -89,7 +89,7 @@ def _nan_arg(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Arr
     if _exact(a):
         return finder(a, axis, None, keepdims)
     found = finder(_filled(a, -np.inf if kind == "max" else np.inf), axis, None, keepdims)
-    nothing = basic.all(_isnan(a), axis, keepdims=bool(keepdims))
+    nothing = basic.all(_isnan(a), axis, keepdims=flag("keepdims", keepdims))
     return select(nothing, number(found, -1), found)
 
 

@@ -19,6 +19,7 @@ from ..operands import (
     DTypeError,
     DTypeLike,
     axis_index,
+    flag,
     no_out,
     static_axis,
 )
@@ -56,7 +57,9 @@ def mean(
         a, where = broadcast(a, mask.shape), mask
     axes = reduced_axes("mean", axis, a.ndim)
     compute, result = _types(aval, dtype)
-    return _mean(a, where, axes=axes, compute=compute, result=result, keepdims=bool(keepdims))
+    if keepdims.__class__ is not bool:
+        keepdims = flag("keepdims", keepdims)
+    return _mean(a, where, axes=axes, compute=compute, result=result, keepdims=keepdims)
 
 
 def _mask(name: str, where: Any, shape: tuple[int, ...]) -> Any:
@@ -141,7 +144,7 @@ def _spread(
     static = ddof.__class__ in (int, float)
     return _var(a, where, mean, None if static else as_array(name, ddof),
                 ddof=ddof if static else 0, axes=reduced_axes(name, axis, a.ndim), compute=compute,
-                result=result, keepdims=bool(keepdims), root=name == "std")  # fmt: skip
+                result=result, keepdims=flag("keepdims", keepdims), root=name == "std")  # fmt: skip
 
 
 _VAR_STATIC = ("ddof", "axes", "compute", "result", "keepdims", "root")
@@ -207,7 +210,7 @@ def average(
     if a.shape != w.shape:
         w = _spread_weights(a, w, axis)
     axes = reduced_axes("average", axis, a.ndim)
-    out, total = _weighted(a, w, axes=axes, keepdims=bool(keepdims))
+    out, total = _weighted(a, w, axes=axes, keepdims=flag("keepdims", keepdims))
     return (out, total) if returned else out
 
 

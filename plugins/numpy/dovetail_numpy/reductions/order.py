@@ -8,10 +8,11 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here, is_inexact
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, Axis, no_out
+from ..operands import Array, ArrayLike, Axis, flag, no_out, no_sharding
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
 from .engine import operand_array, reduced_axes, strong
@@ -44,7 +45,9 @@ def _quantile(
         return lax.full((*q.shape, *lead), float("nan"), a.dtype)
     if weights is not None:
         return _by_weights(name, a, q, weights, axis, axes, method, keepdims, skip_nan)
-    return _run(a, q, axes=axes, method=method, keepdims=bool(keepdims), skip_nan=skip_nan)
+    return _run(
+        a, q, axes=axes, method=method, keepdims=flag("keepdims", keepdims), skip_nan=skip_nan
+    )
 
 
 def _rows(a: Any, axes: tuple[int, ...]) -> Any:
@@ -185,6 +188,7 @@ def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
     return _undefined(bad, q, out)
 
 
+@names_itself
 def quantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -203,6 +207,7 @@ def quantile(
                      False, 1)  # fmt: skip
 
 
+@names_itself
 def nanquantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -212,16 +217,20 @@ def nanquantile(
                      True, 1)  # fmt: skip
 
 
+@names_itself
 def percentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
     """Percentiles ``q`` (from 0 to 100) over ``axis`` (see :func:`quantile`)."""
+    if out_sharding is not None:
+        no_sharding("percentile", out_sharding)
     return _quantile("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights,
                      False, 100)  # fmt: skip
 
 
+@names_itself
 def nanpercentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -240,6 +249,7 @@ def median(
                      False, 1)  # fmt: skip
 
 
+@names_itself
 def nanmedian(
     a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     keepdims: bool = False,

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, Tracer
+from dovetail_core.base.foreign import names_itself
 
 from ..creation import placing
 from ..creation.arrays import as_array
@@ -33,6 +34,7 @@ def known(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
+@names_itself
 def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of elements that are not zero: one vector per dimension.
 
@@ -86,12 +88,14 @@ def _nonzero(a: Any, *fills: Any, size: int, dtype: Any) -> list[Any]:
     return out
 
 
+@names_itself
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The indices of elements of the flattened array that are not zero (see :func:`nonzero`)."""
     a = as_array("flatnonzero", a)
     return nonzero(to_shape(a, (a.size,)), size=size, fill_value=fill_value)[0]
 
 
+@names_itself
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The indices of elements that are not zero, one row for each (see :func:`nonzero`)."""
     a = as_array("argwhere", a)
@@ -127,6 +131,8 @@ def searchsorted(
         raise ValueError(f"searchsorted: a must be a vector, got shape {x.shape}{here()}")
     if sorter is not None:
         x = take_along(x, as_array("searchsorted", sorter, 3), 0)
+    if x.ndim != 1:
+        raise ValueError(f"searchsorted: sorter must have one axis, got shape {x.shape}{here()}")
     if x.shape[0] == 0:
         return lax.full(w.shape, 0, INT32)
     how = {"sort": _by_sort, "compare_all": _by_comparison}.get(method, _by_bisection)

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -42,6 +43,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
+@names_itself
 def unique(
     ar: ArrayLike, return_index: bool = False, return_inverse: bool = False,
     return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
@@ -152,6 +154,7 @@ def _inverse(order: Any, rank: Any, shape: tuple[int, ...], axis: int | None) ->
     return lax.reshape(out, shape) if axis is None else out
 
 
+@names_itself
 def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """Distinct values with all that :func:`unique` knows of them."""
     return UniqueAll(
@@ -159,6 +162,7 @@ def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = No
     )
 
 
+@names_itself
 def unique_counts(
     x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueCounts:
@@ -167,6 +171,7 @@ def unique_counts(
     return UniqueCounts(*out)
 
 
+@names_itself
 def unique_inverse(
     x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueInverse:
@@ -175,11 +180,13 @@ def unique_inverse(
     return UniqueInverse(*out)
 
 
+@names_itself
 def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Distinct values."""
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
+@names_itself
 def isin(
     element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False,
     invert: bool = False, *, method: str = "auto",
@@ -226,6 +233,7 @@ def _flat_pair(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     return lax.reshape(a, (a.size,)), lax.reshape(b, (b.size,))
 
 
+@names_itself
 def union1d(
     ar1: ArrayLike, ar2: ArrayLike, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
@@ -234,6 +242,7 @@ def union1d(
                   fill_value=fill_value)  # fmt: skip
 
 
+@names_itself
 def setdiff1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, size: int | None = None,
     fill_value: Any = None,
@@ -275,6 +284,7 @@ def _order(a: Any) -> Any:
     return argsort(a)
 
 
+@names_itself
 def setxor1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, size: int | None = None,
     fill_value: Any = None,
@@ -286,6 +296,7 @@ def setxor1d(
     return _selected("setxor1d", both, keep, False, size, fill_value)
 
 
+@names_itself
 def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,

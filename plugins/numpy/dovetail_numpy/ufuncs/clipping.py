@@ -10,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here, typeof
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated
@@ -118,6 +119,7 @@ def _case_step(aval: Any, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Any
     return lambda v: broadcast(convert(v, dtype, weak), shape)
 
 
+@names_itself
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
 ) -> Array:
@@ -137,6 +139,7 @@ def select(
     return as_array("select", out)
 
 
+@names_itself
 def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Functions of ``x``, each where its condition is true; one more function is for the rest.
 

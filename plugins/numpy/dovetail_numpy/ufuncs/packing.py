@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -30,6 +31,7 @@ def _weights(bitorder: str) -> Any:
     return np.asarray(list(order), np.uint8)
 
 
+@names_itself
 def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements each (zero or not) as the bits of one byte; the rest is filled with zeros.
 
@@ -56,6 +58,7 @@ def _pack(x: Any, bitorder: str) -> Any:
     return lax.reduce_or(lax.shift_left(octets, shifts), (octets.ndim - 1,))
 
 
+@names_itself
 def unpackbits(
     a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:

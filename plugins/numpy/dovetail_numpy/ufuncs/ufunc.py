@@ -7,6 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..operands import Array, ArrayLike, axis_index, no_out
@@ -169,6 +170,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
 
     if not callable(func):
         raise TypeError(f"frompyfunc takes a function, got {type(func).__name__}{here()}")
+    nin, nout = arguments.integer("nin", nin), arguments.integer("nout", nout)
     mapped = vectorize(func)
     name = getattr(func, "__name__", "function")
     return ufunc(mapped, nin, nout, name=f"{name} (vectorized)", identity=identity)

@@ -9,6 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_core.base.arguments import integers
 
 from ..arguments import (
     Shape,
@@ -170,7 +171,7 @@ def multinomial(
     found = float_dtype("multinomial", dtype)
     outcomes = p.shape[-1]
     trials = np.broadcast_shapes(np.shape(n), p.shape[:-1])
-    wanted = (*trials, outcomes) if shape is None else tuple(shape)
+    wanted = (*trials, outcomes) if shape is None else integers("shape", shape)
     common_shape("multinomial", wanted, p)
     common_shape("multinomial", wanted[:-1], n)
     return _multinomial(key, n, p, shape=wanted, dtype=found, unroll=unroll)

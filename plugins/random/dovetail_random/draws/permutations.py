@@ -10,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_core.base import arguments
 from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
@@ -70,11 +71,12 @@ def axis_of(name: str, axis: Any, ndim: int) -> int:
     Raises:
         ValueError: it is out of bounds.
     """
+    axis = arguments.integer("axis", axis)
     if not -ndim <= axis < ndim:
         raise ValueError(
             f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"
         )
-    return int(axis) % ndim
+    return axis % ndim
 
 
 @fused(static=("size",))

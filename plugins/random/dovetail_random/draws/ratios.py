@@ -6,6 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import integers
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
 from ..fusing import fused
@@ -63,7 +64,7 @@ def dirichlet(
         )
     found = float_dtype("dirichlet", dtype)
     n = alpha.shape[-1]
-    wanted = alpha.shape if shape is None else (*shape, n)
+    wanted = alpha.shape if shape is None else (*integers("shape", shape), n)
     return _dirichlet(key, alpha, shape=common_shape("dirichlet", wanted, alpha), dtype=found)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_core.base import arguments
 
 from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
 from ..fusing import fused
@@ -43,7 +44,7 @@ def multivariate_normal(
     no_sharding("multivariate_normal", out_sharding)
     key = check_key("multivariate_normal", key)
     mean, cov = arrays("multivariate_normal", mean, cov)
-    if method not in ("cholesky", "eigh", "svd"):
+    if arguments.string("method", method) not in ("cholesky", "eigh", "svd"):
         raise ValueError(
             f"multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', "
             f"got {method!r}{here()}"

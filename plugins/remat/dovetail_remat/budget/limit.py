@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from dovetail_core import here
+from dovetail_core.base.arguments import number
+
 _UNITS = {"": 1} | {
     f"{prefix}{infix}b": base**k
     for k, prefix in enumerate(("", "k", "m", "g", "t"))
@@ -21,8 +24,10 @@ class Limit:
     def __init__(self, limit: float | str, *, margin: float = 0.1) -> None:
         self.limit = _parsed(limit)
         self.margin = margin
-        if not 0 <= margin < 1:
-            raise ValueError(f"Budget: margin is a part of the limit, in [0, 1), got {margin!r}")
+        if not 0 <= number("margin", margin) < 1:
+            raise ValueError(
+                f"Budget: margin is a part of the limit, in [0, 1), got {margin!r}{here()}"
+            )
 
     @property
     def target(self) -> float:

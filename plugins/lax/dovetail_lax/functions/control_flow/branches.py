@@ -32,6 +32,12 @@ from ._staging import (
 _MISSING: Any = object()
 
 
+def _only(name: str, operand: Any, operands: tuple[Any, ...]) -> tuple[Any]:
+    if operands:
+        raise TypeError(f"{name}: operands are given by position or as operand=, not both{place()}")
+    return (operand,)
+
+
 def switch(
     index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _MISSING
 ) -> Any:
@@ -48,7 +54,7 @@ def switch(
             the place in the result. ValueError: no branches.
     """
     if operand is not _MISSING:
-        operands = (operand,)
+        operands = _only("switch", operand, operands)
     for i, f in enumerate(branches):
         check_function(f, f"switch: branches[{i}]")
     if not branches:
@@ -119,7 +125,7 @@ def cond(
             the place in the result.
     """
     if operand is not _MISSING:
-        operands = (operand,)
+        operands = _only("cond", operand, operands)
     elif len(operands) == 2 and not callable(true_fun) and callable(operands[1]):
         return _five_arguments(pred, true_fun, false_fun, *operands)  # type: ignore[arg-type]
     check_function(true_fun, "cond: true_fun")

@@ -1,0 +1,61 @@
+"""Errors of Python and NumPy inside of public functions, told in terms of the user's call."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from types import TracebackType
+from typing import Any, TypeVar
+
+from .source import here, is_hidden
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def names_itself(f: F) -> F:
+    """``f``, which names itself and the user's line where Python or NumPy refuse an argument.
+
+    It is for functions that take many kinds of arguments and do more than one operation: the call
+    of the wrapper costs some tenths of a microsecond. `f` need not check what would fail anyway.
+    Errors that tell the place, those of the user's functions, and mistakes of `f` itself pass.
+    """
+
+    @wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except (TypeError, ValueError, OverflowError) as e:
+            told = _told(e, f.__qualname__.partition(".__")[0])
+            if told is None:
+                raise
+        raise told
+
+    return function  # type: ignore[return-value]
+
+
+def _told(error: Exception, name: str) -> Exception | None:
+    """The error that names the function and the line, unless that is said, or not ours to say."""
+    if type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
+        return None
+    place = here()
+    if place in str(error) or _of_user(error.__traceback__):
+        return None
+    kinds = [k for k in (TypeError, OverflowError, ValueError) if isinstance(error, k)]
+    told = kinds[0](f"{name} cannot take these arguments{place}: {error}")
+    told.__cause__ = error
+    return told
+
+
+def _of_user(traceback: TracebackType | None) -> bool:
+    """Whether the user's code, such as a function that was passed in, was running."""
+    while traceback is not None:
+        frame = traceback.tb_frame
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if not is_hidden(frame) and package not in _FOREIGN:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+_FOREIGN = sys.stdlib_module_names | {"numpy", "ml_dtypes", "opt_einsum"}
