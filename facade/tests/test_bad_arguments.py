@@ -73,6 +73,7 @@ CASES = [
     (lambda: jnp.trace(m, dtype=dv.random.key(0).dtype), "dtype must be one of numbers"),
     (lambda: jnp.vecdot(v, v, precision=v), "vecdot cannot take these arguments"),
     (lambda: jnp.searchsorted(v, v, sorter=0), "sorter must have one axis"),
+    (lambda: dv.debug.print(v, skip_format_check=True), "fmt must be a string"),
     (lambda: jnp.zeros(b"x"), "a shape is an integer or a sequence of integers"),
     (lambda: jnp.full({}, 1.0), "a shape is an integer or a sequence of integers"),
     (lambda: jnp.reshape(v, 3, out_sharding=1), "reshape does not take out_sharding"),

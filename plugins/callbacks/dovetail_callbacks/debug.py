@@ -8,6 +8,7 @@ from string import Formatter
 from typing import Any
 
 from dovetail_core import current_source, describe_source, is_value
+from dovetail_core.base.arguments import string
 from dovetail_core.tree.util import tree_flatten
 
 from .host import HostFunction
@@ -57,9 +58,11 @@ def print(  # the public name
         skip_format_check: do not look at ``fmt`` before the program runs.
 
     Raises:
+        TypeError: ``fmt`` is no string.
         IndexError, KeyError: ``fmt`` names an argument that is not given.
         ValueError: an argument is given that ``fmt`` does not name.
     """
+    string("fmt", fmt)
     if not skip_format_check:
         _Checker().vformat(fmt, args, kwargs)
     _bind("debug.print", Printer(fmt), args, kwargs, ordered)
