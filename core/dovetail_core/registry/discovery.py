@@ -177,10 +177,8 @@ def distribution_of(module: str) -> str:
         if p.target.partition(":")[0].partition(".")[0] == top:
             return f"{p.distribution} {p.version} (plugin {p.name!r})"
     try:
-        names = packages_distributions().get(top, [])
-        if top == "dovetail_core":
-            names = ["dovetail-core"]
-        for name in names:
+        kernel = top == "dovetail_core"  # of the others all metadata is read, which takes long
+        for name in ["dovetail-core"] if kernel else packages_distributions().get(top, []):
             return f"{name} {version(name)}"
     except Exception:  # some distribution, perhaps another one, is malformed
         pass
