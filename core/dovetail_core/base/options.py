@@ -71,10 +71,11 @@ class Option:
             return self._check(value)
         except Exception as e:  # a check may fail in any way
             where = f"environment variable {place}" if place else f"option {self.name!r}"
+            line = "" if place else here()
             if type(e) in (TypeError, ValueError):
-                raise type(e)(f"{where}: {e}{here()}") from None
+                raise type(e)(f"{where}: {e}{line}") from None
             raise ValueError(
-                f"{where}: its check of {short_repr(value)} fails{here()}: {type(e).__name__}"
+                f"{where}: its check of {short_repr(value)} fails: {type(e).__name__}{line}"
             ) from e
 
     @property
