@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
+from .interrupts import can_be_interrupted, run_to_the_end
+
 
 def load(name: str) -> Any:
-    """The module `jaxlib.<name>`."""
-    return import_module(f"jaxlib.{name}")
+    """The module `jaxlib.<name>`.
+
+    An interrupt in the middle of importing an extension module would leave a half of it, and the
+    next import end the process: another thread imports, which is not interrupted.
+    """
+    full = f"jaxlib.{name}"
+    if full not in sys.modules and can_be_interrupted():
+        return run_to_the_end(lambda: import_module(full))
+    return import_module(full)
 
 
 def xla_client() -> Any:
