@@ -81,10 +81,10 @@ class _Worker:
                     elif key.data is said and found:
                         for line in found:
                             self._heard(json.loads(line))
+                            if not self.open and time.monotonic() > until:
+                                self._kill()  # it may have begun the next one
+                                return
                         deadline = time.monotonic() + self.limit
-                        if not self.open and time.monotonic() > until:
-                            self._kill()
-                            return
         if self.process.wait() or self.open:
             self._end(f"the process ended with status {self.process.returncode}\n{noise.tail()}")
 
