@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 from ._bindings import (
@@ -36,6 +36,11 @@ class FastPath(NamedTuple):
     """Arrays passed ahead of the caller's arguments."""
 
 
+# C++ that could not take the arguments apart asks Python with its error still set, and what then
+# runs fails somewhere, with that error or a misleading one. Any function of C that reads -1 as a
+# C integer must look whether that stands for an error, and raises the one that is set.
+_raise_pending = "".ljust
+
 MissResult = tuple[Any, FastPath | None, bool]
 CacheMiss = Callable[..., MissResult]
 """(*args, **kwargs) -> (result, fast path or None, whether to drop the entry)."""
@@ -52,7 +57,6 @@ def make_call(
     registry: PyTreeRegistry,
     shard_arg_fallback: Callable[[Any, Any, Any], Any],
     cache: PjitFunctionCache | None = None,
-    on_error: Literal["clear", "keep"] = "clear",
     explain: Callable[[BaseException], None] | None = None,
 ) -> PjitFunction:
     """A callable that dispatches in C++ and calls `cache_miss` for calls it has not seen.
@@ -63,7 +67,7 @@ def make_call(
     `shard_arg_fallback(arg, sharding, layout)` must return an array laid out as told; it serves
     host values on several devices and arrays on the wrong number of devices.
     An exception in `cache_miss` passes on and clears the callable's entries, so that its next call
-    starts afresh; with `on_error="keep"` the entry of the failed call stays in Python for ever.
+    starts afresh.
     `explain` may raise another error in place of the one that it is given.
     Raises TypeError for a key of None or an unhashable one.
     """
@@ -75,6 +79,7 @@ def make_call(
 
     def clearing_miss(*args: Any, **kwargs: Any) -> MissResult:
         try:
+            _raise_pending(-1)
             return cache_miss(*args, **kwargs)
         except BaseException as e:
             # C++ would send this signature to Python for ever, even after a passing failure.
@@ -84,10 +89,9 @@ def make_call(
                 explain(e)
             raise
 
-    miss = clearing_miss if on_error == "clear" else cache_miss
     plain = name.encode(errors="backslashreplace").decode()  # C++ has no half surrogate pairs
     call = _pjit(
-        plain, fun, miss, list(static_argnums), list(static_argnames), key, registry,
+        plain, fun, clearing_miss, list(static_argnums), list(static_argnames), key, registry,
         shard_arg_fallback, cache,
     )  # fmt: skip
     itself = ref(call)

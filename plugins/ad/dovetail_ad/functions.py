@@ -227,8 +227,7 @@ def vjp(
     undifferentiated values go through it.
     """
     check_callable(fun, "vjp")
-    if reduce_axes.__class__ is not tuple or reduce_axes:
-        refuse_reduction(reduce_axes)
+    refuse_reduction(reduce_axes)
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)

@@ -55,8 +55,7 @@ def value_and_grad(
         TypeError: inputs that are not differentiable, or an output that is not a scalar.
     """
     check_callable(fun, "value_and_grad")
-    if reduce_axes.__class__ is not tuple or reduce_axes:
-        refuse_reduction(reduce_axes)
+    refuse_reduction(reduce_axes)
 
     @wraps(fun)
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:

@@ -39,8 +39,7 @@ def linear_transpose(
         MissingRule: (when called) ``fun`` is not linear.
     """
     check_callable(fun, "linear_transpose")
-    if reduce_axes.__class__ is not tuple or reduce_axes:
-        refuse_reduction(reduce_axes)
+    refuse_reduction(reduce_axes)
     leaves, in_tree = tree_flatten(primals)
     avals = [_shape_type(x) for x in leaves]
     _check_kinds(avals, avals)

@@ -24,9 +24,7 @@ Function = Callable[[Any], Any]
 
 
 def attempt(rng: random.Random, begin: Callable[[str], None]) -> None:
-    kind = rng.choice(
-        ["after the last reference", "after clear_caches()", "live objects", "failed"]
-    )
+    kind = rng.choice(KINDS)
     begin(kind)
     plan = [rng.choice(sorted(LAYERS)) for _ in range(rng.randint(1, 3))]
     if kind == "live objects":
