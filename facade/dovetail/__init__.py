@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         numpy as numpy,
         random as random,
         ref as ref,
+        scipy as scipy,
         stages as stages,
         test_util as test_util,
         tree as tree,

@@ -7,7 +7,7 @@ from operator import index
 from typing import Any
 
 from .errors import ConcretizationTypeError
-from .source import called, short_repr
+from .source import called, here, short_repr
 
 
 def integer(argument: str, value: Any) -> int:
@@ -94,6 +94,19 @@ def hashable(argument: str, value: Any) -> Any:
     except TypeError:
         raise _wrong(argument, "hashable", value) from None
     return value
+
+
+def no_sharding(name: str, out_sharding: Any) -> None:
+    """Refuse the argument ``out_sharding`` of a function: types say nothing of shardings.
+
+    Raises:
+        NotImplementedError: it is given.
+    """
+    if out_sharding is not None:
+        raise NotImplementedError(
+            f"{name} does not take out_sharding, got {short_repr(out_sharding)}{here()}. Leave it "
+            "out, or move the result with dovetail.device_put."
+        )
 
 
 def _wrong(argument: str, wanted: str, value: Any) -> TypeError:

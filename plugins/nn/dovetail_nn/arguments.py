@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -11,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here, is_inexact
+from dovetail_core.base import arguments
 from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
 
@@ -63,7 +63,10 @@ def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
         return (axis + ndim if axis < 0 else axis,)
     if axis is None:
         return tuple(range(ndim))
-    found = tuple(_integer(name, a) for a in (axis if isinstance(axis, Iterable) else (axis,)))
+    found = tuple(
+        arguments.integer(f"{name}: axis", a)
+        for a in (axis if isinstance(axis, Iterable) else (axis,))
+    )
     for a in found:
         if not -ndim <= a < ndim:
             raise ValueError(
@@ -73,15 +76,3 @@ def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if len(axes) != len(found):
         raise ValueError(f"{name}: duplicate axis in {found}{here()}")
     return tuple(axes)
-
-
-def _integer(name: str, axis: Any) -> int:
-    try:
-        return operator.index(axis)
-    except TypeError as e:
-        if hasattr(axis, "aval"):
-            raise
-        raise TypeError(
-            f"{name}: axis must be an integer, or several, got {short_repr(axis)} of type "
-            f"{type(axis).__name__}{here()}"
-        ) from e

@@ -113,7 +113,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: initializers.zeros(KEY, (3,), None, object()),
         NotImplementedError,
-        "initializers do not take out_sharding",
+        "an initializer does not take out_sharding",
     ),
 ]
 

@@ -8,12 +8,13 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
 from .fusion import fused
-from .operands import Array, ArrayLike, DTypeError, integer, no_sharding
+from .operands import Array, ArrayLike, DTypeError, integer
 from .operations import filled, number, select
 from .promotion import INT32, convert, default_int, promote
 from .reductions import basic
@@ -34,8 +35,7 @@ def bincount(
         TypeError: ``x`` is not of integers.
         ConcretizationTypeError: ``x`` is traced and ``length`` is not given.
     """
-    if out_sharding is not None:
-        no_sharding("bincount", out_sharding)
+    no_sharding("bincount", out_sharding)
     x = as_array("bincount", x)
     if x.ndim != 1:
         raise ValueError(f"bincount takes a vector, got shape {x.shape}{here()}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from dovetail_core import ShapedArray, canonical_dtype, here as here, typeof
+from dovetail_core.base import arguments
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import called as called, short_repr as short_repr
 
@@ -103,33 +103,13 @@ def no_out(name: str, out: object) -> None:
         )
 
 
-def no_sharding(name: str, out_sharding: Any) -> NoReturn:
-    """Refuse ``out_sharding``: arrays' types say nothing of shardings.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError(
-        f"{name} does not take out_sharding, got {short_repr(out_sharding)}{here()}. Leave it out, "
-        "or constrain the result's sharding instead."
-    )
-
-
 def integer(name: str, what: str, x: Any) -> int:
     """``x`` as a Python integer (tracers give their own error).
 
     Raises:
         TypeError: it is not an integer.
     """
-    try:
-        return operator.index(x)
-    except TypeError as e:
-        if hasattr(x, "aval"):
-            raise
-        raise TypeError(
-            f"{name}: {what} must be an integer, got {short_repr(x)} of type {type(x).__name__}"
-            f"{called()}"
-        ) from e
+    return x if x.__class__ is int else arguments.integer(f"{name}: {what}", x)
 
 
 def shape_tuple(name: str, shape: Any) -> tuple[int, ...]:

@@ -208,20 +208,6 @@ def arrays(name: str, *params: Any) -> list[Any]:
     return found
 
 
-def no_sharding(name: str, out_sharding: Any) -> None:
-    """Refuse ``out_sharding``.
-
-    Raises:
-        NotImplementedError: it is given.
-    """
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"{name} does not take out_sharding{here()}. Draw under jit with sharded "
-            f"results instead, or "
-            "move the result with dovetail.device_put."
-        )
-
-
 def is_floating(x: Any) -> bool:
     """Whether a parameter is a real floating-point number or array."""
     return dtypes.issubdtype(dtypes.dtype_of(x), np.floating)

@@ -76,15 +76,3 @@ def axes_in(name: str, argument: str, axes: Any, ndim: int) -> Shape:
     if found and (min(found) < 0 or max(found) >= ndim):
         return tuple([axis_in(name, argument, a, ndim) for a in found])
     return found
-
-
-def refuse_sharding(name: str, sharding: Any) -> None:
-    """Raise for an ``out_sharding``: arrays' types say nothing of shardings.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError(
-        f"lax.{name}: out_sharding={sharding!r} needs shardings that are part of types, which no "
-        "installed plugin provides. Leave it out, or constrain the result's sharding instead."
-    )

@@ -7,11 +7,12 @@ from typing import Any
 
 from dovetail_core import get_trace
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 
 from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
 from ._args import Array, ArrayLike
-from ._shapes import Shape, axes_in, axis_in, ints, on_host, refuse_sharding, shape_of
+from ._shapes import Shape, axes_in, axis_in, ints, on_host, shape_of
 
 
 def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
@@ -41,8 +42,7 @@ def broadcast_in_dim(
     """
     sizes = ints("broadcast_in_dim", "shape", shape)
     dims = ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
-    if out_sharding is not None:
-        refuse_sharding("broadcast_in_dim", out_sharding)
+    no_sharding("broadcast_in_dim", out_sharding)
     if len(dims) == len(sizes) and shape_of(operand) == sizes and not on_host(operand):
         return operand
     if dims and min(dims) < 0:

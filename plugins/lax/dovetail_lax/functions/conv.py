@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import integers
+from dovetail_core.base.arguments import integers, no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from ..dtypes import as_dtype
@@ -15,7 +15,6 @@ from ..primitives.contractions import ConvDimensionNumbers, conv_general_dilated
 from ..primitives.moves import reversed_along, transposed
 from ..primitives.window_shapes import check_lengths, dilated, pads_of
 from ._args import Array, ArrayLike, binary, check
-from ._shapes import refuse_sharding
 from .conv_numbers import (
     ConvGeneralDilatedDimensionNumbers,
     conv_dimension_numbers,
@@ -57,8 +56,7 @@ def conv_general_dilated(
             dilations are not one valid number per spatial axis.
         ValueError: sizes and groups do not fit.
     """
-    if out_sharding is not None:
-        refuse_sharding("conv_general_dilated", out_sharding)
+    no_sharding("conv_general_dilated", out_sharding)
     a, b = check("conv_general_dilated", lhs), check("conv_general_dilated", rhs)
     dn = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
     strides = integers("window_strides", window_strides)

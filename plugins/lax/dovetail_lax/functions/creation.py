@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import ConcretizationTypeError, ExtendedDType, here
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from ..dtypes import as_dtype, kind_of
@@ -17,7 +18,6 @@ from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.values import iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
 from ._args import Array, ArrayLike, check
-from ._shapes import refuse_sharding
 from .values import convert, keep_imaginary
 
 
@@ -33,8 +33,7 @@ def broadcasted_iota(
     """``0, 1, 2, ...`` along axis ``dimension`` of an array of ``shape``."""
     if dtype is None:
         raise ValueError(f"broadcasted_iota: dtype must be specified{here()}")
-    if out_sharding is not None:
-        refuse_sharding("broadcasted_iota", out_sharding)
+    no_sharding("broadcasted_iota", out_sharding)
     return iota_p.bind(dtype=as_dtype(dtype), shape=sizes(shape), dimension=index(dimension))
 
 
@@ -80,8 +79,7 @@ def full_like(
 
 def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:
     """An array whose values do not matter (they are zeros)."""
-    if out_sharding is not None:
-        refuse_sharding("empty", out_sharding)
+    no_sharding("empty", out_sharding)
     return full(shape, 0, dtype)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
 from ..primitives.contractions import DotAlgorithm, DotDimensionNumbers, Precision, dot_general_p
 from ._args import Array, ArrayLike, binary, check
-from ._shapes import refuse_sharding
 
 PrecisionLike: TypeAlias = (
     str | Precision | DotAlgorithm | tuple[str, str] | tuple[Precision, Precision] | None
@@ -46,8 +46,7 @@ def dot_general(
     Raises:
         TypeError: axes do not fit the operands or each other; names the types and axes.
     """
-    if out_sharding is not None:
-        refuse_sharding("dot_general", out_sharding)
+    no_sharding("dot_general", out_sharding)
     if precision is None and preferred_element_type is None:
         try:
             params = _plain[dimension_numbers]

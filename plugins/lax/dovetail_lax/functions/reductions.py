@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, Tracer, stage_closed, typeof
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
@@ -28,7 +29,7 @@ from ..primitives.reductions import (
 )
 from ..scalars import PYTHON_SCALARS
 from ._args import Array, ArrayLike, check, unary_with
-from ._shapes import ints, refuse_sharding
+from ._shapes import ints
 
 
 def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
@@ -38,8 +39,7 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = N
         TypeError: ``operand`` is boolean.
         ValueError: an axis is out of bounds or repeated.
     """
-    if out_sharding is not None:
-        refuse_sharding("reduce_sum", out_sharding)
+    no_sharding("reduce_sum", out_sharding)
     return unary_with(reduce_sum_p, operand, {"axes": ints("reduce_sum", "axes", axes)})
 
 
@@ -113,8 +113,7 @@ def reduce(
         TypeError: initial values do not fit the operands, or the computation returns other types.
         ValueError: shapes differ, or a dimension is out of bounds or repeated.
     """
-    if out_sharding is not None:
-        refuse_sharding("reduce", out_sharding)
+    no_sharding("reduce", out_sharding)
     arrays, tree = tree_flatten(operands)
     inits = initial_values("reduce", arrays, tree, init_values)
     dims = ints("reduce", "dimensions", dimensions)

@@ -7,11 +7,12 @@ from math import prod
 from typing import Any
 
 from dovetail_core import get_trace
+from dovetail_core.base.arguments import no_sharding
 
 from ..primitives._elementwise import place
 from ..primitives.shape import reshape_p, rev_p, squeeze_p, transpose_p
 from ._args import Array, ArrayLike
-from ._shapes import axes_in, ints, on_host, refuse_sharding, shape_of
+from ._shapes import axes_in, ints, on_host, shape_of
 
 
 def reshape(
@@ -31,8 +32,7 @@ def reshape(
         TypeError: the sizes do not fit, or ``dimensions`` is not a permutation.
     """
     sizes = ints("reshape", "new_sizes", new_sizes)
-    if out_sharding is not None:
-        refuse_sharding("reshape", out_sharding)
+    no_sharding("reshape", out_sharding)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
     if shape_of(operand) == sizes and not on_host(operand):

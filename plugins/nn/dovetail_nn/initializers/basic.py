@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import dovetail_numpy as dnp
 import dovetail_random as random
-from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 from dovetail_lax import dtypes
 
 Array = Any
@@ -28,25 +28,11 @@ def as_dtype(dtype: DTypeLike) -> Any:
     return dtypes.as_dtype(float if dtype is None else dtype)
 
 
-def no_sharding(out_sharding: Any) -> None:
-    """Refuse ``out_sharding``.
-
-    Raises:
-        NotImplementedError: it is given.
-    """
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"initializers do not take out_sharding{here()}. Initialize under jit with "
-            f"sharded results "
-            "instead, or move the result with dovetail.device_put."
-        )
-
-
 def zeros(
     key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None
 ) -> Array:
     """Zeros; the key is not used."""
-    no_sharding(out_sharding)
+    no_sharding("an initializer", out_sharding)
     return dnp.zeros(shape, as_dtype(dtype))
 
 
@@ -54,7 +40,7 @@ def ones(
     key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None
 ) -> Array:
     """Ones; the key is not used."""
-    no_sharding(out_sharding)
+    no_sharding("an initializer", out_sharding)
     return dnp.ones(shape, as_dtype(dtype))
 
 
@@ -65,7 +51,7 @@ def constant(value: Any, dtype: DTypeLike = None) -> Initializer:
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         return dnp.full(shape, value, as_dtype(dtype))
 
     return init
@@ -78,7 +64,7 @@ def uniform(scale: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         return scaled(random.uniform(key, shape, as_dtype(dtype)), scale)
 
     return init
@@ -91,7 +77,7 @@ def normal(stddev: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         return scaled(random.normal(key, shape, as_dtype(dtype)), stddev)
 
     return init
@@ -110,7 +96,7 @@ def truncated_normal(
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         found = as_dtype(dtype)
         return scaled(random.truncated_normal(key, lower, upper, shape, found), stddev)
 

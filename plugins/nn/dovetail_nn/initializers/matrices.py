@@ -10,8 +10,9 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 
-from .basic import Array, DTypeLike, Initializer, as_dtype, no_sharding, scaled
+from .basic import Array, DTypeLike, Initializer, as_dtype, scaled
 
 
 def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None) -> Initializer:
@@ -30,7 +31,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None)
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         shape = arguments.integers("shape", shape)
         if len(shape) < 2:
             raise ValueError(
@@ -62,7 +63,7 @@ def delta_orthogonal(
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         shape = arguments.integers("shape", shape)
         if len(shape) not in (3, 4, 5):
             raise ValueError(

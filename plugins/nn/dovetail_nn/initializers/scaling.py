@@ -13,9 +13,9 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import items
+from dovetail_core.base.arguments import items, no_sharding
 
-from .basic import Array, DTypeLike, Initializer, as_dtype, no_sharding
+from .basic import Array, DTypeLike, Initializer, as_dtype
 
 Axes = int | Sequence[int]
 MODES = ("fan_in", "fan_out", "fan_avg", "fan_geo_avg")
@@ -55,7 +55,7 @@ def variance_scaling(
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding(out_sharding)
+        no_sharding("an initializer", out_sharding)
         found = as_dtype(dtype)
         fan = _fan(items("shape", shape), mode, in_axis, out_axis, batch_axis)
         draw = _DRAWS.get(distribution)

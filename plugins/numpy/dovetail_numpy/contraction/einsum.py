@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, no_out, no_sharding
+from ..operands import Array, no_out
 from ..operations import transpose as permute
 from ..promotion import convert, promote
 from .matmul import contraction
@@ -46,8 +47,7 @@ def einsum(
     Raises:
         ValueError: subscripts and operands do not fit together; names the subscript and operand.
     """
-    if out_sharding is not None:
-        no_sharding("einsum", out_sharding)
+    no_sharding("einsum", out_sharding)
     no_out("einsum", out)
     subscripts, operands = _named_form(subscripts, operands)
     arrays = [as_array("einsum", x, i) for i, x in enumerate(operands)]

@@ -8,10 +8,11 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 
 from ..fusion import fused_when_evaluated, of_two_arrays
-from ..operands import Array, ArrayLike, ShapeError, here, no_sharding, operand
+from ..operands import Array, ArrayLike, ShapeError, here, operand
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
 
@@ -152,8 +153,7 @@ def matmul(
         ValueError: an operand is a scalar.
         TypeError: sizes do not match; names the shapes.
     """
-    if out_sharding is not None:
-        no_sharding("matmul", out_sharding)
+    no_sharding("matmul", out_sharding)
     if precision is None and preferred_element_type is None:
         return MATMUL(a, b)
     return MATMUL.miss(a, b, precision, preferred_element_type)

@@ -6,11 +6,12 @@ from math import prod
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays
-from ..operands import Array, ArrayLike, axis_index, here, integer, no_out, no_sharding
+from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
@@ -46,8 +47,7 @@ def dot(
     Raises:
         TypeError: the sizes of those axes differ.
     """
-    if out_sharding is not None:
-        no_sharding("dot", out_sharding)
+    no_sharding("dot", out_sharding)
     x, y = _pair("dot", a, b)
     if not x.ndim or not y.ndim:
         return MULTIPLY(x, y)
@@ -147,8 +147,7 @@ def tensordot(
     Raises:
         TypeError: axes do not exist or have different sizes.
     """
-    if out_sharding is not None:
-        no_sharding("tensordot", out_sharding)
+    no_sharding("tensordot", out_sharding)
     x, y = _pair("tensordot", a, b)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:

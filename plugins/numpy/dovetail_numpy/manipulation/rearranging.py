@@ -9,6 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, Tracer
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -22,7 +23,6 @@ from ..operands import (
     axis_tuple,
     here,
     integer,
-    no_sharding,
     short_repr,
 )
 from ..operations import filled, number, reshape as to_shape, select
@@ -134,8 +134,7 @@ def repeat(
         ValueError: ``repeats`` has neither one element nor one for each along the axis.
         ConcretizationTypeError: ``repeats`` is traced and ``total_repeat_length`` is not given.
     """
-    if out_sharding is not None:
-        no_sharding("repeat", out_sharding)
+    no_sharding("repeat", out_sharding)
     a = as_array("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0

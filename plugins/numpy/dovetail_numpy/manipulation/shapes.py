@@ -10,7 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
-from dovetail_core.base.arguments import items
+from dovetail_core.base.arguments import items, no_sharding
 
 from ..creation.arrays import as_array, asarray
 from ..operands import (
@@ -22,7 +22,6 @@ from ..operands import (
     axis_tuple,
     here,
     integer,
-    no_sharding,
     shape_tuple,
 )
 from ..operations import transpose as permute
@@ -73,8 +72,7 @@ def reshape(
         TypeError: the sizes do not fit.
     """
     del copy
-    if out_sharding is not None:
-        no_sharding("reshape", out_sharding)
+    no_sharding("reshape", out_sharding)
     a = as_array("reshape", a)
     own = a.shape
     dims = new_shape("reshape", shape, own)
@@ -93,8 +91,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
         NotImplementedError: ``order="K"``.
         ValueError: another order.
     """
-    if out_sharding is not None:
-        no_sharding("ravel", out_sharding)
+    no_sharding("ravel", out_sharding)
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
         raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
@@ -225,8 +222,7 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
     Raises:
         ValueError: it does not broadcast to ``shape``.
     """
-    if out_sharding is not None:
-        no_sharding("broadcast_to", out_sharding)
+    no_sharding("broadcast_to", out_sharding)
     x = as_array("broadcast_to", array)
     dims = shape_tuple("broadcast_to", shape)
     own = x.shape

@@ -8,11 +8,12 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here, is_inexact
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, Axis, flag, no_out, no_sharding
+from ..operands import Array, ArrayLike, Axis, flag, no_out
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
 from .engine import operand_array, reduced_axes, strong
@@ -224,8 +225,7 @@ def percentile(
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
     """Percentiles ``q`` (from 0 to 100) over ``axis`` (see :func:`quantile`)."""
-    if out_sharding is not None:
-        no_sharding("percentile", out_sharding)
+    no_sharding("percentile", out_sharding)
     return _quantile("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights,
                      False, 100)  # fmt: skip
 

@@ -8,6 +8,7 @@ import ml_dtypes
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 
 from ..arguments import (
     Shape,
@@ -16,7 +17,6 @@ from ..arguments import (
     common_shape,
     float_dtype,
     is_floating,
-    no_sharding,
     parameter,
 )
 from ..fusing import fused

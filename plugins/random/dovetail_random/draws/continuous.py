@@ -8,12 +8,12 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
+from dovetail_core.base.arguments import no_sharding
 
 from ..arguments import (
     Shape,
     check_key,
     float_dtype,
-    no_sharding,
     shape_of,
 )
 from ..fusing import fused

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_core.base.arguments import no_sharding
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -13,7 +14,6 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
-    no_sharding,
     parameter,
 )
 from ..fusing import fused

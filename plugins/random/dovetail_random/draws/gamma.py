@@ -8,8 +8,9 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray, here
+from dovetail_core.base.arguments import no_sharding
 
-from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding
+from ..arguments import Shape, arrays, check_key, common_shape, float_dtype
 from ..fusing import fused
 from ..implementations import Implementation
 from ..keys import KeyArray, open_key

@@ -8,8 +8,9 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core.base.arguments import no_sharding
 
-from ..arguments import Shape, check_key, float_dtype, no_sharding, shape_of
+from ..arguments import Shape, check_key, float_dtype, shape_of
 from ..fusing import fused
 from ..keys import KeyArray, open_key
 from ..lanes import UINTS

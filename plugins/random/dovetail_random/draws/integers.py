@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
@@ -18,7 +19,6 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
-    no_sharding,
     parameter,
 )
 from ..fusing import fused

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core.base.arguments import no_sharding
 
 from ..arguments import (
     Shape,
@@ -16,7 +17,6 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
-    no_sharding,
     number,
     parameter,
     shape_of,

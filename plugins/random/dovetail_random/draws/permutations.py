@@ -11,12 +11,12 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from ..arguments import (
     check_key,
-    no_sharding,
 )
 from ..fusing import fused
 from ..keys import KeyArray, open_key

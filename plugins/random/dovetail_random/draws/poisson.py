@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 
 from ..arguments import (
     Shape,
@@ -15,7 +16,6 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
-    no_sharding,
 )
 from ..fusing import fused
 from ..keys import KeyArray, open_key

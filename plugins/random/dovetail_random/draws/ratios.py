@@ -6,9 +6,9 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
-from dovetail_core.base.arguments import integers
+from dovetail_core.base.arguments import integers, no_sharding
 
-from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, no_sharding, parameter
+from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, parameter
 from ..fusing import fused
 from ..keys import KeyArray, open_key
 from .gamma import gamma_of

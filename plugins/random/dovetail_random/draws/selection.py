@@ -10,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -18,7 +19,6 @@ from ..arguments import (
     broadcast,
     check_key,
     float_dtype,
-    no_sharding,
     shape_of,
 )
 from ..fusing import fused

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import no_sharding
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -16,7 +17,6 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
-    no_sharding,
     param_dtype,
     parameter,
     shape_of,

@@ -10,6 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import canonical_dtype, enable_x64, here
+from dovetail_core.base.arguments import no_sharding
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -19,7 +20,6 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
-    no_sharding,
     number,
     parameter,
     shape_of,

@@ -10,8 +10,9 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import no_sharding
 
-from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, no_sharding, shape_of
+from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, shape_of
 from ..fusing import fused
 from ..keys import open_key
 from .normal import normal_of

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
-from dovetail_core.base.errors import ConcretizationTypeError
+from dovetail_core.base import arguments
 from dovetail_core.base.options import disable_jit
 from dovetail_core.tree.util import (
     keystr,
@@ -120,26 +119,13 @@ def _unroll(unroll: int | bool, length: int) -> int:
         return max(length, 1)
     if unroll is False:
         return 1
-    n = _integer("scan: unroll", unroll)
+    n = arguments.integer("scan: unroll", unroll)
     if n < 0:
         raise ValueError(
             f"scan: unroll must not be negative, got {unroll!r}{place()}. It says how many steps "
             "to put into one iteration of the compiled loop."
         )
     return max(n, 1)
-
-
-def _integer(what: str, x: Any) -> int:
-    """A known integer; raises TypeError, naming ``what``, for anything else."""
-    try:
-        return index(x)
-    except ConcretizationTypeError:
-        raise
-    except TypeError:
-        raise TypeError(
-            f"{what} must be an integer, got {x!r} of type {type(x).__name__}{place()}. Convert "
-            "it with int()."
-        ) from None
 
 
 def _length(xs: Any, length: int | None) -> int:
@@ -152,7 +138,7 @@ def _length(xs: Any, length: int | None) -> int:
             )
         found.setdefault(n, f"xs{keystr(path)}")
     if length is not None:
-        length = _integer("scan: length", length)
+        length = arguments.integer("scan: length", length)
         if length < 0:
             raise ValueError(
                 f"scan: length must not be negative, got {length}{place()}. It is the number of "
@@ -203,7 +189,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     if batch_size is None:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
     n = _length(xs, None)
-    size = _integer("map: batch_size", batch_size)
+    size = arguments.integer("map: batch_size", batch_size)
     if size < 0:
         raise ValueError(
             f"map: batch_size must not be negative, got {size}{place()}. It is the number of "

@@ -1,0 +1,13 @@
+"""Functions of SciPy, a module for each of its packages."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        integrate as integrate,
+        special as special,
+    )
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

@@ -1,0 +1,13 @@
+"""What ``jax.scipy`` has, under its public names: a package for each of SciPy's."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        integrate as integrate,
+        special as special,
+    )
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

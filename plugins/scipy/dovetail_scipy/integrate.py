@@ -1,0 +1,7 @@
+"""Integrals of sampled functions."""
+
+from __future__ import annotations
+
+from dovetail_numpy import trapezoid as trapezoid
+
+__all__ = ["trapezoid"]
