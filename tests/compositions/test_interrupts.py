@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import dovetail
 import dovetail.numpy as jnp
 from dovetail import lax
 from dovetail_core import EVAL, axis_env, get_trace
-from dovetail_core.base.source import get_override
+from dovetail_core.base.source import get_override, here
 from dovetail_core.types.effects import is_silenced
 from dovetail_core.xla.config import enable_x64_state, tracing_state
 
@@ -37,7 +38,7 @@ def state() -> tuple[Any, ...]:
     """What is changed while a program is traced."""
     return (
         get_trace() is EVAL, tracing_state.get_local(), get_override(), axis_env(), is_silenced(),
-        enable_x64_state.get_local(), gc.get_threshold(),
+        enable_x64_state.get_local(), gc.get_threshold(), here().partition("in scope")[2],
     )  # fmt: skip
 
 
@@ -130,16 +131,22 @@ def test_an_exception_in_larger_programs_leaves_nothing_changed(name: str):
 
 
 def test_an_exception_while_a_setting_is_entered_leaves_it_unchanged():
+    before, changed, at = state(), 0, 1
+
     def enter() -> None:
         with dovetail.enable_x64(), dovetail.named_scope("s"):
             pass
 
-    before, at = state(), 1
-    seen: list[int] = []
-    while stopped(enter, at):
-        if state() != before:
-            seen.append(at)
+    def one() -> bool:
+        nonlocal changed
+        try:
+            return stopped(enter, at)
+        finally:
+            changed += state() != before
             enable_x64_state.set_local(before[5])
+
+    while copy_context().run(one):  # what stays changed ends with the copy
         at += 1
     # Python itself leaves this open: returning from __enter__, and the beginning of __exit__.
-    assert len(seen) < at / 4
+    assert changed < at / 4
+    assert state() == before

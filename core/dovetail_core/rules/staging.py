@@ -191,6 +191,7 @@ def stage(
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
     outer = _State(get_trace(), tracing_state.get_local(), get_threshold())
+    is_over = False
     try:
         try:
             set_trace(trace)
@@ -198,11 +199,13 @@ def stage(
             start_tracing(outer.threshold)
             return trace.finish(inputs, f(*inputs))
         finally:
-            outer.put_back()
             trace.ended = True
-    finally:  # for an interrupt while that was done (see base.scopes)
-        trace.ended = True
-        outer.put_back()
+            outer.put_back()
+            is_over = True
+    finally:
+        if not is_over:  # an interrupt came while that was done (see base.scopes)
+            trace.ended = True
+            outer.put_back()
 
 
 class _State(NamedTuple):

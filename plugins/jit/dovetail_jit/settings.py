@@ -45,13 +45,12 @@ class Settings:
     ) -> None:
         self.fun = fun
         self.name = function_name(fun)
-        signature = _signature(fun)
         self.static_nums, self.static_names = _both(
-            fun, signature, _ints("static_argnums", static_argnums),
+            fun, _ints("static_argnums", static_argnums),
             _names("static_argnames", static_argnames),
         )  # fmt: skip
         self.donate_nums, self.donate_names = _both(
-            fun, signature, _ints("donate_argnums", donate_argnums),
+            fun, _ints("donate_argnums", donate_argnums),
             _names("donate_argnames", donate_argnames),
         )  # fmt: skip
         overlap = set(self.static_nums) & set(self.donate_nums)
@@ -226,10 +225,11 @@ def _names(what: str, value: Any) -> frozenset[str]:
 
 
 def _both(
-    fun: Any, signature: inspect.Signature | None, nums: tuple[int, ...], names: frozenset[str]
+    fun: Any, nums: tuple[int, ...], names: frozenset[str]
 ) -> tuple[tuple[int, ...], frozenset[str]]:
     """Positions and names of the same arguments; each implies the other if a signature tells."""
-    if signature is None or not (nums or names):
+    signature = _signature(fun) if nums or names else None  # which takes ten microseconds
+    if signature is None:
         return nums, names
     parameters = list(signature.parameters.values())
     positional = [
