@@ -150,6 +150,8 @@ def main() -> int:
         return 0
     from leak_patterns import PATTERNS
 
+    if unknown := set(args.only or ()) - set(PATTERNS):
+        parser.error(f"no patterns: {sorted(unknown)}. There are {list(PATTERNS)}")
     rows: list[tuple[str, ...]] = []
     worse: list[str] = []
     for name in args.only or PATTERNS:
