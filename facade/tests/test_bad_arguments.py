@@ -91,6 +91,23 @@ CASES = [
     (lambda: dv.vjp(np.sin, v, reduce_axes=("i",)), "reduce_axes must be empty"),
     (lambda: dv.linear_transpose(np.sin, v, reduce_axes=("i",)), "reduce_axes must be empty"),
     (lambda: dv.dtypes.itemsize_bits({}), "have no size"),
+    (lambda: dv.dtypes.itemsize_bits(None), "have no size"),
+    (lambda: jnp.zeros(3, dtype=v), "or the .dtype of an array"),
+    (lambda: dv.make_jaxpr(3), "fun must be a function"),
+    (lambda: dv.ShapeDtypeStruct((2,), "float32", sharding=3), "sharding must be a device or a"),
+    (lambda: dv.pure_callback(len, v, v, sharding=3), "sharding must be a device or a sharding"),
+    (lambda: dv.experimental.io_callback(len, v, v, sharding=3), "sharding must be a device or a"),
+    (lambda: lax.full((2,), 1.0, sharding=3), "full does not take sharding"),
+    (lambda: lax.full_like(v, 1.0, sharding=3), "full_like does not take sharding"),
+    (lambda: jnp.histogram(v, range=m), "range must be a pair of numbers"),
+    (lambda: jnp.vectorize(np.sin, excluded=(-1,)), "excluded arguments count from 0"),
+    (lambda: jnp.isrealobj(("a", "b")), "is no array and no number"),
+    (lambda: jnp.array_str({"a": v}), "array_str requires an array"),
+    (lambda: jnp.ndim("a"), "ndim requires an array"),
+    (
+        lambda: lax.conv_general_dilated(image, kernel, (1, 1), "SAME", preferred_element_type=int),
+        "would cut fractions off",
+    ),
 ]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
+from ..xla.client import Device
+from ..xla.shardings import Sharding
 from .errors import ConcretizationTypeError
 from .source import called, here, short_repr
 
@@ -96,17 +98,31 @@ def hashable(argument: str, value: Any) -> Any:
     return value
 
 
-def no_sharding(name: str, out_sharding: Any) -> None:
-    """Refuse the argument ``out_sharding`` of a function: types say nothing of shardings.
+def no_sharding(name: str, given: Any, argument: str = "out_sharding") -> None:
+    """Refuse a sharding for the result of a function: types say nothing of shardings.
 
     Raises:
         NotImplementedError: it is given.
     """
-    if out_sharding is not None:
+    if given is not None:
         raise NotImplementedError(
-            f"{name} does not take out_sharding, got {short_repr(out_sharding)}{here()}. Leave it "
-            "out, or move the result with dovetail.device_put."
+            f"{name} does not take {argument}, got {short_repr(given)}{here()}. Leave it out, or "
+            "move the result with dovetail.device_put."
         )
+
+
+def placement(argument: str, value: Any) -> Any:
+    """``value`` if it is a device or a sharding.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if not isinstance(value, (Device, Sharding)):
+        raise ValueError(
+            f"{argument} must be a device or a sharding, got {short_repr(value)} of type "
+            f"{type(value).__name__}{called()}. Give for example dovetail.devices('cpu')[0]."
+        )
+    return value
 
 
 def _wrong(argument: str, wanted: str, value: Any) -> TypeError:

@@ -30,21 +30,29 @@ def explain_flattening(error: Exception, is_leaf: Any) -> None:
         ValueError: the tree has a dict whose keys have no order.
         RecursionError: the tree is too deep, or contains itself.
     """
-    refuse_depth(error)
     if is_leaf is not None and not callable(is_leaf):
         raise not_callable("is_leaf", is_leaf) from None
-    if str(error).startswith(("Comparator raised", "is_leaf predicate")):
-        remedy = "Give keys of one type, or an OrderedDict." if "Comp" in str(error) else ""
-        raise ValueError(f"a tree cannot be taken apart{called()}: {error} {remedy}") from error
+    explain_arguments(error)
+    if str(error).startswith("is_leaf predicate"):
+        raise ValueError(f"a tree cannot be taken apart{called()}: {error}") from error
 
 
-def refuse_depth(error: BaseException) -> None:
-    """Raise the error that says so if ``error`` is about a tree that is nested too deeply.
+def explain_arguments(error: BaseException) -> None:
+    """Raise the error that says why jaxlib could not take arguments apart, if that was its error.
 
-    jaxlib walks trees by recursion, as deep as Python's stack, and leaves two errors: one that
-    caused the other.
+    jaxlib walks trees by recursion, as deep as Python's stack, and leaves two errors of that: one
+    that caused the other.
+
+    Raises:
+        ValueError: the tree has a dict whose keys have no order.
+        RecursionError: the tree is too deep, or contains itself.
     """
     cause = error.__cause__ or error
+    if str(error).startswith("Comparator raised"):
+        raise ValueError(
+            f"a tree cannot be taken apart{called()}: {error} Give keys of one type, or an "
+            "OrderedDict."
+        ) from error
     if isinstance(cause, RecursionError) and "PyTree" in str(cause):
         raise too_deep() from None
 

@@ -250,14 +250,17 @@ def dtype_named(dtype: Any) -> np.dtype[Any]:
     """``np.dtype(dtype)``.
 
     Raises:
-        TypeError: it names no dtype.
+        TypeError: it names no dtype, or is an array, which has one.
     """
     try:
+        if hasattr(dtype, "aval"):
+            raise TypeError
         return np.dtype(dtype)
     except Exception:
         raise TypeError(
             f"dtype must be an element type, its name or a scalar type, got {short_repr(dtype)} of "
-            f"type {type(dtype).__name__}{called()}. Give for example 'float32'."
+            f"type {type(dtype).__name__}{called()}. Give for example 'float32', or the .dtype "
+            "of an array."
         ) from None
 
 

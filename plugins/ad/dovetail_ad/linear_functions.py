@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import ShapedArray, typeof
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import Partial, tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import zeros
 
 from .arguments import (
@@ -66,7 +66,7 @@ def linear_transpose(
         full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(found, avals)]
         return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(full, avals)])
 
-    return transposed
+    return Partial(transposed)
 
 
 def _shape_type(x: Any) -> Any:

@@ -273,12 +273,12 @@ def _products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def _tolerance(given: Tolerance, dtypes: set[str]) -> float:
-    if isinstance(given, Real):
+    if isinstance(given, Real) and float(given) >= 0:
         return float(given)
     if not isinstance(given, (Mapping, NoneType)):
         raise TypeError(
-            "check_grads takes a tolerance as a number or a dict of numbers by dtype, got "
-            f"{given!r} of type {type(given).__name__}"
+            "check_grads takes a tolerance as a number, at least 0, or a dict of numbers by "
+            f"dtype, got {given!r} of type {type(given).__name__}"
         )
     named = {np.dtype(dtype).name: tol for dtype, tol in (given or {}).items()}
     return max((named.get(n, _TOLERANCE.get(_REAL.get(n, n), 0.0)) for n in dtypes), default=0.0)

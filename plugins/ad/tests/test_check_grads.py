@@ -130,7 +130,9 @@ def test_tolerances_can_be_given_by_dtype() -> None:
             check_grads(wrong, (X,), 1, "fwd", atol=only_others, rtol=only_others)
     with pytest.raises(AssertionError, match="cotangents are wrong"):
         check_grads(smooth, (X,), 1, "rev", atol={np.float32: 0}, rtol={np.float32: 1e-9})
-    with pytest.raises(TypeError, match="a number or a dict of numbers by dtype, got 'a' of type"):
+    with pytest.raises(
+        TypeError, match="a number, at least 0, or a dict of numbers by dtype, got 'a' of type"
+    ):
         check_grads(smooth, (X,), 1, atol="a")  # type: ignore[arg-type]
 
 
@@ -171,3 +173,8 @@ def test_misuse_is_named() -> None:
     for modes in ("forward", (), ("fwd", "bwd")):
         with pytest.raises(ValueError, match="modes are 'fwd', 'rev' and 'lin', got"):
             check_grads(smooth, (X,), 1, modes)
+
+
+def test_a_tolerance_is_not_negative() -> None:
+    with pytest.raises(TypeError, match="takes a tolerance as a number, at least 0, or a dict"):
+        check_grads(smooth, (X,), 1, rtol=-3.0)

@@ -268,3 +268,8 @@ def test_a_while_loop_that_the_unknown_ends_is_not_linear() -> None:
     message = r"while_loop at .* is not linear: its predicate depends on a value in which"
     with pytest.raises(MissingRule, match=message):
         linear_transpose(f, X)(T)
+
+
+def test_the_transpose_of_a_linear_function_may_leave_a_jitted_function() -> None:
+    back = jit(lambda x: linear_transpose(lambda y: lax.mul(3.0, y), x))(X)
+    np.testing.assert_allclose(back(T)[0], 3 * T)

@@ -15,6 +15,7 @@ from dovetail_core import (
     describe_source,
     typeof,
 )
+from dovetail_core.base import arguments
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
 
 from .host import HostFunction
@@ -47,7 +48,8 @@ def pure_callback(
 
     Raises:
         TypeError: the callback is not callable, an argument no array, or (when it runs) the
-            result is of another type than declared. ValueError: ``vmap_method`` is unknown.
+            result is of another type than declared. ValueError: ``vmap_method`` is unknown, or
+            ``sharding`` is none.
     """
     if vmap_method is not None and vmap_method not in VMAP_METHODS:
         raise ValueError(
@@ -55,6 +57,8 @@ def pure_callback(
             f"{describe_source(current_source())}. It may be None or one of "
             f"{', '.join(map(repr, VMAP_METHODS))}."
         )
+    if sharding is not None:
+        arguments.placement("sharding", sharding)
     f, leaves, avals = _prepared("pure_callback", callback, result_shape_dtypes, args, kwargs)
     outs = pure_callback_p.bind(*leaves, callback=f, result_avals=avals, vmap_method=vmap_method)
     return tree_unflatten(f.out_tree, outs)
@@ -77,6 +81,8 @@ def io_callback(
     Raises:
         TypeError: as :func:`pure_callback`.
     """
+    if sharding is not None:
+        arguments.placement("sharding", sharding)
     f, leaves, avals = _prepared("io_callback", callback, result_shape_dtypes, args, kwargs)
     outs = io_callback_p.bind(*leaves, callback=f, result_avals=avals, ordered=bool(ordered))
     return tree_unflatten(f.out_tree, outs)

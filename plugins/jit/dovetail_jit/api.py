@@ -17,7 +17,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.caches import identity
 from dovetail_core.interpret.mutable import any_mutable
-from dovetail_core.tree.errors import refuse_depth
+from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_flatten, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import clear_cache, make_call
@@ -114,7 +114,7 @@ def _wrap(settings: Settings) -> Any:
         key=("jit", identity(settings.fun), settings.key),
         registry=default_registry,
         shard_arg_fallback=fallback,
-        explain=refuse_depth,  # of arguments, which C++ takes apart before it asks Python
+        explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )
     call: Any = update_wrapper(guarded(direct, settings), settings.fun)
     call.trace = partial(_trace_stage, settings)

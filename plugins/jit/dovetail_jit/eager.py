@@ -24,7 +24,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.caches import Cache
 from dovetail_core.interpret.mutable import check_aliases
-from dovetail_core.tree.errors import refuse_depth
+from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
@@ -99,7 +99,7 @@ def compiled_call(
         key=("eager", name),
         registry=default_registry,
         shard_arg_fallback=fallback,
-        explain=refuse_depth,
+        explain=explain_arguments,
     )
 
 
@@ -220,7 +220,7 @@ def fused(
         call = make_call(
             f.__name__, f, miss, static_argnums=nums, static_argnames=static,
             key=("fused", f.__name__), registry=default_registry, shard_arg_fallback=fallback,
-            explain=refuse_depth,  # of arguments: C++ fails, and calls this nevertheless
+            explain=explain_arguments,  # of arguments: C++ fails, and calls this nevertheless
         )  # fmt: skip
         return update_wrapper(call, f)  # type: ignore[return-value]
 

@@ -13,6 +13,7 @@ from dovetail_core.base.caches import forget_all
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.options import disable_jit as disable_jit
 from dovetail_core.base.scopes import Scope
+from dovetail_core.base.source import not_callable
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
@@ -36,7 +37,12 @@ def make_jaxpr(
         static_argnums: arguments that are compile-time constants.
         axis_env: names and sizes of axes that collectives in ``fun`` may refer to.
         return_shape: return ``(program, shapes)``: the result's structure of ShapeDtypeStruct.
+
+    Raises:
+        TypeError: ``fun`` cannot be called.
     """
+    if not callable(fun):
+        raise not_callable("fun", fun)
     settings = Settings(fun, static_argnums, None, None, None, True, False, None, None, None)
 
     def traced(*args: Any, **kwargs: Any) -> Any:

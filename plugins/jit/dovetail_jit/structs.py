@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dovetail_core import ShapedArray, register_type
+from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
 
@@ -22,7 +23,7 @@ class ShapeDtypeStruct:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
         aval = ShapedArray(tuple(shape), dtype, weak_type)
         self.shape, self.dtype, self.weak_type = aval.shape, aval.dtype, weak_type
-        self.sharding = sharding
+        self.sharding = None if sharding is None else arguments.placement("sharding", sharding)
 
     @property
     def ndim(self) -> int:

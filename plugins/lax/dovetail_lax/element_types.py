@@ -167,9 +167,9 @@ def _concrete() -> frozenset[type]:
 
 def itemsize_bits(dtype: Any) -> int:
     """The width of one element in bits; booleans have 8, packed types their own."""
-    found = dtype_named(dtype)
-    if kind_of(found) == "other" and found.itemsize == 0:
-        raise ValueError(f"itemsize_bits: elements of {found} have no size{here()}")
+    found = None if dtype is None else dtype_named(dtype)
+    if found is None or kind_of(found) == "other":
+        raise ValueError(f"itemsize_bits: elements of {short_repr(dtype)} have no size{here()}")
     if found in SMALL_INTS:
         return iinfo(found).bits
     return finfo(found).bits if found in FP4 else found.itemsize * 8

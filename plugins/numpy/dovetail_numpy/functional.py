@@ -114,6 +114,10 @@ def vectorize(
         raise TypeError(
             f"vectorize: excluded must be of integers and names, got {excluded}{here()}"
         )
+    if any(isinstance(e, int) and e < 0 for e in excluded):
+        raise ValueError(
+            f"vectorize: numbers of excluded arguments count from 0, got {excluded}{here()}"
+        )
     numbers = {e for e in excluded if isinstance(e, int)}
     names = {e for e in excluded if isinstance(e, str)}
     cores = None if signature is None else _parse(signature)

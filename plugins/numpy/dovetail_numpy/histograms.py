@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base import arguments
 from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
@@ -90,11 +91,18 @@ def histogram_bin_edges(
     if range is None:
         low, high = (basic.min(a), basic.max(a)) if a.size else (number(a, 0), number(a, 1))
     else:
-        low, high = (convert(as_array("histogram", r), a.dtype) for r in range)
+        low, high = _ends(range, a.dtype)
     flat = lax.eq(low, high)
     half = number(a, 0.5)
     low, high = select(flat, lax.sub(low, half), low), select(flat, lax.add(high, half), high)
     return linspace(low, high, integer("histogram", "bins", bins) + 1, dtype=a.dtype)
+
+
+def _ends(range: Any, dtype: Any) -> list[Any]:
+    ends = [as_array("histogram", r) for r in arguments.items("range", range)]
+    if [e.ndim for e in ends] != [0, 0]:
+        raise ValueError(f"histogram: range must be a pair of numbers, got {range!r}{here()}")
+    return [convert(e, dtype) for e in ends]
 
 
 @names_itself

@@ -9,7 +9,7 @@ import numpy as np
 from dovetail_core.base.foreign import names_itself
 
 from .creation.arrays import asarray
-from .operands import Array, ArrayLike, here
+from .operands import Array, ArrayLike, here, operand
 
 set_printoptions = np.set_printoptions
 get_printoptions = np.get_printoptions
@@ -35,7 +35,9 @@ def array_str(
     suppress_small: bool | None = None,
 ) -> str:  # fmt: skip
     """``str`` of an array with its own print options."""
-    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+    return np.array_str(
+        np.asarray(operand("array_str", a)), max_line_width, precision, suppress_small
+    )
 
 
 save = np.save

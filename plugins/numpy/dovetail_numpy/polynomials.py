@@ -196,8 +196,9 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
 
     (c,) = promote("roots", p, inexact=True)
     c = as_array("roots", c)
-    if c.ndim != 1:
+    if c.ndim > 1:
         raise ValueError(f"roots takes a vector of coefficients, got shape {c.shape}{here()}")
+    c = lax.reshape(c, (c.size,))
     trailing = 0
     if strip_zeros:
         values = known("roots", c, "Pass strip_zeros=False.")

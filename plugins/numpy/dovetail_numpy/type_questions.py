@@ -96,8 +96,10 @@ def isrealobj(x: Any) -> bool:
 def _dtype(x: Any) -> Any:
     if hasattr(x, "dtype"):
         return x.dtype
+    if isinstance(x, int):
+        return np.dtype(np.int64)  # however large
     dtype = np.asarray(x).dtype
-    if dtype.kind == "O":
+    if dtype.kind in "OSUV":
         raise TypeError(f"{short_repr(x)} is no array and no number{called()}")
     return dtype
 

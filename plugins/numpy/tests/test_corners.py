@@ -253,3 +253,29 @@ def test_errors(call, errors, text, arrays):
     for error in errors:
         with pytest.raises(error, match=text):
             call(arrays["f2"])
+
+
+@pytest.mark.parametrize("decimals", [400, 38, 37, 10, -10, -37, -38, -400])
+def test_rounding_to_places_that_numbers_do_not_have(decimals: int) -> None:
+    x = np.array([1.5, -2e37, np.inf, -np.inf, np.nan, 0.0], np.float32)
+    wanted = x if decimals > 0 else np.where(np.isfinite(x), np.float32(0), x)
+    if decimals == -10:
+        wanted[1] = x[1]
+    if decimals == -37:
+        wanted[1] = x[1]
+    np.testing.assert_allclose(dnp.round(x, decimals), wanted, rtol=1e-6)
+    n = np.array([150, -(2**31), 7], np.int32)
+    np.testing.assert_array_equal(dnp.round(n, decimals), n if decimals > 0 else 0 * n)
+
+
+def test_ranks_for_several_tolerances_of_one_matrix() -> None:
+    m, tol = np.diag([3.0, 2.0, 1.0]).astype(np.float32), np.array([0.5, 1.5, 2.5, 4], np.float32)
+    np.testing.assert_array_equal(dnp.linalg.matrix_rank(m, tol=tol), [3, 2, 1, 0])
+
+
+def test_a_number_has_no_roots() -> None:
+    assert dnp.roots(np.float32(2)).shape == (0,)
+
+
+def test_integers_beyond_64_bits_are_real() -> None:
+    assert dnp.isrealobj(10**30) and not dnp.iscomplexobj(-(10**30))

@@ -148,7 +148,7 @@ def axis_size(axis_name: Names) -> int:
 def axis_index(axis_name: Names) -> Any:
     """This instance's position along the named axis: an int32 scalar (row-major over several)."""
     params = _axes(axis_name)
-    index: Any = None
+    index: Any = None if params["axes"] else np.int32(0)
     for name, size in zip(params["axes"], params["axis_sizes"]):
         one = axis_index_p.bind(axes=(name,), axis_sizes=(size,))
         index = one if index is None else mul(index, np.int32(size)) + one

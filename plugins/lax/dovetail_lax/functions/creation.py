@@ -45,6 +45,7 @@ def full(
     Raises:
         TypeError: ``fill_value`` is not a scalar, or complex where ``dtype`` is real.
     """
+    no_sharding("full", sharding, "sharding")
     aval = check("full", fill_value)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
@@ -63,6 +64,7 @@ def full_like(
     sharding: Any = None,
 ) -> Array:
     """An array like ``x`` in type and shape (unless given), filled with a scalar."""
+    no_sharding("full_like", sharding, "sharding")
     aval = check("full_like", x)
     given = check("full_like", fill_value)
     if given.shape:

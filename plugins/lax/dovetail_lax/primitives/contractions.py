@@ -127,6 +127,14 @@ def check_preferred(what: str, own: Any, preferred: Any) -> None:
     )
 
 
+def _check_kind(own: Any, preferred: Any) -> None:
+    if kind_of(own) == "floating" and kind_of(preferred) not in ("floating", "complex"):
+        raise TypeError(
+            f"lax.conv_general_dilated got preferred_element_type {preferred.name} for products "
+            f"of type {own.name}{place()}: it would cut fractions off. Convert the result."
+        )
+
+
 def _real_bits(dtype: Any) -> int:
     if kind_of(dtype) == "bool":
         return 1
@@ -219,6 +227,7 @@ def _conv_type(
     ):
         shape[axis] = d
     if preferred_element_type is not None:
+        _check_kind(lhs.dtype, preferred_element_type)
         check_preferred("conv_general_dilated", lhs.dtype, preferred_element_type)
         return ShapedArray(shape, preferred_element_type)
     return ShapedArray(shape, lhs.dtype, lhs.weak_type and rhs.weak_type)

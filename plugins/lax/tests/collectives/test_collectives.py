@@ -241,3 +241,8 @@ def test_numbers_among_the_names_are_axes_of_the_array() -> None:
         np.testing.assert_array_equal(collective(x, ()), x)
         named = vmap(lambda v, f=collective: f(v, ("i", 1)), axis_name="i")(x)
         np.testing.assert_allclose(named, np.broadcast_to(reduced(x, (0, 2)), (2, 3)))
+
+
+def test_the_position_along_no_axes_is_zero() -> None:
+    np.testing.assert_array_equal(one(lambda x: lax.add(x, lax.axis_index(())), N), N)
+    np.testing.assert_array_equal(one(lambda x: lax.add(x, lax.axis_index([])), N), N)

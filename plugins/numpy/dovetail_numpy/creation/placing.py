@@ -8,10 +8,9 @@ import numpy as np
 
 from dovetail_backends import selection
 from dovetail_core import EVAL, ShapedArray, float0, get_trace
-from dovetail_core.base.source import called, short_repr
+from dovetail_core.base import arguments
+from dovetail_core.base.source import called
 from dovetail_core.xla import arrays as runtime
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import Sharding
 
 from .. import array_type as array_type  # names it
 
@@ -36,12 +35,7 @@ def to_device(x: Any, device: Any) -> Any:
     """An array on ``device`` (a device or a sharding)."""
     from dovetail_backends import device_put
 
-    if not isinstance(device, (Device, Sharding)):
-        raise ValueError(
-            f"device must be a device or a sharding, got {short_repr(device)} of type "
-            f"{type(device).__name__}{called()}. Give for example dovetail.devices('cpu')[0]."
-        )
-    return device_put(x, device)
+    return device_put(x, arguments.placement("device", device))
 
 
 def constant(value: Any) -> Any:

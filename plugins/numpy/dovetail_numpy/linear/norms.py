@@ -14,10 +14,10 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..manipulation.shapes import expand_dims, moveaxis, ravel
+from ..manipulation.shapes import broadcast_arrays, expand_dims, moveaxis, ravel
 from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
 from ..operations import number, reshape as to_shape, select
-from ..promotion import broadcast, convert, inexact_dtype, promote
+from ..promotion import convert, inexact_dtype, promote
 from ..reductions import basic
 from .checks import matrices
 from .decompositions import svdvals
@@ -186,5 +186,6 @@ def matrix_rank(
         if rtol is None:
             rtol = max(a.shape[-2:]) * float(dtypes.finfo(inexact_dtype(a.dtype)).eps)
         limit = lax.mul(basic.max(s, -1), convert(as_array("matrix_rank", rtol), s.dtype))
-    limit = broadcast(expand_dims(limit, -1), s.shape) if limit.ndim else limit
+    if limit.ndim:
+        s, limit = broadcast_arrays(s, expand_dims(limit, -1))
     return basic.sum(lax.convert_element_type(lax.gt(s, limit), "int32"), -1)

@@ -288,19 +288,21 @@ def atleast_3d(*arys: ArrayLike) -> Any:
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
     """The shape of an array."""
-    if hasattr(a, "aval"):
-        return a.shape
-    return (asarray(a) if a.__class__ in (list, tuple) else as_array("shape", a)).shape
+    return a.shape if hasattr(a, "aval") else _shape("shape", a)
+
+
+def _shape(name: str, a: Any) -> tuple[int, ...]:
+    return (asarray(a) if a.__class__ in (list, tuple) else as_array(name, a)).shape
 
 
 def ndim(a: ArrayLike) -> int:
     """The number of dimensions of an array."""
-    return len(shape(a))
+    return a.ndim if hasattr(a, "aval") else len(_shape("ndim", a))
 
 
 def size(a: ArrayLike, axis: Axis = None) -> int:
     """The number of elements of an array, or along some axes."""
-    own = shape(a)
+    own = a.shape if hasattr(a, "aval") else _shape("size", a)
     if axis is None:
         return prod(own)
     return prod(own[i] for i in axis_tuple("size", axis, len(own)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, DTypeError, integer, no_out
-from ..operations import number
+from ..operations import number, select
 from .arithmetic import FLOOR_DIVIDE
 from .unary import round_complex
 
@@ -29,7 +31,14 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
         )
     if a.dtype.kind in "iu":
         return a if n >= 0 else _round_integer(a, n=n)
+    if abs(n) > _most_digits(a.dtype):
+        return a if n > 0 else select(lax.is_finite(a), number(a, 0), a)
     return _round_float(a, n=n)
+
+
+def _most_digits(dtype: Any) -> int:
+    """The greatest power of ten that has a reciprocal in the precision of the computation."""
+    return int(log10(float(dtypes.finfo(dtypes.promote_types(dtype, "float32")).max))) - 1
 
 
 around = round
@@ -37,6 +46,8 @@ around = round
 
 @fused(static=("n",))
 def _round_integer(a: Any, n: int) -> Any:
+    if 10**-n > dtypes.iinfo(a.dtype).max:
+        return lax.full_like(a, 0)
     unit = number(a, 10**-n)
     half = lax.div(unit, number(a, 2))
     whole = FLOOR_DIVIDE(a, unit)
@@ -60,4 +71,5 @@ def _round_float(a: Any, n: int) -> Any:
     scaled = lax.mul(x, scale) if n > 0 else lax.div(x, scale)
     whole = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
     out = lax.div(whole, scale) if n > 0 else lax.mul(whole, scale)
+    out = select(lax.is_finite(whole), out, x)  # large numbers have no such digits
     return lax.convert_element_type(out, a.dtype) if narrow else out
