@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,20 @@ def test_two_modules_cannot_define_one_name():
         exec(code, {"__name__": "rival"})
     assert str(e.value).startswith(f"primitive 'test.twice' is defined by {__name__} and by rival")
     assert "prefix names with their package's: 'acme.square'" in str(e.value)
+
+
+def test_a_name_that_a_users_module_took_first_is_that_of_the_plugin(site):
+    site.plugin("acme", "primitives=('acme_primitives',)")
+    site.module(
+        "acme_primitives", "from dovetail_core import Primitive\np = Primitive('acme.cube')\n"
+    )
+    mine = Primitive("acme.cube")
+    assert primitives()["acme.cube"] is mine
+    with pytest.warns(RuntimeWarning, match=f"'acme.cube' is defined by {__name__} and by acme_pr"):
+        theirs = import_module("acme_primitives").p
+    assert primitives()["acme.cube"] is theirs
+    with pytest.raises(RegistryError, match="Rename one of them"):
+        Primitive("acme.cube")
 
 
 def test_anonymous_primitives_have_no_entry():

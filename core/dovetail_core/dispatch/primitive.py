@@ -18,6 +18,8 @@ from ..base.caches import KEPT
 from ..base.errors import MissingRule, RegistryError
 from ..base.keys import ParameterKeys, keeps_alive
 from ..base.source import current_source, describe
+from ..registry.aside import set_aside
+from ..registry.discovery import registry
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
 from .traits import NO_TRAITS
@@ -269,14 +271,18 @@ class Primitive:
 
 
 def _claim(primitive: Primitive) -> None:
-    other = _named.get(primitive.name)
-    if other is not None and other.module != primitive.module:
-        raise RegistryError(
-            f"primitive {primitive.name!r} is defined by {other.module} and by "
-            f"{primitive.module}. Rename one of them (third parties prefix names with their "
-            "package's: 'acme.square')."
-        )
-    _named[primitive.name] = primitive
+    """Note the name. What a user's module took before a plugin's was imported is the plugin's."""
+    name, module = primitive.name, primitive.module
+    other = _named.get(name)
+    if other is not None and other.module != module:
+        text = f"primitive {name!r} is defined by {other.module} and by {module}"
+        if registry().precedence(module) <= registry().precedence(other.module):
+            raise RegistryError(
+                f"{text}. Rename one of them (third parties prefix names with their package's: "
+                "'acme.square')."
+            )
+        set_aside(text, more=f". The name is that of {module}; rename the other one.")
+    _named[name] = primitive
 
 
 def primitives() -> dict[str, Primitive]:

@@ -100,6 +100,16 @@ class Registry:
         """The active plugins, those first that come with Dovetail, each in the order of names."""
         return sorted(self.active.items(), key=lambda entry: self.plugins[entry[0]].rank)
 
+    def precedence(self, module: str) -> int:
+        """Whose names win: 2 for a module of a standard plugin, 1 of another one, 0 of none."""
+        package = module.partition(".")[0]
+        found = [
+            1 + self.plugins[name].is_standard
+            for name, manifest in self.active.items()
+            if any(m.partition(".")[0] == package for m in manifest.primitives)
+        ]
+        return max(found, default=0)
+
     def contributions(self, table: str) -> list[tuple[Plugin, str]]:
         """Plugins and their modules that add rules of ``table``, as :meth:`ranked`."""
         plugins = self.ranked()
