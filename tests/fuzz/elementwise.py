@@ -91,8 +91,8 @@ _BINARY = [
 ]
 _LINEAR = [
     (
-        "dovetail.custom_derivatives.linear_call("
-        "lambda r, x: dnp.cos(r) * x, lambda r, ct: dnp.cos(r) * ct, {0}, {1})",
+        "dovetail.custom_derivatives.linear_call(lambda r, x: dnp.cos(r) * x, lambda r, ct: "
+        "dnp.cos(r) * ct, {0}, {1})",
         "np.cos({0}) * {1}",
     ),
     (

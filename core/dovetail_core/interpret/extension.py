@@ -111,9 +111,8 @@ class Inside:
         for r, old, new in pairs:
             if r != CONTROL and interface.results[r].carried and old != new:
                 raise TypeError(
-                    f"in {interface.title}{here()} an interpretation makes "
-                    f"{new.str_short()} of a loop variable of type {old.str_short()}. Convert it "
-                    "back (visit)."
+                    f"in {interface.title}{here()} an interpretation makes {new.str_short()} of a "
+                    f"loop variable of type {old.str_short()}. Convert it back (visit)."
                 )
 
 

@@ -295,8 +295,8 @@ def _refusal(what: str, where: str, is_complex: bool, holomorphic: bool) -> str:
         )
     return (
         f"{what} takes floating-point or complex inputs, but {where}. Convert it with "
-        ".astype(float), choose other arguments with argnums, or pass allow_int=True for "
-        "float0 gradients."
+        ".astype(float), choose other arguments with argnums, or pass allow_int=True for float0 "
+        "gradients."
     )
 
 

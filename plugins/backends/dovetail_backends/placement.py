@@ -102,9 +102,8 @@ def _check(device: Any, donate: Any, may_alias: Any) -> None:
     if not isinstance(device, (type(None), Device, Sharding)):
         raise ValueError(
             f"device_put cannot put a value on {device!r} of type "
-            f"{type(device).__name__}{called()}: give a "
-            "device (dovetail.devices('cpu')[0]), a sharding, None for the default device, or a "
-            "pytree of these that is a prefix of x."
+            f"{type(device).__name__}{called()}: give a device (dovetail.devices('cpu')[0]), a "
+            "sharding, None for the default device, or a pytree of these that is a prefix of x."
         )
     if donate and may_alias:
         raise ValueError(

@@ -244,8 +244,8 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
         if dim is not None:
             raise ValueError(
                 f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
-                f"(its type is {aval.str_short()}){here()}. Give the axis a place, or reduce "
-                "over it."
+                f"(its type is {aval.str_short()}){here()}. Give the axis a place, or reduce over "
+                "it."
             )
         return x
     if aval.is_high:

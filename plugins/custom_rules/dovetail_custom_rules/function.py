@@ -48,9 +48,8 @@ def call_python(rules: Rules, frame: Frame) -> Any:
             raise closed_over(
                 f"{frame.name} is differentiated with respect to a value that the function closes "
                 "over, but its custom rule only says how to differentiate with respect to its "
-                f"arguments{here()}. Pass the value as an argument that the rule "
-                f"differentiates, or apply "
-                "stop_gradient to it."
+                f"arguments{here()}. Pass the value as an argument that the rule differentiates, "
+                "or apply stop_gradient to it."
             ) from e
 
     primitive = python_primitive(flat_rules(rules, frame, None), body, evaluate)

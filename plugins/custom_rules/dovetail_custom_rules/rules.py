@@ -101,8 +101,8 @@ class Rules:
             if kind not in self.by_kind:
                 raise AttributeError(
                     f"{decorator} was applied to {self.name}, but no {kind} rule is defined for "
-                    f"it{here()}. Define one with {self.name}.{method} before {self.name} "
-                    f"is called."
+                    f"it{here()}. Define one with {self.name}.{method} before {self.name} is "
+                    "called."
                 )
 
     def mark(

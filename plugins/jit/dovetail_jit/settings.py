@@ -166,9 +166,8 @@ class Settings:
                     other = f"leaf {j - consts} of them" if j >= consts else "closed over"
                     raise ValueError(
                         f"jit of {self.name}: leaf {i - consts} of the arguments, an array of type "
-                        f"{typeof(x).str_short()}, is also {other}, and donated{here()}. "
-                        f"Donate a copy of "
-                        "it (x.copy()), or do not donate it."
+                        f"{typeof(x).str_short()}, is also {other}, and donated{here()}. Donate a "
+                        "copy of it (x.copy()), or do not donate it."
                     )
 
     def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
@@ -240,8 +239,7 @@ def _both(
         if not takes_more and not -len(positional) <= n < len(positional):
             raise ValueError(
                 f"jit of {function_name(fun)}: argument number {n} does not exist; it takes "
-                f"{len(positional)} positional arguments{here()}. "
-                "Positions count from 0."
+                f"{len(positional)} positional arguments{here()}. Positions count from 0."
             )
     if not takes_more:
         nums = tuple(n % len(positional) for n in nums)

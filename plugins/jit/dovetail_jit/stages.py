@@ -260,9 +260,8 @@ class Compiled(Stage):
         for i, (x, want) in enumerate(zip(leaves, wanted)):
             if isinstance(x, Tracer):
                 raise TypeError(
-                    f"the compiled {name} is called{here()} with "
-                    f"{x!r}: it runs as it is, and cannot be transformed. Call the jitted function "
-                    "instead."
+                    f"the compiled {name} is called{here()} with {x!r}: it runs as it is, and "
+                    "cannot be transformed. Call the jitted function instead."
                 )
             got: Any = typeof(x)
             if got.strong() != want.strong():

@@ -134,7 +134,6 @@ def _no_promotion(types: list[DType], strict: bool) -> str:
     elif any(t in SMALL_INTS for t in types):
         why = "integers of 2 and 4 bits are never promoted implicitly"
     return (
-        f"element types {names} have no implicit promotion{called()}: {why}. "
-        f"Convert to the type that you "
-        "want first, for example with x.astype('float32')."
+        f"element types {names} have no implicit promotion{called()}: {why}. Convert to the type "
+        "that you want first, for example with x.astype('float32')."
     )

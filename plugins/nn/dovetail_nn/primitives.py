@@ -53,9 +53,8 @@ relu_p.def_abstract_eval(_same)
 def _inexact(name: str, x: ShapedArray) -> ShapedArray:
     if not is_inexact(x.dtype):
         raise TypeError(
-            f"{name} takes floating-point or complex numbers, got {x.str_short()}{here()}. "
-            f"Convert it "
-            "first."
+            f"{name} takes floating-point or complex numbers, got {x.str_short()}{here()}. Convert "
+            "it first."
         )
     return x
 

@@ -85,9 +85,8 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     written = "->".join(",".join(f"({','.join(c)})" for c in side) for side in groups)
     if not arrow or written != signature.replace(" ", ""):
         raise ValueError(
-            f"vectorize: {signature!r} is not a signature{here()}. Write core dimensions "
-            f"in parentheses, "
-            "for example '(m,n),(n)->(m)'."
+            f"vectorize: {signature!r} is not a signature{here()}. Write core dimensions in "
+            "parentheses, for example '(m,n),(n)->(m)'."
         )
     return groups[0], groups[1]
 
@@ -149,8 +148,8 @@ def vectorize(
 def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None) -> list[int]:
     if len(wanted) != len(arrays):
         raise TypeError(
-            f"vectorize: the signature {signature!r} has {len(wanted)} arguments, "
-            f"got {len(arrays)}{here()}"
+            f"vectorize: the signature {signature!r} has {len(wanted)} arguments, got "
+            f"{len(arrays)}{here()}"
         )
     sizes: dict[str, int] = {}
     for i, (x, dims) in enumerate(zip(arrays, wanted)):

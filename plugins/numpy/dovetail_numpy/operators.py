@@ -80,8 +80,7 @@ def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], 
 def _refuse(symbol: str, y: Any) -> NoReturn:
     raise TypeError(
         f"an array cannot be compared ({symbol}) with {short_repr(y)} of type {type(y).__name__}: "
-        "convert it first with dovetail.numpy.asarray"
-        f"{here()}"
+        f"convert it first with dovetail.numpy.asarray{here()}"
     )
 
 

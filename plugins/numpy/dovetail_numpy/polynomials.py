@@ -249,8 +249,8 @@ def polyfit(
     a, b = (as_array("polyfit", v, i) for i, v in enumerate(promote("polyfit", x, y, inexact=True)))
     if order < 1 or a.ndim != 1 or not a.size or b.ndim not in (1, 2) or a.shape[0] != b.shape[0]:
         raise ValueError(
-            f"polyfit: points of shapes {a.shape} and {b.shape} do not fit a polynomial of "
-            f"degree {deg}{here()}"
+            f"polyfit: points of shapes {a.shape} and {b.shape} do not fit a polynomial of degree "
+            f"{deg}{here()}"
         )
     if rcond is None:
         rcond = a.shape[0] * float(dtypes.finfo(a.dtype).eps)
@@ -277,8 +277,8 @@ def _fit_covariance(lhs: Any, residuals: Any, points: int, order: int, cov: Any,
         return base
     if points <= order:
         raise ValueError(
-            f"polyfit: {points} points are too few to scale the covariance of "
-            f"{order} coefficients{here()}"
+            f"polyfit: {points} points are too few to scale the covariance of {order} "
+            f"coefficients{here()}"
         )
     factor = DIVIDE(residuals, points - order)
     if ndim == 1:

@@ -37,9 +37,8 @@ def check_key(name: str, key: Any) -> Any:
         shape = key.shape
     if shape != ():
         raise ValueError(
-            f"{name} takes a single key, but was given an array of keys of shape "
-            f"{shape}{here()}. Use "
-            "dovetail.vmap to apply it to each of them."
+            f"{name} takes a single key, but was given an array of keys of shape {shape}{here()}. "
+            "Use dovetail.vmap to apply it to each of them."
         )
     return key
 
@@ -61,9 +60,8 @@ def check_words(name: str, words: Any, impl: Implementation) -> None:
         raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}{here()}")
     if dtype != UINTS[32] or not shape or shape[-1] != impl.words:
         raise TypeError(
-            f"{name} takes a key, got an array of shape {shape} and dtype {dtype}{here()}. "
-            f"A raw key is "
-            f"{wanted}."
+            f"{name} takes a key, got an array of shape {shape} and dtype {dtype}{here()}. A raw "
+            f"key is {wanted}."
         )
 
 
@@ -144,9 +142,8 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     listed = " and ".join(map(str, shapes))
     raise ValueError(
         f"{name}: parameters of shape {listed} do not broadcast to "
-        f"{'one shape' if shape is None else f'shape {wanted}'}{here()}. Leave shape out, "
-        f"or let its last "
-        "dimensions be theirs."
+        f"{'one shape' if shape is None else f'shape {wanted}'}{here()}. Leave shape out, or let "
+        "its last dimensions be theirs."
     )
 
 

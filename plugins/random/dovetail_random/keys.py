@@ -140,9 +140,8 @@ class KeyArray:
     def __iter__(self) -> Iterator[KeyArray]:
         if not self.shape:
             raise TypeError(
-                f"a single key cannot be iterated over or unpacked{called()}. "
-                f"Make several of it with "
-                "dovetail.random.split(key, n)."
+                f"a single key cannot be iterated over or unpacked{called()}. Make several of it "
+                "with dovetail.random.split(key, n)."
             )
         for row in zip(*self.lanes, strict=True):
             yield KeyArray(self.impl, row)

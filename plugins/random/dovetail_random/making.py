@@ -69,9 +69,8 @@ def _integer_scalar(name: str, seed: Any) -> Any:
     if isinstance(seed, int):
         if not -(1 << 63) <= seed < 1 << 63:
             raise OverflowError(
-                f"{name}: the seed {seed} does not fit into 64 bits{here()}. Take its "
-                f"remainder by 2**63, "
-                "or fold the rest in with dovetail.random.fold_in."
+                f"{name}: the seed {seed} does not fit into 64 bits{here()}. Take its remainder by "
+                "2**63, or fold the rest in with dovetail.random.fold_in."
             )
         seed = np.int64(seed)
     dtype = getattr(seed, "dtype", None)
@@ -82,8 +81,7 @@ def _integer_scalar(name: str, seed: Any) -> Any:
     if seed.shape != ():
         raise TypeError(
             f"{name}: a seed is a scalar, got an array of shape {seed.shape}{here()}. Use "
-            f"dovetail.vmap to "
-            "make a key of each element."
+            "dovetail.vmap to make a key of each element."
         )
     if isinstance(seed, (np.ndarray, np.generic)):
         return np.asarray(seed).astype(canonical_dtype(dtype))[()]

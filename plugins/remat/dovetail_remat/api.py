@@ -93,8 +93,7 @@ def checkpoint(
     if concrete:
         raise NotImplementedError(
             "checkpoint(concrete=True) is not supported: mark arguments that Python control flow "
-            "depends on with static_argnums"
-            f"{here()}"
+            f"depends on with static_argnums{here()}"
         )
     if not callable(fun):
         raise TypeError(

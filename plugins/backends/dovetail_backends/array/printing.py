@@ -53,9 +53,8 @@ def _format(self: ArrayImpl, spec: str) -> str:
         return str(value_of(self)[()]) if self.aval.shape == () else str(self)
     if self.aval.shape != ():
         raise TypeError(
-            f"the format {spec!r} is for numbers, and this is an array of type "
-            f"{spelled(self)}: format its elements (x[i]), or set how arrays print "
-            "(numpy.set_printoptions)."
+            f"the format {spec!r} is for numbers, and this is an array of type {spelled(self)}: "
+            "format its elements (x[i]), or set how arrays print (numpy.set_printoptions)."
         )
     value: Any = value_of(self).item()
     return format(value, spec)

@@ -110,8 +110,7 @@ def _type(
     check_dimension_numbers(name, operand.shape, indices, as_gather(dn), fields)
     given = (
         f"lax.{name} got an operand of type {operand.str_short()}, indices of shape "
-        f"{indices.shape} "
-        f"and updates of type {updates.str_short()}"
+        f"{indices.shape} and updates of type {updates.str_short()}"
     )
     if operand.dtype != updates.dtype:
         raise TypeError(
@@ -122,8 +121,7 @@ def _type(
     if len(updates.shape) != rank:
         raise TypeError(
             f"{given}{place()}: updates must have {rank} axes, those of the indices but the last "
-            "and the "
-            f"{len(dn.update_window_dims)} of update_window_dims."
+            f"and the {len(dn.update_window_dims)} of update_window_dims."
         )
     sizes = window_sizes(operand.shape, updates.shape, dn)
     if any(s > n for s, n in zip(sizes, operand.shape)):
@@ -151,8 +149,7 @@ def _define(primitive: Primitive, takes_bool: bool = True) -> None:
         if operand.dtype == bool and not takes_bool:
             raise TypeError(
                 f"lax.{name} does not take booleans{place()}. Use scatter_max for 'or', "
-                "scatter_min for 'and', "
-                "or convert to an integer type first."
+                "scatter_min for 'and', or convert to an integer type first."
             )
         return _type(name, operand, indices, updates, dimension_numbers)
 

@@ -119,8 +119,7 @@ def check_dimension_numbers(
     if indices.dtype.kind not in "iu" or rank == 0:
         raise TypeError(
             f"lax.{name} got indices of type {indices.str_short()}{place()}: they must be integers "
-            "with at "
-            "least one axis, the last of which holds index vectors."
+            "with at least one axis, the last of which holds index vectors."
         )
     out_rank = rank - 1 + len(dn.offset_dims)
     for field, axes in zip(fields, dn):

@@ -26,10 +26,8 @@ def _same_types(name: str, operands: tuple[ShapedArray, ...]) -> None:
     if any(x.dtype != first.dtype for x in operands):
         raise TypeError(
             f"lax.{name} got arrays of dtypes "
-            f"{', '.join(x.dtype.name for x in operands)}{place()}: "
-            "they must be equal. Convert them (convert_element_type), or use "
-            f"dovetail.numpy.{name}, which "
-            "promotes."
+            f"{', '.join(x.dtype.name for x in operands)}{place()}: they must be equal. Convert "
+            f"them (convert_element_type), or use dovetail.numpy.{name}, which promotes."
         )
 
 
@@ -73,8 +71,7 @@ def _pad(x: ShapedArray, value: ShapedArray, *, padding_config: Padding) -> Shap
     if any(n < 0 for n in shape):
         raise ValueError(
             f"lax.pad got {given}{place()}: the result would have the negative size {min(shape)}. "
-            "Negative "
-            "padding can remove no more elements than an axis has."
+            "Negative padding can remove no more elements than an axis has."
         )
     return ShapedArray(shape, x.dtype, x.weak_type and value.weak_type)
 
@@ -85,8 +82,8 @@ def _split(x: ShapedArray, *, sizes: Shape, axis: int) -> list[ShapedArray]:
     if sum(sizes) != x.shape[axis] or any(n < 0 for n in sizes):
         raise ValueError(
             f"lax.split got sizes {sizes} for axis {axis} of an operand of shape "
-            f"{x.shape}{place()}: "
-            f"they do not add up. Give sizes of at least 0 whose sum is {x.shape[axis]}."
+            f"{x.shape}{place()}: they do not add up. Give sizes of at least 0 whose sum is "
+            f"{x.shape[axis]}."
         )
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     return [ShapedArray((*before, n, *after), x.dtype, x.weak_type) for n in sizes]
@@ -146,8 +143,7 @@ def _tile(x: ShapedArray, *, reps: Shape) -> ShapedArray:
     if len(reps) != len(x.shape) or any(r < 0 for r in reps):
         raise TypeError(
             f"lax.tile got reps {reps} for an operand of shape {x.shape}{place()}: give one number "
-            "of "
-            "at least 0 per axis, how often it is repeated."
+            "of at least 0 per axis, how often it is repeated."
         )
     return ShapedArray([n * r for n, r in zip(x.shape, reps)], x.dtype, x.weak_type)
 

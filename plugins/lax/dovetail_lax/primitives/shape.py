@@ -24,8 +24,7 @@ def permutation_checked(name: str, argument: str, permutation: Shape, shape: Sha
     if sorted(permutation) != list(range(n)):
         raise TypeError(
             f"lax.{name} got {argument} {permutation} for an operand of shape {shape}{place()}: it "
-            "must "
-            "be a permutation of the axes. Name each of "
+            "must be a permutation of the axes. Name each of "
             f"{', '.join(map(str, range(n))) or 'no axes'} once."
         )
 
@@ -39,8 +38,7 @@ def axes_checked(name: str, argument: str, axes: Shape, shape: Shape) -> None:
     if any(not 0 <= a < len(shape) for a in axes):
         raise ValueError(
             f"lax.{name} got {argument} {axes} for an operand of shape {shape}{place()}: an axis "
-            "is "
-            f"out of bounds. Axes must be at least 0 and less than {len(shape)}."
+            f"is out of bounds. Axes must be at least 0 and less than {len(shape)}."
         )
 
 
@@ -49,8 +47,7 @@ def _reshape(x: ShapedArray, *, new_sizes: Shape, dimensions: Shape | None = Non
     if any(d < 0 for d in new_sizes):
         raise TypeError(
             f"lax.reshape got new_sizes {new_sizes}{place()}: sizes must not be negative. Write "
-            "the "
-            f"size out (an operand of shape {x.shape} has {x.size} elements), or use "
+            f"the size out (an operand of shape {x.shape} has {x.size} elements), or use "
             "dovetail.numpy.reshape, which computes one."
         )
     if prod(new_sizes) != x.size:
@@ -124,8 +121,7 @@ def _slice(
     steps = (1,) * len(x.shape) if strides is None else strides
     given = (
         f"lax.slice got an operand of shape {x.shape}, start_indices {start_indices}, "
-        "limit_indices "
-        f"{limit_indices} and strides {strides}"
+        f"limit_indices {limit_indices} and strides {strides}"
     )
     if not len(start_indices) == len(limit_indices) == len(steps) == len(x.shape):
         raise TypeError(f"{given}{place()}: give one number for each of the {len(x.shape)} axes.")
@@ -141,20 +137,17 @@ def _starts_checked(name: str, x: ShapedArray, starts: tuple[ShapedArray, ...]) 
     if len(starts) != len(x.shape):
         raise ValueError(
             f"lax.{name} got {len(starts)} start indices for an operand of shape "
-            f"{x.shape}{place()}: "
-            f"give one for each of its {len(x.shape)} axes."
+            f"{x.shape}{place()}: give one for each of its {len(x.shape)} axes."
         )
     if any(i.shape != () for i in starts):
         raise TypeError(
             f"lax.{name} got start indices of types {_types(starts)}{place()}: each must be a "
-            "scalar. "
-            "Use gather, or vmap, to read at several places."
+            "scalar. Use gather, or vmap, to read at several places."
         )
     if any(i.dtype.kind not in "iu" or i.dtype != starts[0].dtype for i in starts):
         raise TypeError(
             f"lax.{name} got start indices of types {_types(starts)}{place()}: they must be "
-            "integers "
-            "of one dtype. Convert them (convert_element_type)."
+            "integers of one dtype. Convert them (convert_element_type)."
         )
 
 
@@ -180,15 +173,13 @@ def _dynamic_update_slice(x: ShapedArray, update: ShapedArray, *starts: ShapedAr
     if x.dtype != update.dtype:
         raise TypeError(
             f"lax.dynamic_update_slice got an operand of dtype {x.dtype.name} and an update of "
-            "dtype "
-            f"{update.dtype.name}{place()}: they must be equal. Convert the update to "
+            f"dtype {update.dtype.name}{place()}: they must be equal. Convert the update to "
             f"{x.dtype.name}."
         )
     fits = len(update.shape) == len(x.shape)
     if not fits or any(u > n for u, n in zip(update.shape, x.shape)):
         raise TypeError(
             f"lax.dynamic_update_slice got an update of shape {update.shape} for an operand of "
-            "shape "
-            f"{x.shape}{place()}: it must have as many axes, none longer than the operand's."
+            f"shape {x.shape}{place()}: it must have as many axes, none longer than the operand's."
         )
     return x.strong()

@@ -116,8 +116,8 @@ def _four(name: str, x: Any) -> Any:
     x = array("dot_product_attention", x)
     if len(x.shape) > 4:
         raise ValueError(
-            f"dot_product_attention: {name} must broadcast to (B, N, T, S), got "
-            f"shape {x.shape}{here()}"
+            f"dot_product_attention: {name} must broadcast to (B, N, T, S), got shape "
+            f"{x.shape}{here()}"
         )
     return dnp.reshape(x, (1,) * (4 - len(x.shape)) + tuple(x.shape))
 

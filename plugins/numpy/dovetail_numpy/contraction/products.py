@@ -97,8 +97,7 @@ def vecdot(
     if x.shape[at[0]] != y.shape[at[1]]:
         raise ValueError(
             f"vecdot got operands of shapes {x.shape} and {y.shape}: axis {axis} must exist in "
-            "both and have one size"
-            f"{here()}"
+            f"both and have one size{here()}"
         )
     x = lax.conj(x) if x.dtype.kind == "c" else x
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
@@ -198,8 +197,7 @@ def cross(
     if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
         raise ValueError(
             f"cross takes vectors of 2 or 3 components, got shapes {x.shape} and {y.shape} with "
-            "the components last"
-            f"{here()}"
+            f"the components last{here()}"
         )
     flat = x.shape[-1] == y.shape[-1] == 2
     out = _cross(x, y)

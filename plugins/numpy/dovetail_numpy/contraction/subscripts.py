@@ -23,8 +23,7 @@ def parse_subscripts(
     if len(terms) != len(shapes):
         raise ValueError(
             f"einsum {subscripts!r} has subscripts for {len(terms)} operands, but {len(shapes)} "
-            "are given"
-            f"{here()}"
+            f"are given{here()}"
         )
     unused = iter(c for c in string.ascii_letters + _MORE if c not in text)
     widths = [len(s) - len(t.replace("...", "")) for t, s in zip(terms, shapes) if "..." in t]

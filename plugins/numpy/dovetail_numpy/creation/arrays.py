@@ -121,8 +121,8 @@ def _from_host(x: Any, dtype: Any) -> Array:
         typeof(value)
     except Exception as e:
         raise TypeError(
-            f"array: {short_repr(x)} of type {type(x).__name__} is no array of "
-            f"numbers{called()}: {e}"
+            f"array: {short_repr(x)} of type {type(x).__name__} is no array of numbers{called()}: "
+            f"{e}"
         ) from None
     own = dtypes.dtype_of(value.dtype) if dtype is None else dtype
     return placing.constant(value.astype(own, copy=False))
@@ -202,9 +202,8 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
     shapes = {p.shape for p in parts}
     if len(shapes) > 1:
         raise ValueError(
-            f"array: the elements have different shapes: "
-            f"{', '.join(map(str, shapes))}{called()}. All "
-            "must have one shape."
+            f"array: the elements have different shapes: {', '.join(map(str, shapes))}{called()}. "
+            "All must have one shape."
         )
     if not parts:
         return placing.constant(np.zeros((0,), dtype))

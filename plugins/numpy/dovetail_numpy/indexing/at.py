@@ -60,8 +60,7 @@ class IndexUpdateRef:
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
             f"x.at[...] has no method {name!r}; it has get, set, add, subtract, multiply (mul), "
-            "divide, power, min, max and apply"
-            f"{here()}"
+            f"divide, power, min, max and apply{here()}"
         )
 
     def get(

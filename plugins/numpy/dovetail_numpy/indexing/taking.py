@@ -26,9 +26,8 @@ def _indices(name: str, indices: ArrayLike) -> Any:
         return convert(out, INT32)
     if out.dtype.kind not in "iu":
         raise DTypeError(
-            f"{name}: indices must be of an integer type, got {out.dtype}{here()}. Convert "
-            f"them with "
-            "astype(int)."
+            f"{name}: indices must be of an integer type, got {out.dtype}{here()}. Convert them "
+            "with astype(int)."
         )
     return out
 

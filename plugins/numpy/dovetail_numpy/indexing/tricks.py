@@ -112,8 +112,8 @@ def fill_diagonal(
     """
     if inplace:
         raise NotImplementedError(
-            "fill_diagonal cannot change an array in place: arrays are immutable. "
-            "Pass inplace=False"
+            "fill_diagonal cannot change an array in place: arrays are immutable. Pass "
+            "inplace=False"
         )
     if wrap:
         raise NotImplementedError(f"fill_diagonal: wrap=True is not supported{here()}")

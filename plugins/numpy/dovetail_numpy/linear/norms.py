@@ -98,9 +98,8 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         return out if keepdims else lax.squeeze(out, sorted(axes))
     if ord not in (2, -2, "nuc"):
         raise ValueError(
-            f"norm: {ord!r} is no order of a matrix norm; use 'fro', 'nuc', 1, -1, 2, -2, "
-            "inf or -inf"
-            f"{here()}"
+            f"norm: {ord!r} is no order of a matrix norm; use 'fro', 'nuc', 1, -1, 2, -2, inf or "
+            f"-inf{here()}"
         )
     s = svdvals(moveaxis(x, axes, (-2, -1)))
     reduce: Any = basic.sum if ord == "nuc" else basic.max if ord == 2 else basic.min

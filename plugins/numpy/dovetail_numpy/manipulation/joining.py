@@ -28,9 +28,8 @@ def _items(name: str, arrays: Any) -> list[Any]:
         return list(lax.unstack(whole))
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
-            f"{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put "
-            f"the arrays into "
-            "a list."
+            f"{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put the "
+            "arrays into a list."
         )
     if not arrays:
         raise ValueError(f"{name} needs at least one array{here()}")

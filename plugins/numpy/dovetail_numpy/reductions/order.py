@@ -149,8 +149,7 @@ def _by_weights(
         if axis is None or w.shape != tuple(a.shape[i] for i in axes):
             raise ValueError(
                 f"{name}: weights of shape {w.shape} match neither the array's shape {a.shape} nor "
-                "its axes"
-                f"{here()}"
+                f"its axes{here()}"
             )
         w = lax.broadcast_in_dim(w, a.shape, axes)
     w = convert(w, a.dtype)

@@ -130,8 +130,8 @@ def select(
     """
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError(
-            f"select takes as many choices as conditions, got {len(choicelist)} "
-            f"and {len(condlist)}{here()}"
+            f"select takes as many choices as conditions, got {len(choicelist)} and "
+            f"{len(condlist)}{here()}"
         )
     *choices, out = promote("select", *choicelist, default)
     for condition, choice in zip(reversed(condlist), reversed(choices)):

@@ -116,8 +116,8 @@ def _arrays_only(name: str, avals: list[Any]) -> None:
     for i, a in enumerate(avals):
         if a.__class__ is not ShapedArray:
             raise TypeError(
-                f"{name} requires arrays, got a value of type {a.str_short()} at "
-                f"position {i}{here()}"
+                f"{name} requires arrays, got a value of type {a.str_short()} at position "
+                f"{i}{here()}"
             )
 
 

@@ -43,8 +43,7 @@ class ufunc:  # lower case: NumPy's name
             no_out(self.__name__, out)
             raise NotImplementedError(
                 f"the 'where' argument of {self.__name__} is not supported: use "
-                "dovetail.numpy.where on the result"
-                f"{here()}"
+                f"dovetail.numpy.where on the result{here()}"
             )
         if len(args) != self.nin:
             raise TypeError(f"{self.__name__} takes {self.nin} arguments, got {len(args)}{here()}")

@@ -44,9 +44,8 @@ def bernoulli(
     (p,) = arrays("bernoulli", p)
     if not is_floating(p):
         raise TypeError(
-            f"bernoulli: the probability p must be a floating-point number, got "
-            f"{p!r}{here()}. Convert it "
-            "with dovetail.numpy.float32."
+            f"bernoulli: the probability p must be a floating-point number, got {p!r}{here()}. "
+            "Convert it with dovetail.numpy.float32."
         )
     return _bernoulli(key, p, shape=common_shape("bernoulli", shape, p), mode=mode)
 

@@ -59,8 +59,7 @@ def dirichlet(
     if not getattr(alpha, "shape", ()):
         raise ValueError(
             "dirichlet: alpha needs at least one axis, that of the parameters of one distribution; "
-            "got a scalar"
-            f"{here()}"
+            f"got a scalar{here()}"
         )
     found = float_dtype("dirichlet", dtype)
     n = alpha.shape[-1]

@@ -142,8 +142,7 @@ def ball(
     if np.shape(p):
         raise ValueError(
             f"ball: p must be one number, got an array of shape {np.shape(p)}{here()}. Use "
-            f"dovetail.vmap "
-            "to draw from balls of several norms."
+            "dovetail.vmap to draw from balls of several norms."
         )
     return _ball(key, p, shape=wanted, dtype=found)
 

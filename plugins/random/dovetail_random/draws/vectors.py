@@ -47,8 +47,8 @@ def multivariate_normal(
     mean, cov = arrays("multivariate_normal", mean, cov)
     if arguments.string("method", method) not in ("cholesky", "eigh", "svd"):
         raise ValueError(
-            f"multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', "
-            f"got {method!r}{here()}"
+            "multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', got "
+            f"{method!r}{here()}"
         )
     found = float_dtype("multivariate_normal", dtype)
     n = _vector_size(np.shape(mean), np.shape(cov))

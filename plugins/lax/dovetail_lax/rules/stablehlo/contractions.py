@@ -43,9 +43,8 @@ def _attrs(dimension_numbers: Any, precision: Any) -> str:
     (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
     numbers = (
         f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {list(batch_l)}, "
-        f"rhs_batching_dimensions = {list(batch_r)}, "
-        f"lhs_contracting_dimensions = {list(contract_l)}, "
-        f"rhs_contracting_dimensions = {list(contract_r)}>"
+        f"rhs_batching_dimensions = {list(batch_r)}, lhs_contracting_dimensions = "
+        f"{list(contract_l)}, rhs_contracting_dimensions = {list(contract_r)}>"
     )
     if isinstance(precision, DotAlgorithm):
         return f"{numbers}, algorithm = {_algorithm(precision)}"
@@ -69,9 +68,8 @@ def _algorithm(a: DotAlgorithm) -> str:
     return (
         f"#stablehlo.dot_algorithm<lhs_precision_type = {lhs}, rhs_precision_type = {rhs}, "
         f"accumulation_type = {total}, lhs_component_count = {a.lhs_component_count}, "
-        f"rhs_component_count = {a.rhs_component_count}, "
-        f"num_primitive_operations = {a.num_primitive_operations}, "
-        f"allow_imprecise_accumulation = {loose}>"
+        f"rhs_component_count = {a.rhs_component_count}, num_primitive_operations = "
+        f"{a.num_primitive_operations}, allow_imprecise_accumulation = {loose}>"
     )
 
 
@@ -95,10 +93,9 @@ def _conv(
         return b.constant(0, b.out)
     pads = i64_dense(padding) if padding else "dense<> : tensor<0x2xi64>"
     attrs = (
-        f"window_strides = {i64_array(window_strides)}, padding = {pads}, "
-        f"lhs_dilation = {i64_array(lhs_dilation)}, rhs_dilation = {i64_array(rhs_dilation)}, "
-        f"dimension_numbers = {_numbers(dimension_numbers)}, "
-        f"feature_group_count = {feature_group_count} : i64, "
+        f"window_strides = {i64_array(window_strides)}, padding = {pads}, lhs_dilation = "
+        f"{i64_array(lhs_dilation)}, rhs_dilation = {i64_array(rhs_dilation)}, dimension_numbers = "
+        f"{_numbers(dimension_numbers)}, feature_group_count = {feature_group_count} : i64, "
         f"batch_group_count = {batch_group_count} : i64, {precision_config(precision)}"
     )
     return b.op("stablehlo.convolution", [lhs, rhs], b.out, attrs)

@@ -161,8 +161,7 @@ def _emit(
     region = body(b, ShapedArray((), operand.aval.dtype))
     numbers = _scatter_numbers(dimension_numbers, len(indices.aval.shape))
     attrs = (
-        f"indices_are_sorted = {flag(indices_are_sorted)}, "
-        f"scatter_dimension_numbers = {numbers}, "
+        f"indices_are_sorted = {flag(indices_are_sorted)}, scatter_dimension_numbers = {numbers}, "
         f"unique_indices = {flag(unique_indices)}"
     )
     return b.op("stablehlo.scatter", [operand, indices, updates], [out], attrs, [region])[0]

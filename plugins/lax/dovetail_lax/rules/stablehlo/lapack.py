@@ -70,8 +70,8 @@ def _layout(aval: ShapedArray, batch: int) -> str:
 
 def _aliases(aliases: Mapping[int, int], several: bool) -> str:
     return ", ".join(
-        "#stablehlo.output_operand_alias<output_tuple_indices = "
-        f"[{out if several else ''}], operand_index = {operand}, operand_tuple_indices = []>"
+        f"#stablehlo.output_operand_alias<output_tuple_indices = [{out if several else ''}], "
+        f"operand_index = {operand}, operand_tuple_indices = []>"
         for operand, out in aliases.items()
     )
 

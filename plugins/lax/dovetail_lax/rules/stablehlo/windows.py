@@ -37,9 +37,8 @@ def _attrs(
     window_dilation: Axes,
 ) -> str:
     return (
-        f"window_dimensions = {i64_array(window_dimensions)}, "
-        f"window_strides = {i64_array(window_strides)}, "
-        f"base_dilations = {i64_array(base_dilation)}, "
+        f"window_dimensions = {i64_array(window_dimensions)}, window_strides = "
+        f"{i64_array(window_strides)}, base_dilations = {i64_array(base_dilation)}, "
         f"window_dilations = {i64_array(window_dilation)}, padding = {_pads(padding)}"
     )
 

@@ -28,8 +28,8 @@ def refuse_linear(name: str, operand: int) -> NoReturn:
     """Raise MissingRule: several operands of ``name`` are unknown, this one and others."""
     raise MissingRule(
         f"{name} is not linear in operand {operand} beside the others{here()}, so that the "
-        "function that is being transposed is not linear. Transpose its derivative (see "
-        "linearize) instead."
+        "function that is being transposed is not linear. Transpose its derivative (see linearize) "
+        "instead."
     )
 
 

@@ -23,10 +23,9 @@ def _refuse_mapped(primitive: Primitive) -> None:
         what = "value" if dims[1] is not None else "place"
         raise TypeError(
             f"a mapped {what} of type {value.str_short()} is {VERBS[primitive]} to "
-            f"{ref.str_short()}{here()} under vmap, which was made "
-            "outside of the mapped function, so that all of its calls would write to one place. "
-            "Map over the reference, too (in_axes), make it inside of the function, or return the "
-            "value and write it outside."
+            f"{ref.str_short()}{here()} under vmap, which was made outside of the mapped function, "
+            "so that all of its calls would write to one place. Map over the reference, too "
+            "(in_axes), make it inside of the function, or return the value and write it outside."
         )
 
 
