@@ -84,6 +84,11 @@ lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/python tools/check_circles.py
 	$(BIN)/python tools/check_manifests.py
 	$(BIN)/python tools/check_typing.py
+	$(BIN)/python tools/coverage_api.py --quiet
+
+.PHONY: coverage-api
+coverage-api: $(LINT) ## compare public names with JAX's (SHOW="jax.lax" says which of a module)
+	@$(BIN)/python tools/coverage_api.py $(if $(SHOW),--show $(SHOW))
 
 # Installed from wheels in an environment of its own, as a user has it and as its peer is installed.
 .PHONY: bench

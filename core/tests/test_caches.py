@@ -104,3 +104,14 @@ def test_types_are_not_remembered_by_functions():
     del function
     gc.collect()
     assert ref() is None
+
+
+def test_an_entry_of_something_dead_is_no_entry_of_what_has_its_place():
+    cache, one = ByIdentity(), Owner(1)
+    cache.of(one, lambda: "of one")
+    left = dict(cache._entries)
+    del one
+    two = Owner(2)
+    cache._entries.update({id(two): entry for entry in left.values()})  # the drop was interrupted
+    assert cache.of(two, lambda: "of two") == "of two"
+    assert cache.of(two, list) == "of two"

@@ -58,7 +58,8 @@ class ByIdentity(Generic[V]):
         """
         key = identity(owner) or id(owner)
         found = self._entries.get(key)
-        if found is not None:
+        # What died is dropped by a call that an interrupt may have come before.
+        if found is not None and ((known := found[0]()) is owner or _is_method(known, key)):
             return found[1]
         value = make()
         self._entries[key] = ref(owner, partial(_drop, self._entries, key)), value
@@ -67,6 +68,10 @@ class ByIdentity(Generic[V]):
     def clear(self) -> None:
         """Forget all."""
         self._entries.clear()
+
+
+def _is_method(known: Any, key: Any) -> bool:
+    return known.__class__ is MethodType and identity(known) == key
 
 
 def _drop(entries: dict[Any, tuple[ref[Any], Any]], key: Any, dead: ref[Any]) -> None:

@@ -1,7 +1,11 @@
 """Every name of jaxlib's C++ extension that the adapter uses; `_bindings.pyi` says their types."""
 # pyright: basic
 
-from jaxlib._jax import (
+from ._lazy import load
+
+_jax = load("_jax")  # with NumPy, which no process can import again after half of it
+
+from jaxlib._jax import (  # noqa: E402
     Array,
     ArrayCopySemantics,
     ArrayImpl,
@@ -46,9 +50,6 @@ from jaxlib._jax import (
     set_tracer_class,
 )
 
-from ._lazy import load
-
-_jax = load("_jax")
 _hlo = load("_hlo")
 
 HloSharding = _hlo.HloSharding

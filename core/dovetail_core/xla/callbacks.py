@@ -70,13 +70,17 @@ def checked_callback(
     ]
 
     def call(*arguments: Any) -> tuple[Any, ...]:
-        _thread.depth = getattr(_thread, "depth", 0) + 1
+        outer = getattr(_thread, "depth", 0)
         try:
-            return checked(fun(*arguments))
+            try:
+                _thread.depth = outer + 1
+                return checked(fun(*arguments))
+            finally:
+                _thread.depth = outer
         except BaseException as error:  # an interrupt is the caller's, too
             text = _remember(error)
-        finally:
-            _thread.depth -= 1
+        finally:  # for an interrupt before the other one has begun (see base.scopes)
+            _thread.depth = outer
         raise CallbackFailed(text)
 
     def checked(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -103,6 +107,8 @@ _taken: WeakValueDictionary[int, BaseException] = WeakValueDictionary()
 _again: dict[int, Callable[[], BaseException]] = {}
 _numbers = count()
 _NUMBER = re.compile(r"\[exception (\d+) of a callback\]")
+_INTERRUPTED = re.compile(r"CpuCallback error[\s\S]*\nKeyboardInterrupt:?\s*$")
+"""An interrupt came before the first instruction of what C++ called, or while the text was made."""
 
 
 def _remember(error: BaseException) -> str:
@@ -122,7 +128,7 @@ def exception_behind(error: BaseException) -> BaseException:
     """
     found = _NUMBER.search(str(error))
     if found is None:
-        return error
+        return KeyboardInterrupt() if _INTERRUPTED.search(str(error)) else error
     number = int(found[1])
     behind = _failed.pop(number, None)
     if behind is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import traceback
 import weakref
@@ -221,3 +222,23 @@ def test_nothing_is_kept_of_an_exception() -> None:
         assert len(refs) == 3 and all(r() is None for r in refs)
     finally:
         gc.enable()
+
+
+def test_an_interrupt_before_the_first_instruction_of_a_callback_is_an_interrupt():
+    call = callbacks.checked_callback(lambda: (), []).__code__
+    f = jit(lambda x: pure_callback(lambda v: v, x, x))
+
+    def in_call(frame: Any, event: str, _: Any) -> Any:
+        if frame.f_code is call:
+            raise KeyboardInterrupt
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(in_call)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            f(X).block_until_ready()
+    finally:
+        sys.settrace(before)
+    assert not callbacks.in_callback()
+    np.testing.assert_array_equal(f(X), X)
