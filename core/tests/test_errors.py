@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dovetail_core.base import errors
 from dovetail_core.base.errors import integer_too_large
 
 
@@ -17,3 +18,13 @@ def test_an_integer_that_does_not_fit_is_named_or_measured(value, said):
     text = str(integer_too_large(value, "int32"))
     assert text.startswith(f"the Python integer {said} does not fit into int32")
     assert "Enable 64-bit types" in text
+
+
+def test_errors_are_caught_as_those_of_other_libraries_are():
+    assert issubclass(errors.ConcretizationTypeError, errors.JAXTypeError)
+    assert issubclass(errors.UnexpectedTracerError, errors.JAXTypeError)
+    assert issubclass(errors.NonConcreteBooleanIndexError, errors.JAXIndexError)
+    assert issubclass(errors.IRError, errors.JaxprTypeError)
+    assert issubclass(errors.JaxRuntimeError, RuntimeError)
+    assert issubclass(errors.JAXTypeError, TypeError)
+    assert issubclass(errors.JAXIndexError, IndexError)

@@ -19,6 +19,7 @@ from dovetail_core import (
     stage_closed,
 )
 from dovetail_core.base import source as source_module
+from dovetail_core.base.source import named_call
 from dovetail_core.testing.toy import sin_p
 
 F32 = ShapedArray((), np.float32)
@@ -100,6 +101,17 @@ def test_scopes_name_operations_and_nest():
     assert current_source().scope == "" and again(lambda: current_source().scope)() == "again"
     with pytest.raises(TypeError, match="named_scope takes a string, got 3"):
         named_scope(3)
+
+
+def test_a_named_call_is_in_its_scope():
+    def inner():
+        return current_source().scope
+
+    assert named_call(inner)() == "inner" and named_call(inner, name="other")() == "other"
+    with pytest.raises(TypeError, match="fun must be a function, got 3"):
+        named_call(3)
+    with pytest.raises(TypeError, match="named_scope takes a string, got 3"):
+        named_call(inner, name=3)
 
 
 def test_registrations_are_placed_in_the_module_that_is_imported(site):

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dovetail_batching import vmap as vmap
     from dovetail_callbacks import pure_callback as pure_callback
     from dovetail_core.base.options import enable_x64 as enable_x64
-    from dovetail_core.base.source import named_scope as named_scope
+    from dovetail_core.base.source import named_call as named_call, named_scope as named_scope
     from dovetail_core.registry.configuration import config as config
     from dovetail_core.types.avals import float0 as float0, typeof as typeof
     from dovetail_custom_rules.public import *
@@ -28,10 +28,14 @@ if TYPE_CHECKING:
         dtypes as dtypes,
         errors as errors,
         experimental as experimental,
+        flatten_util as flatten_util,
         hijax as hijax,
+        image as image,
         lax as lax,
+        monitoring as monitoring,
         nn as nn,
         numpy as numpy,
+        ops as ops,
         random as random,
         ref as ref,
         scipy as scipy,
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
         test_util as test_util,
         tree as tree,
         tree_util as tree_util,
+        typing as typing,
     )
 else:
     from dovetail_core import surface as _surface

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from ..xla._bindings import JaxRuntimeError as JaxRuntimeError
 from .source import called, here, short_repr
 
 
@@ -56,11 +57,23 @@ class MissingRule(RegistryError, NotImplementedError):
     """A transformation met a primitive for which it has no rule and can derive none."""
 
 
-class IRError(DovetailError):
+class JAXTypeError(TypeError):
+    """Base of the errors about types of traced values."""
+
+
+class JAXIndexError(IndexError):
+    """Base of the errors about traced indices."""
+
+
+class JaxprTypeError(TypeError):
+    """A program is not of the types that it says."""
+
+
+class IRError(DovetailError, JaxprTypeError):
     """A program breaks a rule of the IR (found by the checker or the parser)."""
 
 
-class ConcretizationTypeError(TypeError):
+class ConcretizationTypeError(JAXTypeError):
     """A value that is not known while tracing is needed as a Python value."""
 
 
@@ -76,11 +89,11 @@ class TracerArrayConversionError(ConcretizationTypeError):
     """A traced value is handed to NumPy."""
 
 
-class NonConcreteBooleanIndexError(IndexError):
+class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced boolean array is used as an index, so the result's shape is unknown."""
 
 
-class UnexpectedTracerError(DovetailError):
+class UnexpectedTracerError(DovetailError, JAXTypeError):
     """A tracer outlived the transformation that made it."""
 
 
@@ -97,6 +110,10 @@ __all__ = [
     "ConcretizationTypeError",
     "DovetailError",
     "IRError",
+    "JAXIndexError",
+    "JAXTypeError",
+    "JaxRuntimeError",
+    "JaxprTypeError",
     "MissingRule",
     "NonConcreteBooleanIndexError",
     "PluginError",

@@ -193,3 +193,16 @@ class named_scope(Scope):  # lower case: used as a function
 
     def _leave(self, outer: str) -> None:
         _scope.set(outer)
+
+
+def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
+    """``fun`` whose operations are in the scope ``name``, by default that of the function's name.
+
+    See :class:`named_scope`.
+
+    Raises:
+        TypeError: ``fun`` cannot be called, or ``name`` is no string.
+    """
+    if not callable(fun):
+        raise not_callable("fun", fun)
+    return named_scope(callable_name(fun) if name is None else name)(fun)

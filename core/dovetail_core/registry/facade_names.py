@@ -19,6 +19,7 @@ KERNEL = Manifest(
         "config": "dovetail_core.registry.configuration:config",
         "enable_x64": "dovetail_core.base.options:enable_x64",
         "float0": "dovetail_core.types.avals:float0",
+        "named_call": "dovetail_core.base.source:named_call",
         "named_scope": "dovetail_core.base.source:named_scope",
         "typeof": "dovetail_core.types.avals:typeof",
     },

@@ -9,7 +9,12 @@ if TYPE_CHECKING:
         vjp as vjp,
     )
     from .gradient import grad as grad, value_and_grad as value_and_grad
-    from .jacobian import hessian as hessian, jacfwd as jacfwd, jacrev as jacrev
+    from .jacobians import (
+        hessian as hessian,
+        jacfwd as jacfwd,
+        jacobian as jacobian,
+        jacrev as jacrev,
+    )
     from .linear_functions import linear_transpose as linear_transpose
 else:
     from dovetail_core import lazy_exports

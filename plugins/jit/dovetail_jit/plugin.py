@@ -6,7 +6,10 @@ MANIFEST = Manifest(
     "jit",
     requires=("backends",),
     names=names_of("dovetail_jit.public"),
-    surfaces={"stages": "dovetail_jit.stages"},
+    surfaces={
+        "monitoring": "dovetail_jit.monitoring",
+        "stages": "dovetail_jit.stages",
+    },
     primitives=("dovetail_jit.primitive",),
     contributes={
         "backends.stablehlo": ("dovetail_jit.rules.backends",),

@@ -6,9 +6,12 @@ MANIFEST = Manifest(
     "numpy",
     requires=("lax", "jit", "backends", "batching", "custom_rules"),
     surfaces={
+        "flatten_util": "dovetail_numpy.flatten_util",
         "numpy": "dovetail_numpy",
         "numpy.fft": "dovetail_numpy.fft",
         "numpy.linalg": "dovetail_numpy.linalg",
+        "ops": "dovetail_numpy.segments",
+        "typing": "dovetail_numpy.typing",
     },
     providers={"array_methods": "dovetail_numpy.array_methods:install"},
 )

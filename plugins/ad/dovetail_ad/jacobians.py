@@ -91,6 +91,9 @@ def jacrev(
     return jacobian
 
 
+jacobian = jacrev
+
+
 def hessian(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,

@@ -1,0 +1,10 @@
+"""Pytrees of arrays as vectors."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_numpy.flatten_util import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

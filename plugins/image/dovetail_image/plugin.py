@@ -1,0 +1,9 @@
+"""Manifest of the plugin ``image``: resizing of images."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "image",
+    requires=("jit", "lax", "numpy"),
+    surfaces={"image": "dovetail_image"},
+)

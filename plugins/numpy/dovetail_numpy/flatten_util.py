@@ -1,0 +1,76 @@
+"""Pytrees of arrays as vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import here, typeof
+from dovetail_core.tree.util import Partial, tree_flatten, tree_unflatten
+from dovetail_lax import dtypes
+
+from .creation.arrays import as_array
+from .creation.filled import zeros
+from .manipulation.joining import concatenate
+from .manipulation.shapes import ravel, reshape
+from .operands import Array
+
+__all__ = ["ravel_pytree"]
+
+
+def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Array], Any]]:
+    """All elements of a pytree of arrays as one vector, and the function that goes back.
+
+    The vector has the dtype that the leaves' promote to. The function takes a vector of its shape
+    and dtype and gives each leaf its shape and dtype again; it may be returned from transformed
+    functions.
+
+    Raises:
+        TypeError: a leaf is no array; (from the function) a vector of another dtype.
+        ValueError: (from the function) a vector of another shape.
+    """
+    leaves, tree = tree_flatten(pytree)
+    if not leaves:
+        return zeros(0), Partial(_Unravel(tree, (), (), np.dtype(np.float32)))
+    arrays = [as_array("ravel_pytree", x) for x in leaves]
+    dtype = dtypes.result_type(*arrays)
+    vector = concatenate([ravel(x).astype(dtype) for x in arrays])
+    shapes = tuple(x.shape for x in arrays)
+    return vector, Partial(_Unravel(tree, shapes, tuple(x.dtype for x in arrays), dtype))
+
+
+class _Unravel:
+    """The way back. Equal ones do the same, so that compiled functions may return them."""
+
+    def __init__(self, tree: Any, shapes: Any, own: Any, dtype: Any) -> None:
+        self.key = tree, shapes, own, dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unravel) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __call__(self, vector: Any) -> Any:
+        tree, shapes, own, dtype = self.key
+        ends = list(accumulate(int(np.prod(s)) for s in shapes))
+        size = ends[-1] if ends else 0
+        aval: Any = typeof(vector)
+        if aval.shape != (size,):
+            raise ValueError(
+                f"the way back from ravel_pytree takes a vector of shape {(size,)}, got "
+                f"{aval.shape}{here()}"
+            )
+        if shapes and aval.dtype != dtype:
+            raise TypeError(
+                f"the way back from ravel_pytree takes a vector of dtype {dtype}, got {aval.dtype}"
+                f"{here()}. Convert it with astype."
+            )
+        parts = [
+            reshape(vector[end - int(np.prod(s)) : end], s).astype(d)
+            for end, s, d in zip(ends, shapes, own)
+        ]
+        return tree_unflatten(tree, parts)

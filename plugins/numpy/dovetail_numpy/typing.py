@@ -1,0 +1,30 @@
+"""Types for annotations of functions of arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from dovetail_backends import Array
+
+__all__ = ["ArrayLike", "DTypeLike"]
+
+
+class SupportsDType(Protocol):
+    """What has an element type, as scalar types such as ``dovetail.numpy.float32`` do."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+ArrayLike: TypeAlias = (
+    Array | np.ndarray[Any, Any] | np.bool_ | np.number[Any] | bool | int | float | complex
+)
+"""What functions take for an array: arrays, tracers, NumPy's arrays and scalars, Python's numbers.
+
+Sequences are not among them: convert those first (``dovetail.numpy.asarray``).
+"""
+
+DTypeLike: TypeAlias = str | type[Any] | np.dtype[Any] | SupportsDType
+"""What functions take for an element type."""

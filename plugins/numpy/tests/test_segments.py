@@ -1,0 +1,117 @@
+"""Reductions of segments and vectors of pytrees, against NumPy's loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+from dovetail_ad import grad
+from dovetail_batching import vmap
+from dovetail_core import ConcretizationTypeError
+from dovetail_jit import jit
+from dovetail_numpy import segments
+from dovetail_numpy.flatten_util import ravel_pytree
+
+IDS = np.array([2, 0, 2, 5, -1, 3, 0], np.int32)
+NAMES = {"sum": (np.add, 0), "prod": (np.multiply, 1), "max": (np.maximum, None),
+         "min": (np.minimum, None)}  # fmt: skip
+
+
+def reference(name: str, x: Any, n: int) -> Any:
+    update, start = NAMES[name]
+    if start is None:
+        info = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+        start = (-np.inf if name == "max" else np.inf) if x.dtype.kind == "f" else (
+            info.min if name == "max" else info.max)  # fmt: skip
+    out = np.full((n, *x.shape[1:]), start, x.dtype)
+    for i, row in zip(IDS, x):
+        if 0 <= i < n:
+            out[i] = update(out[i], row)
+    return out
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8])
+@pytest.mark.parametrize("n", [4, 6, 0])
+def test_segments_are_reduced_as_by_a_loop(name: str, dtype: Any, n: int):
+    x = np.arange(1, 15).reshape(7, 2).astype(dtype)
+    reduce = getattr(segments, f"segment_{name}")
+    wanted = reference(name, x, n)
+    found = reduce(x, IDS, n)
+    np.testing.assert_allclose(found, wanted)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(jit(reduce, static_argnums=2)(x, IDS, n), wanted)
+    np.testing.assert_allclose(reduce(x, IDS, n, bucket_size=3), wanted)
+
+
+def test_the_number_of_segments_is_found_where_numbers_are_known():
+    assert segments.segment_sum(np.ones(7), IDS).shape == (6,)
+    assert segments.segment_sum(np.ones(0), np.zeros(0, np.int32)).shape == (0,)
+    with pytest.raises(ConcretizationTypeError, match="Pass num_segments"):
+        jit(segments.segment_sum)(np.ones(7), IDS)
+
+
+def test_segments_are_differentiated_and_batched():
+    x = np.arange(7.0, dtype=np.float32)
+    back = grad(lambda x: (segments.segment_sum(x, IDS, 6) * np.arange(6)).sum())(x)
+    np.testing.assert_allclose(back, [2, 0, 2, 5, 0, 3, 0])
+    rows = np.stack([x, 2 * x])
+    found = vmap(lambda x: segments.segment_max(x, IDS, 6))(rows)
+    np.testing.assert_allclose(found, np.stack([reference("max", r, 6) for r in rows]))
+    bools = segments.segment_max(np.array([True, False, False]), np.array([0, 1, 1]), 3)
+    np.testing.assert_array_equal(bools, [True, False, False])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: segments.segment_sum(np.ones(7), np.ones(7)), "segment_ids must be integers"),
+        (lambda: segments.segment_sum(np.ones(3), IDS), "one number for each row of data"),
+        (lambda: segments.segment_sum(np.ones(7), IDS, -1), "num_segments must not be negative"),
+        (lambda: segments.segment_sum(np.ones(7), IDS, 3, bucket_size=0), "bucket_size must be"),
+        (lambda: segments.segment_max(np.ones(7, np.complex64), IDS, 3), "have no order"),
+    ],
+)
+def test_bad_segments(call: Any, said: str):
+    with pytest.raises((TypeError, ValueError), match=said) as e:
+        call()
+    assert "test_segments.py:" in str(e.value)
+
+
+TREE = {"a": np.arange(6.0, dtype=np.float32).reshape(2, 3), "b": [np.float32(7), np.zeros((0, 4))]}
+
+
+def test_a_tree_becomes_a_vector_and_back():
+    vector, back = ravel_pytree(TREE)
+    np.testing.assert_array_equal(vector, [0, 1, 2, 3, 4, 5, 7])
+    found = back(2 * vector)
+    np.testing.assert_array_equal(found["a"], 2 * TREE["a"])
+    assert found["b"][0] == 14 and found["b"][1].shape == (0, 4)
+
+
+def test_each_leaf_gets_its_element_type_again():
+    vector, back = ravel_pytree((np.int32(3), np.float16(0.5), True))
+    assert vector.dtype == np.float16
+    assert [x.dtype for x in back(vector)] == [np.int32, np.float16, np.bool_]
+    vector, back = ravel_pytree({})
+    assert vector.shape == (0,) and back(vector) == {}
+
+
+def test_the_way_back_leaves_transformed_functions():
+    vector, back = jit(ravel_pytree)(TREE)
+    np.testing.assert_array_equal(back(vector)["a"], TREE["a"])
+    slope = grad(lambda t: (ravel_pytree(t)[0] ** 2).sum())(TREE)
+    np.testing.assert_allclose(slope["a"], 2 * TREE["a"])
+    slope = grad(lambda v: back(v)["a"][1].sum())(dnp.asarray(vector))
+    np.testing.assert_array_equal(slope, [0, 0, 0, 1, 1, 1, 0])
+
+
+def test_the_way_back_takes_its_own_vector():
+    vector, back = ravel_pytree(TREE)
+    with pytest.raises(ValueError, match=r"takes a vector of shape \(7,\), got \(3,\)"):
+        back(vector[:3])
+    with pytest.raises(TypeError, match="takes a vector of dtype float32, got int32"):
+        back(vector.astype("int32"))
