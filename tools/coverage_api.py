@@ -22,6 +22,7 @@ NAMES = ROOT / "tests/compat/jax_public_api.csv"
 PAGE = ROOT / "docs/coverage.md"
 BEGIN, END = "<!-- begin: written by tools/coverage_api.py -->", "<!-- end -->"
 STARS = {"*", "**"}
+LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 HEAD = ("module of JAX", "names", "present", "missing", "parameters differ")
 
 
@@ -77,11 +78,7 @@ def parameters(f: Any) -> list[str] | None:
 def differs(wanted: str, mine: list[str] | None) -> bool:
     """Whether a call that JAX takes may be refused: further optional parameters are no matter."""
     theirs = [p for p in wanted.strip("()").split(", ") if p and p[0] != "_"]
-    if (
-        mine is None
-        or not wanted
-        or {p.rstrip("abcdefghijklmnopqrstuvwxyz") for p in mine} >= STARS
-    ):
+    if mine is None or not wanted or {p.rstrip(LETTERS) for p in mine} >= STARS:
         return False
     own = [_as_theirs(p, at, theirs) for at, p in enumerate(mine)]
     extra = [p for p in own if p not in theirs and p[:1] != "*"]
@@ -90,6 +87,8 @@ def differs(wanted: str, mine: list[str] | None) -> bool:
 
 def _as_theirs(p: str, at: int, theirs: list[str]) -> str:
     """A parameter by their name: those by position have any, and may have a default."""
+    if p.startswith("*"):  # whose names no caller sees
+        return next((t for t in theirs if t.rstrip(LETTERS) == p.rstrip(LETTERS)), p)
     if p.startswith("/"):
         return theirs[at] if at < len(theirs) else p[1:]
     return p[:-1] if p.endswith("=") and p[:-1] in theirs else p

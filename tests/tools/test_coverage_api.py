@@ -26,6 +26,7 @@ from coverage_api import Count, Name
         ("(x, axis=)", "axis= x", True),
         ("(x, axis=)", "x axis= more", True),
         ("(x, axis=)", "*args **kwargs", False),
+        ("(x, **kwargs)", "x **metadata", False),
         ("(x, axis=, _hidden=)", "x axis=", False),
         ("", "anything", False),
     ],
