@@ -4,8 +4,9 @@
 
 PYTHON is the interpreter of an environment with JAX. Each pattern runs in a process of its own on
 each side: as many calls warm up as are measured, with ten readings. RSS per call is the median
-slope between readings (garbage is collected and freed memory given back before each), and so are
-live objects. Then ``clear_caches()``, and the user's own objects are counted that still live.
+slope between readings (garbage is collected and freed memory given back before each; one arena of
+the C library), and so are live objects. Then ``clear_caches()``, and the user's own objects are
+counted that still live.
 With ``--write`` the table goes into its section of RESULTS.md.
 """
 
@@ -99,7 +100,9 @@ def _slope(found: list[Reading], what: str) -> float:
 def elsewhere(python: str | Path, lib: str, name: str, calls: int) -> Figures:
     """:func:`run` in a process of its own."""
     command = [python, __file__, "--lib", lib, "--only", name, "--calls", str(calls)]
-    env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+    # One arena: what the C library does not give back of several is not kept by anybody.
+    more = {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "MALLOC_ARENA_MAX": "1"}
+    env = os.environ | more
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         raise SystemExit(f"{name} with {lib}: {done.stderr}")

@@ -103,6 +103,10 @@ CASES = [
     (lambda: jnp.vectorize(np.sin, excluded=(-1,)), "excluded arguments count from 0"),
     (lambda: jnp.isrealobj(("a", "b")), "is no array and no number"),
     (lambda: jnp.array_str({"a": v}), "array_str requires an array"),
+    (lambda: nn.softmax(v, where=v), "softmax: where must be an array of booleans"),
+    (lambda: nn.log_softmax(v, where=v), "log_softmax: where must be an array of booleans"),
+    (lambda: nn.logsumexp(v, where=v), "logsumexp: where must be an array of booleans"),
+    (lambda: nn.logmeanexp(v, where=v), "logsumexp: where must be an array of booleans"),
     (lambda: jnp.ndim("a"), "ndim requires an array"),
     (
         lambda: lax.conv_general_dilated(image, kernel, (1, 1), "SAME", preferred_element_type=int),

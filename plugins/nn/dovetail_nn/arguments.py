@@ -13,6 +13,7 @@ from dovetail_core import here, is_inexact
 from dovetail_core.base import arguments
 from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
+from dovetail_numpy.operands import DTypeError
 
 
 def array(name: str, x: Any) -> Any:
@@ -34,6 +35,18 @@ def _refuse(name: str, x: Any) -> NoReturn:
         f"{name} takes an array or a number, got {shown} of type {type(x).__name__}{called()}. "
         "Convert it with dovetail.numpy.asarray."
     )
+
+
+def mask(name: str, where: Any) -> Any:
+    """``where`` as an array or tracer of booleans.
+
+    Raises:
+        DTypeError: it is of numbers.
+    """
+    x = array(name, where)
+    if x.dtype.kind != "b":
+        raise DTypeError(f"{name}: where must be an array of booleans, got dtype {x.dtype}{here()}")
+    return x
 
 
 def inexact(name: str, x: Any, weak: bool = False) -> Any:

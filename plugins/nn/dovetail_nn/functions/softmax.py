@@ -13,7 +13,7 @@ from dovetail_core import get_trace, here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from ..arguments import array, axes_of, inexact
+from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
 
 Array = Any
@@ -47,6 +47,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     axes = axes_of("softmax", axis, len(x.shape))
     if where is None:
         return get_trace().process(softmax_p, (x,), {"axes": axes})
+    where = mask("softmax", where)
     return _masked(x, where, axes=axes, primitive=softmax_p, outside=0.0)
 
 
@@ -56,6 +57,7 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
     axes = axes_of("log_softmax", axis, len(x.shape))
     if where is None:
         return get_trace().process(log_softmax_p, (x,), {"axes": axes})
+    where = mask("log_softmax", where)
     return _masked(x, where, axes=axes, primitive=log_softmax_p, outside=-np.inf)
 
 
@@ -102,6 +104,7 @@ def logsumexp(
         if not keepdims:
             return logsumexp_p.bind(a, axes=axes)
         return _kept(a, axes=axes)
+    where = None if where is None else mask("logsumexp", where)
     return _logsumexp(
         a, factors, where, shape=shape, axes=axes, keepdims=keepdims, return_sign=return_sign
     )
