@@ -3,6 +3,7 @@
 from . import (
     arithmetic as arithmetic,
     collectives as collectives,
+    condensed as condensed,
     contractions as contractions,
     discrete as discrete,
     factorizations as factorizations,
@@ -13,6 +14,7 @@ from . import (
     special as special,
     spectral as spectral,
     transcendental as transcendental,
+    updates as updates,
     values as values,
     windows as windows,
 )
