@@ -12,6 +12,7 @@ from . import (
     gather as gather,
     incomplete as incomplete,
     joining as joining,
+    polar as polar,
     reductions as reductions,
     rng as rng,
     shape as shape,

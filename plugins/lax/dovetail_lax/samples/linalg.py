@@ -18,6 +18,7 @@ from ..primitives.factorizations import (
     qr_p,
     triangular_solve_p,
 )
+from ..primitives.polar import qdwh_p
 from ..primitives.spectral import eig_p, eigh_p, svd_p
 from ..primitives.tridiagonal import tridiagonal_solve_p
 from ..primitives.updates import cholesky_update_p, symmetric_product_p
@@ -171,6 +172,20 @@ def _updates() -> Iterator[Sample]:
     yield Sample(symmetric_product_p, (a[:, :, :0], c), params)
 
 
+def _polar() -> Iterator[Sample]:
+    params = {"max_iterations": 10, "eps": 1e-7}
+    for dtype in DTYPES:
+        for shape in ((3, 3), (2, 4, 2)):
+            x = _matrices("polar", shape, dtype)
+            yield Sample(qdwh_p, (x,), params, scale=UNIT, oracle=_polar_by_values)
+    yield Sample(qdwh_p, (np.zeros((2, 0), np.float32),), params, EMPTY)
+
+
+def _polar_by_values(x: Any, **params: Any) -> list[Any]:
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
+    return [u @ vh, np.int32(4), np.ones(x.shape[:-2], bool)]
+
+
 def samples() -> Iterator[Sample]:
     """Samples of these primitives."""
     yield from _solves()
@@ -179,3 +194,4 @@ def samples() -> Iterator[Sample]:
     yield from _condensed()
     yield from _tridiagonals()
     yield from _updates()
+    yield from _polar()

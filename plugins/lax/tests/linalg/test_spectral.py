@@ -104,6 +104,24 @@ def test_eig(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1::2])
+@pytest.mark.parametrize("side", [0, 1])
+def test_derivatives_of_general_eigenvectors(side, dtype):
+    def vectors(x):
+        given = {"compute_left_eigenvectors": side == 0, "compute_right_eigenvectors": side == 1}
+        return linalg.eig(x, enable_eigvec_derivs=True, **given)[1]
+
+    conjugate = np.diag([0, 0, 6, 9]) + np.diag([9, 0, 0], 1) - np.diag([3, 0, 0], -1)
+    x = 0.3 * normal((2, 4, 4), dtype) + np.stack([np.diag([0, 3, 6, 9]), conjugate])
+    check_derivative(vectors, x)
+    both = jvp(lambda x: tuple(linalg.eig(x, enable_eigvec_derivs=True)), (x,), (x,))[1]
+    assert_close(both[1 + side], jvp(vectors, (x,), (x,))[1])
+    weights = normal(x.shape, "complex128")
+    assert np.isfinite(grad(lambda x: lax.reduce_sum(
+        lax.real(lax.mul(weights, lax.convert_element_type(vectors(x), "complex128"))), (0, 1, 2)
+    ))(x)).all()  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1::2])
 def test_derivatives_of_eigenvalues(dtype):
     def cubes(x):  # the sum of their cubes is the trace of the cube
         (w,) = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
@@ -114,7 +132,7 @@ def test_derivatives_of_eigenvalues(dtype):
     tangent = normal((4, 4), dtype)
     found = jvp(cubes, (x,), (tangent,))[1]
     assert_close(found, 3 * np.trace(x @ x @ tangent).astype(complex), factor=4096)
-    with pytest.raises(NotImplementedError, match="derivatives of eigenvalues only"):
+    with pytest.raises(NotImplementedError, match=r"with enable_eigvec_derivs=True at .*use eigh"):
         jvp(linalg.eig, (x,), (tangent,))
 
 

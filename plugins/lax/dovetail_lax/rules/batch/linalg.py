@@ -18,6 +18,7 @@ from ...primitives.factorizations import (
     triangular_solve_p,
 )
 from ...primitives.moves import moved, reshaped
+from ...primitives.polar import qdwh_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
 from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.updates import cholesky_update_p, symmetric_product_p
@@ -74,3 +75,11 @@ def _tridiagonal_solve(
         return reshaped(tridiagonal_solve_p.bind(*diagonals, wide, **params), shape), place
     operands = [first(x, d, axis.size) for x, d in zip(args, dims)]
     return tridiagonal_solve_p.bind(*operands, **params), 0
+
+
+@batch_rules.register(qdwh_p)
+def _qdwh(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[Any, Any]:
+    # All matrices make as many iterations as the slowest, so that there is one number of them.
+    return qdwh_p.bind(first(args[0], dims[0], axis.size), **params), [0, None, 0]

@@ -8,6 +8,7 @@ from . import (
     discrete as discrete,
     factorizations as factorizations,
     gather as gather,
+    polar as polar,
     reductions as reductions,
     shape as shape,
     sorting as sorting,
