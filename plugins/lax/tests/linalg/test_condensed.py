@@ -136,7 +136,9 @@ def test_derivatives_of_the_complex_schur_form():
 
 
 def test_the_real_schur_form_has_no_derivative():
-    with pytest.raises(NotImplementedError, match=r"schur of real matrices.*Convert them to complex"):
+    with pytest.raises(
+        NotImplementedError, match=r"schur of real matrices.*Convert them to complex"
+    ):
         jvp(lambda x: linalg.schur(x), (np.eye(2),), (np.eye(2),))
 
 

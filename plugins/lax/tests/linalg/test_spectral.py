@@ -111,7 +111,9 @@ def test_derivatives_of_general_eigenvectors(side, dtype):
         return linalg.eig(x, enable_eigvec_derivs=True, **given)[1]
 
     conjugate = np.diag([0, 0, 6, 9]) + np.diag([9, 0, 0], 1) - np.diag([3, 0, 0], -1)
-    x = 0.3 * normal((2, 4, 4), dtype) + np.stack([np.diag([0, 3, 6, 9]), conjugate])
+    q = np.linalg.qr(normal((4, 4)))[0]  # else elements would be near where their sign changes
+    apart = np.stack([np.diag([0, 3, 6, 9]), q @ conjugate @ q.T])
+    x = 0.3 * normal((2, 4, 4), dtype) + apart
     check_derivative(vectors, x)
     both = jvp(lambda x: tuple(linalg.eig(x, enable_eigvec_derivs=True)), (x,), (x,))[1]
     assert_close(both[1 + side], jvp(vectors, (x,), (x,))[1])
