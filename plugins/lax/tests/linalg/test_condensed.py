@@ -178,11 +178,8 @@ def test_tridiagonal_equations(perturb, dtype):
     solve = lambda *xs: linalg.tridiagonal_solve(*xs, perturb_singular=perturb)  # noqa: E731
     x = np.asarray(solve(dl, d, du, b))
     assert_equal_by_norm(x, np.linalg.solve(dense(dl, d, du), b), 4096)
-    shared = vmap(lambda b: solve(dl[0], d[0], du[0], b), in_axes=2, out_axes=2)
-    right = np.moveaxis(b, 0, 2)[..., None, :]  # rows, right sides, mapped, columns: one at a time
-    found = shared(right[..., 0, :])
-    assert_equal_by_norm(found, np.linalg.solve(dense(dl, d, du)[0], right[..., 0, :].reshape(4, -1))
-                         .reshape(found.shape), 4096)  # fmt: skip
+    shared = vmap(lambda b: solve(dl[0], d[0], du[0], b))(b)
+    assert_equal_by_norm(shared, np.linalg.solve(dense(dl, d, du)[0], b), 4096)
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1::2])

@@ -43,8 +43,10 @@ def _qdwh(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Man
 
 
 def _inverse(x: Any, values: Any, dtype: Any) -> Any:
-    """``1 / x``; zero for what beside the largest singular value is a rounding, as where only a part
-    of the matrices counts."""
+    """``1 / x``; zero for what beside the largest singular value is a rounding.
+
+    Such are those of matrices of which only a part counts.
+    """
     last = len(values.shape) - 1
     largest = reduce_max_p.bind(values, axes=(last,))
     limit = mul_p.bind(largest, scalar(8.0 * float(finfo(values.dtype).eps), values.dtype))
