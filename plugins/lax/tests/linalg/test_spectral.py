@@ -119,11 +119,12 @@ def test_derivatives_of_general_eigenvectors(side, dtype):
     apart[1, 1, 0] = -3  # which makes a pair of conjugate eigenvalues
     x = 0.3 * normal((2, 4, 4), dtype) + apart
     check_derivative(products, x)
-    both = jvp(lambda x: tuple(linalg.eig(x, enable_eigvec_derivs=True)), (x,), (x,))[1]
-    assert_close(both[1 + side], jvp(vectors, (x,), (x,))[1])
-    pulled = grad(lambda x: lax.reduce_sum(lax.real(products(x)), (0, 1, 2)))(x)
-    pushed = jvp(lambda x: lax.reduce_sum(lax.real(products(x)), (0, 1, 2)), (x,), (x,))[1]
-    assert_near(np.sum(np.asarray(pulled) * x).real, pushed, 1e-9)
+    tangent = (normal(x.shape, dtype),)
+    both = jvp(lambda x: tuple(linalg.eig(x, enable_eigvec_derivs=True)), (x,), tangent)[1]
+    assert_close(both[1 + side], jvp(vectors, (x,), tangent)[1])
+    total = lambda x: lax.reduce_sum(lax.real(products(x)), (0, 1, 2))  # noqa: E731
+    assert_near(np.sum(np.asarray(grad(total)(x)) * tangent[0]).real,
+                jvp(total, (x,), tangent)[1], 1e-9)  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1::2])
