@@ -25,7 +25,7 @@ _NORMS = (None, "backward", "ortho", "forward")
 
 def dct(
     x: ArrayLike,
-    type: int = 2,  # noqa: A002
+    type: int = 2,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -50,7 +50,7 @@ def dct(
 
 def idct(
     x: ArrayLike,
-    type: int = 2,  # noqa: A002
+    type: int = 2,
     n: int | None = None,
     axis: int = -1,
     norm: str | None = None,
@@ -61,7 +61,7 @@ def idct(
 
 def dctn(
     x: ArrayLike,
-    type: int = 2,  # noqa: A002
+    type: int = 2,
     s: Any = None,
     axes: Any = None,
     norm: str | None = None,
@@ -77,7 +77,7 @@ def dctn(
 
 def idctn(
     x: ArrayLike,
-    type: int = 2,  # noqa: A002
+    type: int = 2,
     s: Any = None,
     axes: Any = None,
     norm: str | None = None,
@@ -86,9 +86,7 @@ def idctn(
     return _transform("idctn", x, type, s, axes, norm, True)
 
 
-def _transform(
-    name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inverse: bool
-) -> Array:
+def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inverse: bool) -> Array:
     if x is None or isinstance(x, (str, bytes, dict, set)):
         raise TypeError(f"{name} takes an array, got {short_repr(x)}{here()}. Convert it first.")
     x = x if hasattr(x, "aval") else dnp.asarray(x)

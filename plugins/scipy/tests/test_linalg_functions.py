@@ -35,6 +35,7 @@ def agree(found, expected, tol=1e-9):
 
 def agrees_with_differences(f, *args):
     """Tangents agree with finite differences, and cotangents with tangents."""
+    f = jit(f)
     tangents = tuple(normal(*np.shape(x), dtype=x.dtype.name) for x in args)
     found = jvp(f, args, tangents)[1]
     ((expected, error),) = finite_difference_with_error(lambda *xs: [f(*xs)], args, tangents)
@@ -46,19 +47,19 @@ def agrees_with_differences(f, *args):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("size", [1e-3, 0.3, 1.0, 5.0, 30.0])
-def test_exponentials(size, dtype):
-    x = normal(4, 4, dtype=dtype) * np.dtype(dtype).type(size)
-    x = x - np.eye(4, dtype=dtype) * np.dtype(dtype).type(2 * size)
+def test_exponentials(dtype):
+    sizes = np.array([1e-3, 0.3, 1.0, 5.0, 30.0])[:, None, None]
+    x = (sizes * (normal(5, 4, 4, dtype=dtype) - 2 * np.eye(4))).astype(dtype)
     wide = x.astype("complex128" if "c" in dtype else "float64")
     tol = 1e-4 if np.finfo(dtype).nmant < 30 else 1e-11
     found = linalg.expm(x)
     assert found.dtype == dtype
     expected = sl.expm(wide)
-    assert_near(found, expected, tol, atol=tol * np.abs(expected).max())
+    scale = np.abs(expected).max((1, 2), keepdims=True)
+    assert_near(found, expected, tol, atol=tol * scale)
     triangle = linalg.expm(np.triu(x), upper_triangular=True)
     expected = sl.expm(np.triu(wide))
-    assert_near(triangle, expected, tol, atol=tol * np.abs(expected).max())
+    assert_near(triangle, expected, tol, atol=tol * np.abs(expected).max((1, 2), keepdims=True))
 
 
 def test_exponentials_are_neither_scaled_too_much_nor_infinite():
@@ -70,7 +71,7 @@ def test_exponentials_are_neither_scaled_too_much_nor_infinite():
     assert np.isnan(linalg.expm(big * 1e4)).all()
     assert np.isnan(linalg.expm(np.full((2, 2), np.inf))).all()
     huge = np.array([[0, 1e300], [0, 0]])
-    agree(linalg.expm(huge, max_squarings=2000) / 1e300, np.array([[0, 1], [0, 0]]))
+    agree(linalg.expm(huge) / 1e300, np.array([[0, 1], [0, 0]]))
     stack = np.stack([x, np.zeros((2, 2)), np.eye(2)])
     agree(linalg.expm(stack) / 1e6, sl.expm(stack) / 1e6)
     agree(jit(vmap(linalg.expm))(stack) / 1e6, sl.expm(stack) / 1e6)
@@ -79,8 +80,7 @@ def test_exponentials_are_neither_scaled_too_much_nor_infinite():
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_derivatives_of_exponentials(dtype):
     x, e = normal(3, 3, dtype=dtype), normal(3, 3, dtype=dtype)
-    agrees_with_differences(linalg.expm, x)
-    agrees_with_differences(linalg.expm, np.stack([3 * x, 0 * x]))
+    agrees_with_differences(linalg.expm, np.stack([x, 3 * x, 0 * x]))
     value, slope = linalg.expm_frechet(x, e)
     agree(value, sl.expm(x))
     agree(slope, sl.expm_frechet(x, e, compute_expm=False))

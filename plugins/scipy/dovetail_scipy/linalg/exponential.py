@@ -26,6 +26,9 @@ from .arguments import Array, ArrayLike, identity_like, matmul, square
 # rounding (Table 2.1 of the paper), and powers of the matrix that its evaluation takes.
 _DEGREES = {24: (7, 3.925724783138660), 53: (13, 4.25)}
 
+_INFINITE = 16384
+"""The exponent that stands for that of matrices that are not finite."""
+
 
 @names_itself
 def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
@@ -79,7 +82,7 @@ def _expm(a: Any, triangular: bool, most: int) -> Any:
         return a
     degree, theta = _DEGREES[dtypes.finfo(a.dtype).nmant + 1]
     # Powers of B = A / 2ᵏ, of norm at most 1, cannot overflow; A / 2ˢ = B 2ᵏ⁻ˢ.
-    k = _exponent(_norm(a), 1.0)
+    k = _exponent(_norm(a))
     b = _scaled(a, -k)
     powers = {2: matmul(b, b)}
     powers[4] = matmul(powers[2], powers[2])
@@ -95,19 +98,21 @@ def _norm(x: Any) -> Any:
     return dnp.max(dnp.sum(dnp.abs(lax.stop_gradient(x)), axis=-2), axis=-1)
 
 
-def _exponent(x: Any, unit: float) -> Any:
-    """The least ``k >= 0`` with ``x <= unit 2ᵏ``; huge where there is none."""
-    k = dnp.ceil(dnp.log2(x / unit))
-    return dnp.astype(dnp.where(dnp.isfinite(x), dnp.maximum(k, 0), 16384), np.int32)
+def _exponent(x: Any) -> Any:
+    """The least ``k >= 0`` with ``x <= 2ᵏ``; huge where there is none."""
+    k = dnp.ceil(dnp.log2(x))
+    return dnp.astype(dnp.where(dnp.isfinite(x), dnp.maximum(k, 0), _INFINITE), np.int32)
 
 
 def _scaled(x: Any, k: Any) -> Any:
     """``x 2ᵏ``, exactly."""
     if x.dtype.kind == "c":
         return lax.complex(_scaled(dnp.real(x), k), _scaled(dnp.imag(x), k))
-    half = k // 2  # 2ᵏ alone may overflow
-    one = dnp.ones((), x.dtype)
-    return x * dnp.ldexp(one, half)[..., None, None] * dnp.ldexp(one, k - half)[..., None, None]
+    # 2ᵏ alone may overflow; beyond its square there are zeros only, as powers of such matrices.
+    most, one = int(dtypes.finfo(x.dtype).maxexp) - 2, dnp.ones((), x.dtype)
+    for part in (k // 2, k - k // 2):
+        x = x * dnp.ldexp(one, dnp.clip(part, -most, most))[..., None, None]
+    return x
 
 
 def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float) -> Any:
@@ -120,14 +125,13 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
         _norm(x) ** (1 / p) for x, p in ((powers[6], 6), (eighth, 8), (tenth, 10))
     )
     least = dnp.minimum(dnp.maximum(sixth, eighth), dnp.maximum(eighth, tenth))
-    one = dnp.ones((), least.dtype)
-    s = _exponent(least * dnp.ldexp(one, dnp.minimum(k, 120)), theta)
-    s = dnp.where(k > 120, k, s)
+    wanted = dnp.log2(least / theta) + k
+    s = dnp.where(dnp.isfinite(wanted), dnp.maximum(dnp.ceil(wanted), 0), 0)
+    s = dnp.where(k == _INFINITE, k, dnp.astype(s, np.int32))
     # The first term of the backward error that norms of powers do not bound: c |A|²ᵐ⁺¹.
     sizes = dnp.abs(lax.stop_gradient(b))
     total = dnp.ones((*b.shape[:-2], 1, b.shape[-1]), sizes.dtype)
-    for _ in range(2 * degree + 1):
-        total = matmul(total, sizes)
+    total = lax.fori_loop(0, 2 * degree + 1, lambda _, x: matmul(x, sizes), total)
     norm = dnp.max(total, axis=(-1, -2)) / dnp.maximum(_norm(b), dtypes.finfo(sizes.dtype).tiny)
     term = 1 / (comb(2 * degree, degree) * factorial(2 * degree + 1))
     unit = float(dtypes.finfo(sizes.dtype).eps) / 2
@@ -138,11 +142,9 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
 
 @cache
 def _coefficients(degree: int) -> tuple[float, ...]:
-    """Of the Padé approximant's numerator, so that the last is 1."""
+    """Of the Padé approximant's numerator, of which the first is 1."""
     m = degree
-    found = [factorial(2 * m - j) * factorial(m) / (factorial(m - j) * factorial(j))
-             for j in range(m + 1)]  # fmt: skip
-    return tuple(c / factorial(m) for c in found)
+    return tuple(comb(m, j) * factorial(2 * m - j) / factorial(2 * m) for j in range(m + 1))
 
 
 def _pade(a: Any, powers: dict[int, Any], degree: int, triangular: bool) -> Any:

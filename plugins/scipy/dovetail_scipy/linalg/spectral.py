@@ -47,7 +47,7 @@ def eigh(
     overwrite_b: bool = False,
     turbo: bool = True,
     eigvals: None = None,
-    type: int = 1,  # noqa: A002
+    type: int = 1,
     check_finite: bool = True,
 ) -> Any:
     """Eigenvalues in increasing order and eigenvectors, as columns, of Hermitian matrices.
@@ -62,7 +62,11 @@ def eigh(
             ``type`` is not 1.
         ValueError: the matrices are not square.
     """
-    for what, wrong in (("b", b is not None), ("eigvals", eigvals is not None), ("type", type != 1)):
+    for what, wrong in (
+        ("b", b is not None),
+        ("eigvals", eigvals is not None),
+        ("type", type != 1),
+    ):
         if wrong:
             raise NotImplementedError(
                 f"eigh: {what} is not supported{here()}. For a positive definite b, decompose "

@@ -111,7 +111,9 @@ def _bisected(d: Any, e: Any, first: int, last: int, tol: float | None) -> Any:
     d, squares = dnp.real(d), dnp.abs(e) ** 2
     info = dtypes.finfo(d.dtype)
     low, high = _bounds(d, dnp.sqrt(squares))
-    width = dnp.maximum(dnp.maximum(dnp.abs(low), dnp.abs(high)) * float(info.eps), float(info.tiny))
+    width = dnp.maximum(
+        dnp.maximum(dnp.abs(low), dnp.abs(high)) * float(info.eps), float(info.tiny)
+    )
     limit = dnp.max(width, initial=0) if tol is None else dnp.asarray(tol, d.dtype)
     least = dnp.maximum(dnp.max(squares, axis=-1, initial=0) * float(info.tiny), float(info.tiny))
     wanted = np.arange(first, last + 1, dtype=np.int32)
