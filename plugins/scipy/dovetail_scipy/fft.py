@@ -9,13 +9,12 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import canonical_dtype, here, is_inexact
+from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.source import short_repr
 from dovetail_jit import fused
 
-Array = Any
-ArrayLike = Any
+from .inputs import Array, ArrayLike, inexact
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
@@ -87,9 +86,8 @@ def idctn(
 
 
 def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inverse: bool) -> Array:
-    if x is None or isinstance(x, (str, bytes, dict, set)):
-        raise TypeError(f"{name} takes an array, got {short_repr(x)}{here()}. Convert it first.")
-    x = x if hasattr(x, "aval") else dnp.asarray(x)
+    (x,) = inexact(name, x)
+    x = x if x.dtype.itemsize >= 4 else lax.convert_element_type(x, np.float32)
     if kind not in _INVERSE:
         raise ValueError(f"{name}: type must be 1, 2, 3 or 4, got {short_repr(kind)}{here()}")
     if norm is not None and norm not in _NORMS:
@@ -107,13 +105,7 @@ def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inver
     if inverse:
         kind = _INVERSE[kind]
         how = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[how]
-    return _run(_floating(x), kind=kind, axes=found, sizes=sizes, norm=how)
-
-
-def _floating(x: Any) -> Any:
-    if not is_inexact(x.dtype):
-        return lax.convert_element_type(x, canonical_dtype("float64"))
-    return x if x.dtype.itemsize >= 4 else lax.convert_element_type(x, np.float32)
+    return _run(x, kind=kind, axes=found, sizes=sizes, norm=how)
 
 
 def _lengths(name: str, shape: Any, s: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -76,13 +76,13 @@ def test_transformations(kind):
 
 
 WRONG = [
-    (lambda: fft.dct(None), TypeError, r"dct takes an array, got None at .*test_fft"),
+    (lambda: fft.dct(None), TypeError, r"dct takes arrays, got None at position 0.*test_fft"),
     (lambda: fft.dct(np.ones(3), 5), ValueError, r"dct: type must be 1, 2, 3 or 4, got 5 at "),
     (lambda: fft.idct(np.ones(3), norm="x"), ValueError, r"idct: norm must be 'backward', 'ortho'"),
     (lambda: fft.dct(np.ones(1), 1), ValueError, r"type 1 takes at least 2 elements.*lengths \(1,"),
     (lambda: fft.dct(np.ones(0)), ValueError, r"type 2 takes at least 1 element along"),
     (lambda: fft.dct(np.ones(3), axis=1), ValueError, r"axes \(1,\) of an array of shape \(3,\)"),
-    (lambda: fft.dctn(np.ones((3, 3)), axes=(0, -2)), ValueError, r"duplicate axis.*each axis once"),
+    (lambda: fft.dctn(np.ones((3, 3)), axes=(0, -2)), ValueError, r"duplicate axis.*axis once"),
     (lambda: fft.dctn(np.ones((3, 3)), s=(1,), axes=(0, 1)), ValueError, r"1 lengths for 2 axes"),
 ]  # fmt: skip
 

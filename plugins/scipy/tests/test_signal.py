@@ -106,9 +106,7 @@ def test_spectra_of_complex_and_of_short_signals():
     agree(signal.csd(x, y), expected[0])
     agree(signal.welch(x), expected[1])
     agree(signal.stft(x), expected[2])
-    with pytest.warns(
-        UserWarning, match=r"welch: nperseg=256 is greater than .* 100 at .*test_sig"
-    ):
+    with pytest.warns(UserWarning, match=r"welch: nperseg=256 is greater than .* 100 at .*test_"):
         found = signal.welch(y[:100])
     agree(found, ss.welch(y[:100], nperseg=100))
     agree(signal.csd(y, None, nperseg=64), ss.csd(y, y, nperseg=64))
@@ -174,23 +172,23 @@ X = np.ones(300)
 WRONG = [
     (lambda: signal.convolve(X, np.ones((2, 2))), ValueError, r"convolve takes arrays with equal"),
     (lambda: signal.convolve(X, []), ValueError, r"convolve: arrays cannot be empty, got shapes"),
-    (lambda: signal.convolve(X, X, "x"), ValueError, r"mode must be one of 'full', 'same', 'valid'"),
+    (lambda: signal.convolve(X, X, "x"), ValueError, r"mode must be one of 'full', 'same', 'v"),
     (lambda: signal.convolve(X, "x"), TypeError, r"convolve takes arrays, got 'x' at position 1"),
-    (lambda: signal.correlate(X, X, method="x"), ValueError, r"method must be one of 'auto', 'direc"),
+    (lambda: signal.correlate(X, X, method="x"), ValueError, r"method must be one of 'auto', 'dir"),
     (lambda: signal.convolve2d(X, X), ValueError, r"convolve2d takes matrices, got shapes"),
-    (lambda: signal.convolve2d(X[None], X[None], boundary="x"), ValueError, r"boundary must be one"),
+    (lambda: signal.convolve2d(X[None], X[None], boundary="x"), ValueError, r"boundary must be"),
     (lambda: signal.convolve(np.ones((3, 2)), np.ones((2, 3)), "valid"), ValueError,
      r"one array must be as large as the other along each axis"),
     (lambda: signal.fftconvolve(X, X, axes=(0, -1)), ValueError, r"name each axis once, from -1"),
     (lambda: signal.fftconvolve(np.ones((2, 3)), np.ones((3, 3)), axes=1), ValueError,
      r"do not broadcast along axis 0"),
-    (lambda: signal.detrend(X, type="x"), ValueError, r"detrend: type must be one of 'linear', 'l'"),
+    (lambda: signal.detrend(X, type="x"), ValueError, r"detrend: type must be one of 'linear', "),
     (lambda: signal.detrend(X, bp=301), ValueError, r"bp \[301\] of a signal of 300 elements"),
     (lambda: signal.detrend(X, axis=1), ValueError, r"axis 1 is out of bounds"),
     (lambda: signal.detrend(X, overwrite_data=True), NotImplementedError, r"arrays are immutable"),
     (lambda: signal.welch(X, window="x"), ValueError, r"welch: window 'x' at .*test_signal"),
-    (lambda: signal.welch(X, window=np.ones((2, 2))), ValueError, r"a window is a vector no longer"),
-    (lambda: signal.welch(X, window=np.ones(9), nperseg=8), ValueError, r"differs from the window's"),
+    (lambda: signal.welch(X, window=np.ones((2, 2))), ValueError, r"a window is a vector no"),
+    (lambda: signal.welch(X, window=np.ones(9), nperseg=8), ValueError, r"differs from the win"),
     (lambda: signal.welch(X, nperseg=10, noverlap=10), ValueError, r"noverlap=10 must be less"),
     (lambda: signal.welch(X, nperseg=0), ValueError, r"welch: nperseg must be at least 1, got 0"),
     (lambda: signal.welch(X, scaling="x"), ValueError, r"welch: scaling must be one of 'density'"),

@@ -11,7 +11,8 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import short_repr
 from dovetail_jit import fused
 
-from .arguments import Array, ArrayLike, adjoint, arrays, inexact, one_of, square
+from ..inputs import Array, ArrayLike, arrays, inexact, one_of
+from .arguments import adjoint, square
 
 _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 

@@ -20,7 +20,8 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from .arguments import Array, ArrayLike, identity_like, matmul, square
+from ..inputs import Array, ArrayLike
+from .arguments import identity_like, matmul, square
 
 # By precision: the degree of the Padé approximant, the norm up to which its backward error is a
 # rounding (Table 2.1 of the paper), and powers of the matrix that its evaluation takes.

@@ -14,7 +14,8 @@ from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from .arguments import Array, ArrayLike, adjoint, as_complex, matmul, square
+from ..inputs import Array, ArrayLike
+from .arguments import adjoint, as_complex, matmul, square
 from .schur_forms import rsf2csf
 from .sylvester import solve_sylvester
 from .triangular import by_columns, shifted
@@ -56,7 +57,7 @@ def _complex_schur(a: Any) -> tuple[Any, Any]:
 
 @custom_jvp
 def _root(a: Any) -> Any:
-    """By Björck and Hammarling, columns at a time: ``(R₁₁ + r_jj) r_j = t_j`` above the diagonal."""
+    """By Björck and Hammarling, by columns: ``(R₁₁ + r_jj) r_j = t_j`` above the diagonal."""
     if 0 in a.shape:
         return as_complex(a)
     t, z = _complex_schur(a)
@@ -81,10 +82,10 @@ def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @names_itself
 def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Any:
-    """A function of matrices, by its values at their eigenvalues (Parlett's recurrence); on the CPU.
+    """A function of matrices, by its values at their eigenvalues (Parlett's recurrence).
 
-    It is exact where eigenvalues are far apart. It has derivatives for complex matrices of which no
-    two eigenvalues are equal; convert real ones to complex numbers first.
+    It runs on the CPU. It is exact where eigenvalues are far apart. It has derivatives for complex
+    matrices of which no two eigenvalues are equal; convert real ones to complex numbers first.
 
     Args:
         A: matrices of shape ``(..., n, n)``.

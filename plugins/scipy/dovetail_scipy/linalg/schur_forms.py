@@ -13,7 +13,8 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from .arguments import Array, ArrayLike, adjoint, as_complex, matmul, one_of, square
+from ..inputs import Array, ArrayLike, one_of
+from .arguments import adjoint, as_complex, matmul, square
 
 
 @names_itself

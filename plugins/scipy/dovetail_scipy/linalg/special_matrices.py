@@ -16,7 +16,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
-from .arguments import Array, one_of
+from ..inputs import Array, one_of
 
 
 def _size(name: str, n: Any, least: int = 0) -> int:
@@ -145,8 +145,8 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     """The matrix of the discrete Fourier transform: ``exp(-2πi jk / n)``.
 
     Args:
-        scale: None; ``"sqrtn"``: divided by the square root of ``n``, so that it is unitary; ``"n"``:
-            divided by ``n``.
+        scale: None; ``"sqrtn"``: divided by the square root of ``n``, so that it is unitary;
+            ``"n"``: divided by ``n``.
         dtype: a complex type; by default that of Python's complex numbers.
 
     Raises:

@@ -10,7 +10,8 @@ from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 
-from .arguments import Array, ArrayLike, adjoint, matmul, matrices, one_of, square
+from ..inputs import Array, ArrayLike, one_of
+from .arguments import adjoint, matmul, matrices, square
 
 
 @names_itself

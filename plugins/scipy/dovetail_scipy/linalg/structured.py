@@ -14,7 +14,7 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from .arguments import Array, ArrayLike, arrays, inexact, one_of
+from ..inputs import Array, ArrayLike, arrays, inexact, one_of
 
 
 @names_itself
@@ -116,7 +116,7 @@ def _hankel(c: Any, r: Any) -> Any:
 
 @names_itself
 def circulant(c: ArrayLike) -> Array:
-    """Matrices of shape ``(..., n, n)`` whose columns are the first one ``c``, ever further down."""
+    """Matrices of shape ``(..., n, n)`` whose columns are ``c``, each one place further down."""
     return _circulant(_vectors("circulant", c)[0])
 
 

@@ -11,7 +11,8 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_custom_rules import custom_linear_solve
 from dovetail_jit import fused
 
-from .arguments import Array, ArrayLike, adjoint, as_complex, inexact, matmul, one_of, square
+from ..inputs import Array, ArrayLike, inexact, one_of
+from .arguments import adjoint, as_complex, matmul, square
 from .triangular import sylvester as triangular_sylvester
 
 

@@ -16,7 +16,8 @@ from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from .arguments import Array, ArrayLike, adjoint, arrays, one_of
+from ..inputs import Array, ArrayLike, arrays, one_of
+from .arguments import adjoint
 
 
 @names_itself

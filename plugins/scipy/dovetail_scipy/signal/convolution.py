@@ -11,7 +11,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 
-from .inputs import Array, ArrayLike, inexact, one_of
+from ..inputs import Array, ArrayLike, inexact, one_of
 
 _MODES = ("full", "same", "valid")
 Shape = tuple[int, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 
-from .inputs import Array, ArrayLike, axis_of, inexact, one_of
+from ..inputs import Array, ArrayLike, axis_of, inexact, one_of
 
 _TYPES = ("linear", "l", "constant", "c")
 
@@ -56,7 +57,7 @@ def _detrend(x: Any, axis: int, ends: tuple[int, ...], linear: bool) -> Any:
     if not linear:
         return x - dnp.mean(x, axis=axis, keepdims=True)
     x = dnp.moveaxis(x, axis, -1)
-    parts = [_without_line(x[..., a:b]) for a, b in zip(ends, ends[1:])]
+    parts = [_without_line(x[..., a:b]) for a, b in pairwise(ends)]
     return dnp.moveaxis(dnp.concatenate(parts, axis=-1) if parts else x, -1, axis)
 
 

@@ -15,8 +15,8 @@ from dovetail_core.base import arguments
 from dovetail_core.base.source import short_repr
 from dovetail_lax import dtypes
 
+from ..inputs import one_of
 from .detrending import detrend as without_trend
-from .inputs import one_of
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def named_window(name: str, window: Any, size: int) -> tuple[float, ...]:
     from scipy.signal import get_window
 
     try:
-        return tuple(get_window(window, size).tolist())
+        return tuple(np.asarray(get_window(window, size)).tolist())
     except (ValueError, TypeError) as e:
         raise ValueError(f"{name}: window {short_repr(window)}{here()}: {e}") from None
 

@@ -12,7 +12,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 
-from .inputs import Array, ArrayLike, axis_of, inexact, one_of
+from ..inputs import Array, ArrayLike, axis_of, inexact, one_of
 from .segments import (
     Segments,
     check_detrend,

@@ -1,4 +1,4 @@
-"""Arguments of functions of signals."""
+"""Arguments of public functions: arrays in one floating-point type, options, axes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import canonical_dtype, here, is_inexact
+from dovetail_core.base import arguments
 from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
 
@@ -14,8 +15,8 @@ Array = Any
 ArrayLike = Any
 
 
-def inexact(name: str, *args: ArrayLike) -> list[Any]:
-    """Arguments as arrays of one floating-point or complex type, to which they are promoted.
+def arrays(name: str, *args: ArrayLike) -> list[Any]:
+    """Arguments as arrays or tracers.
 
     Raises:
         TypeError: one is no array and no number.
@@ -28,6 +29,16 @@ def inexact(name: str, *args: ArrayLike) -> list[Any]:
                 "with dovetail.numpy.asarray."
             )
         found.append(x if hasattr(x, "aval") else dnp.asarray(x))
+    return found
+
+
+def inexact(name: str, *args: ArrayLike) -> list[Any]:
+    """Arguments as arrays of one floating-point or complex type, to which they are promoted.
+
+    Raises:
+        TypeError: one is no array and no number.
+    """
+    found = arrays(name, *args)
     dtype = dtypes.result_type(*found)
     if not is_inexact(dtype):
         dtype = canonical_dtype("float64" if dtype.itemsize == 8 else "float32")
@@ -54,8 +65,6 @@ def axis_of(name: str, axis: Any, ndim: int) -> int:
     Raises:
         ValueError: it is out of bounds.
     """
-    from dovetail_core.base import arguments
-
     found = arguments.integer("axis", axis)
     if not -ndim <= found < ndim:
         raise ValueError(
