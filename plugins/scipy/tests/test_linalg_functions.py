@@ -48,7 +48,7 @@ def agrees_with_differences(f, *args):
     assert_near(total.real, np.sum(ct * found).real, 1e-8, atol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_exponentials(dtype):
     sizes = np.array([1e-3, 0.3, 1.0, 5.0, 30.0])[:, None, None]
     x = (sizes * (normal(5, 4, 4, dtype=dtype) - 2 * np.eye(4))).astype(dtype)
@@ -75,13 +75,11 @@ def test_exponentials_are_neither_scaled_too_much_nor_infinite():
     huge = np.array([[0, 1e300], [0, 0]])
     agree(linalg.expm(huge) / 1e300, np.array([[0, 1], [0, 0]]))
     stack = np.stack([x, np.zeros((2, 2)), np.eye(2)])
-    agree(linalg.expm(stack) / 1e6, sl.expm(stack) / 1e6)
     agree(jit(vmap(linalg.expm))(stack) / 1e6, sl.expm(stack) / 1e6)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-def test_derivatives_of_exponentials(dtype):
-    x, e = normal(3, 3, dtype=dtype), normal(3, 3, dtype=dtype)
+def test_derivatives_of_exponentials():
+    x, e = normal(2, 3, 3, dtype="complex128")
     agrees_with_differences(linalg.expm, np.stack([x, 3 * x, 0 * x]))
     value, slope = linalg.expm_frechet(x, e)
     agree(value, sl.expm(x))
@@ -89,7 +87,7 @@ def test_derivatives_of_exponentials(dtype):
     agree(linalg.expm_frechet(x, e, compute_expm=False), slope)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_square_roots(dtype):
     x = normal(2, 4, 4, dtype=dtype)
     found = np.asarray(linalg.sqrtm(x))
@@ -112,9 +110,11 @@ def test_square_roots_of_special_matrices():
 def test_derivatives_of_square_roots(dtype):
     x = normal(2, 3, 3, dtype=dtype)
     x = x @ x.conj().swapaxes(1, 2) + np.triu(normal(3, 3))
-    agrees_with_differences(linalg.sqrtm, x)
-    trace = lambda x: dnp.real(dnp.sum(linalg.sqrtm(x)))  # noqa: E731
-    agrees_with_differences(lambda x: grad(trace)(x), x[0])
+    if dtype == "complex128":
+        agrees_with_differences(linalg.sqrtm, x)
+    else:
+        total = lambda x: dnp.real(dnp.sum(linalg.sqrtm(x)))  # noqa: E731
+        agrees_with_differences(lambda x: grad(total)(x), x[0])
 
 
 def test_functions_of_matrices():
@@ -128,9 +128,10 @@ def test_functions_of_matrices():
     agrees_with_differences(lambda z: linalg.funm(z, dnp.exp), z)
 
 
-@pytest.mark.parametrize("method", ["schur", "eigen"])
-@pytest.mark.parametrize("dtypes", [("float64",) * 3, ("complex128", "float64", "float64")])
-def test_sylvester_equations(dtypes, method):
+@pytest.mark.parametrize(("method", "dtypes"), [
+    ("schur", ("float64",) * 3), ("eigen", ("complex128", "float64", "float64")),
+])  # fmt: skip
+def test_sylvester_equations(method, dtypes):
     a, b, c = (normal(*s, dtype=d) for s, d in zip(((2, 3, 3), (2, 2), (2, 3, 2)), dtypes))
     x = np.asarray(linalg.solve_sylvester(a, b, c, method=method))
     agree(a @ x + x @ b, c + 0 * x)
@@ -184,21 +185,19 @@ def test_derivatives_of_tridiagonal_spectra(dtype):
     agrees_with_differences(f, d, e)
 
 
-@pytest.mark.parametrize("method", ["qdwh", "svd"])
-@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
-def test_derivatives_of_polar_decompositions(shape, method):
-    x = normal(*shape)
-    for side in ("left", "right"):
-        both = partial(linalg.polar, side=side, method=method)
-        agrees_with_differences(lambda x, f=both: dnp.concatenate([*map(dnp.ravel, f(x))]), x)
+@pytest.mark.parametrize(("shape", "side", "method"), [
+    ((3, 3), "left", "qdwh"), ((4, 2), "right", "qdwh"), ((2, 4), "right", "svd"),
+])  # fmt: skip
+def test_derivatives_of_polar_decompositions(shape, side, method):
+    both = partial(linalg.polar, side=side, method=method)
+    agrees_with_differences(lambda x: dnp.concatenate([*map(dnp.ravel, both(x))]), normal(*shape))
 
 
 def test_derivatives_of_equations():
     x = normal(3, 3)
     x, b = x @ x.T + np.eye(3), normal(3, 2)
-    for f in (linalg.solve, lambda a, b: linalg.solve(a, b, assume_a="pos"),
-              lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b, trans=1),
-              lambda a, b: linalg.solve_triangular(a, b, trans=1, lower=True)):  # fmt: skip
+    for f in (lambda a, b: linalg.solve(a, b, assume_a="pos"),
+              lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b, trans=1)):  # fmt: skip
         agrees_with_differences(f, x, b)
     agrees_with_differences(linalg.toeplitz, normal(3), normal(4))
     agrees_with_differences(linalg.det, x)

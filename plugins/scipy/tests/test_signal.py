@@ -38,8 +38,7 @@ def agree(found, expected, tol=1e-11):
 @pytest.mark.parametrize("method", ["direct", "fft"])
 def test_convolution_and_correlation(method, mode):
     z = normal(8) + 1j * normal(8)
-    for x, y in ((normal(9), normal(4)), (normal(3), normal(8)), (normal(6, 5), normal(3, 2)),
-                 (z, normal(3)), (normal(9), z), (normal(1), normal(1))):  # fmt: skip
+    for x, y in ((normal(3), normal(8)), (normal(6, 5), normal(3, 2)), (normal(9), z)):
         given = {"mode": mode, "method": method}
         agree(signal.convolve(x, y, **given), ss.convolve(x, y, **given))
         if x.shape[0] >= y.shape[0] or mode != "valid":
@@ -53,7 +52,7 @@ def test_convolution_and_correlation(method, mode):
                                       {"boundary": "symm"}])  # fmt: skip
 def test_two_dimensions(boundary, mode):
     x = normal(6, 7)
-    for y in (normal(3, 2), normal(4, 3), normal(1, 1)):
+    for y in (normal(3, 2), normal(4, 1)):
         agree(signal.convolve2d(x, y, mode, **boundary), ss.convolve2d(x, y, mode, **boundary))
         agree(signal.correlate2d(x, y, mode, **boundary), ss.correlate2d(x, y, mode, **boundary))
 
@@ -94,7 +93,6 @@ def test_spectra_by_welch(given):
     x, y = normal(2, 300, 300)[:, :, :2]
     x, y = (x, y) if given.get("axis") == 0 else (x.T, y.T)
     agree(signal.csd(x, y, **given), ss.csd(x, y, **given))
-    agree(signal.welch(x, **given), ss.welch(x, **given))
     part = {k: v for k, v in given.items() if k not in ("scaling", "average")}
     agree(signal.stft(x, **part), ss.stft(x, **part))
 
