@@ -23,9 +23,9 @@ from dovetail_lax import dtypes
 from ..inputs import Array, ArrayLike
 from .arguments import identity_like, matmul, square
 
-# By precision: the degree of the Padé approximant, the norm up to which its backward error is a
-# rounding (Table 2.1 of the paper), and powers of the matrix that its evaluation takes.
-_DEGREES = {24: (7, 3.925724783138660), 53: (13, 4.25)}
+# In single and in double precision: the degree of the Padé approximant, and the norm up to which
+# its backward error is a rounding.
+_SINGLE, _DOUBLE = (7, 3.925724783138660), (13, 4.25)
 
 _INFINITE = 16384
 """The exponent that stands for that of matrices that are not finite."""
@@ -42,6 +42,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
             more often, because elements are too large, results are NaN.
 
     Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits, or an integer.
         ValueError: the matrices are not square.
     """
     (x,) = square("expm", A)
@@ -81,7 +82,7 @@ def _frechet(a: Any, e: Any) -> tuple[Any, Any]:
 def _expm(a: Any, triangular: bool, most: int) -> Any:
     if 0 in a.shape:
         return a
-    degree, theta = _DEGREES[dtypes.finfo(a.dtype).nmant + 1]
+    degree, theta = _DOUBLE if dtypes.finfo(a.dtype).nmant > 24 else _SINGLE
     # Powers of B = A / 2ᵏ, of norm at most 1, cannot overflow; A / 2ˢ = B 2ᵏ⁻ˢ.
     k = _exponent(_norm(a))
     b = _scaled(a, -k)
