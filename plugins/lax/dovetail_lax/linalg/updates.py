@@ -19,7 +19,7 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
             is not read.
         w_vector: vectors of shape ``(..., n)``.
 
-    Returns: matrices whose diagonals have the signs of ``R``'s.
+    Returns: matrices whose diagonals are not negative.
 
     Raises:
         TypeError: the element type is not a float of 32 or 64 bits.

@@ -8,8 +8,8 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..scalars import scalar
 from ._elementwise import place
-from .arithmetic import abs_p, add_p, div_p, max_p, mul_p, neg_p, sqrt_p, sub_p
-from .discrete import eq_p, lt_p
+from .arithmetic import abs_p, add_p, div_p, max_p, mul_p, sqrt_p, sub_p
+from .discrete import eq_p
 from .factorizations import INDEX, matrix_type
 from .moves import repeated, spread, transposed
 from .reductions import reduce_sum_p
@@ -71,8 +71,7 @@ def _rotations(r: Any, w: Any) -> Any:
 
 
 def _rotation(x: Any, y: Any) -> tuple[Any, Any]:
-    """Cosine and sine of the rotation that makes ``(x, y)`` the vector of its length, or minus it
-    where ``x`` is negative, so that the rotation is by less than a right angle."""
+    """Cosine and sine of the rotation that makes ``(x, y)`` the vector of its length."""
     zero, one = scalar(0.0, x.dtype), scalar(1.0, x.dtype)
     size = max_p.bind(abs_p.bind(x), abs_p.bind(y))
     none = eq_p.bind(size, zero)
@@ -80,7 +79,6 @@ def _rotation(x: Any, y: Any) -> tuple[Any, Any]:
     x, y = div_p.bind(x, size), div_p.bind(y, size)
     length = sqrt_p.bind(add_p.bind(mul_p.bind(x, x), mul_p.bind(y, y)))
     length = select_n_p.bind(none, length, one)
-    length = select_n_p.bind(lt_p.bind(x, zero), length, neg_p.bind(length))
     return select_n_p.bind(none, div_p.bind(x, length), one), div_p.bind(y, length)
 
 

@@ -257,8 +257,7 @@ def _tridiagonal_solve(
 def _cholesky_update(r: Array, w: Array) -> Array:
     def one(r: Array, w: Array) -> list[Array]:
         r = np.triu(r)
-        found = sl.cholesky(r.T @ r + np.outer(w, w)) if r.size else r
-        return [found * np.where(np.diag(r) < 0, -1, 1)[:, None]]
+        return [sl.cholesky(r.T @ r + np.outer(w, w)) if r.size else r]
 
     return per_matrix(one, [(r.shape[-2:], r.dtype)], r, 2, w, 1)[0]  # type: ignore[arg-type]
 
