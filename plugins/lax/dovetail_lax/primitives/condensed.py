@@ -16,6 +16,7 @@ from .arithmetic import mul_p, sub_p
 from .discrete import eq_p, gt_p
 from .factorizations import INDEX, householder_product_p, matrix_type
 from .moves import along, repeated, reversed_along, spread, transposed
+from .typed import def_typed_decomposition
 from .values import conj_p, iota_p, real_part, select_n_p
 
 hessenberg_p = Primitive("hessenberg", multiple_results=True)
@@ -89,7 +90,7 @@ def _ormqr_type(
     return c.strong()
 
 
-@ormqr_p.def_decomposition
+@def_typed_decomposition(ormqr_p)
 def _reflected(a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
     from ..functions.control_flow import scan
     from ..numerics.matrices import adjoint, matmul
@@ -131,7 +132,7 @@ def _vectors(a: Any, count: int) -> Any:
     return transposed(x, _last_first(n))
 
 
-@householder_product_p.def_decomposition
+@def_typed_decomposition(householder_product_p)
 def _product(a: Any, taus: Any) -> Any:
     from ..numerics.matrices import identity
 

@@ -14,6 +14,7 @@ from .discrete import lt_p
 from .factorizations import matrix_type
 from .moves import full, moved, spread
 from .reductions import reduce_max_p
+from .typed import def_typed_decomposition
 from .values import convert_element_type_p, real_part, select_n_p
 
 tridiagonal_solve_p = Primitive("tridiagonal_solve")
@@ -44,7 +45,7 @@ def _tridiagonal_solve_type(
     return b.strong()
 
 
-@tridiagonal_solve_p.def_decomposition
+@def_typed_decomposition(tridiagonal_solve_p)
 def _eliminated(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> Any:
     """Elimination without exchanges of rows, which is exact where the diagonal dominates."""
     from ..functions.control_flow import scan

@@ -13,6 +13,7 @@ from .discrete import eq_p
 from .factorizations import INDEX, matrix_type
 from .moves import repeated, spread, transposed
 from .reductions import reduce_sum_p
+from .typed import def_typed_decomposition
 from .values import iota_p, select_n_p
 
 cholesky_update_p = Primitive("cholesky_update")
@@ -35,7 +36,7 @@ def _update_type(r: ShapedArray, w: ShapedArray) -> ShapedArray:
     return r.strong()
 
 
-@cholesky_update_p.def_decomposition
+@def_typed_decomposition(cholesky_update_p)
 def _rotations(r: Any, w: Any) -> Any:
     from ..functions.control_flow import scan
     from ..numerics.matrices import upper
@@ -97,7 +98,7 @@ def _product_type(a: ShapedArray, c: ShapedArray, *, alpha: float, beta: float) 
     return c.strong()
 
 
-@symmetric_product_p.def_decomposition
+@def_typed_decomposition(symmetric_product_p)
 def _square(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
     from ..numerics.matrices import matmul, transposed_matrix
 
