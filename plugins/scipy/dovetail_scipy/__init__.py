@@ -4,7 +4,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        fft as fft,
         integrate as integrate,
+        linalg as linalg,
+        signal as signal,
         special as special,
     )
 else:

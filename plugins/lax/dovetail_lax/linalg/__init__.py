@@ -2,6 +2,12 @@
 
 # All of it before a part: a thread that had begun with a part would wait for one that imports all.
 from .. import primitives as primitives
+from ..primitives.condensed import (
+    hessenberg_p as hessenberg_p,
+    ormqr_p as ormqr_p,
+    schur_p as schur_p,
+    tridiagonal_p as tridiagonal_p,
+)
 from ..primitives.factorizations import (
     cholesky_p as cholesky_p,
     householder_product_p as householder_product_p,
@@ -18,20 +24,36 @@ from ..primitives.spectral import (
     eigh_p as eigh_p,
     svd_p as svd_p,
 )
+from ..primitives.tridiagonal import tridiagonal_solve_p as tridiagonal_solve_p
+from ..primitives.updates import (
+    cholesky_update_p as cholesky_update_p,
+    symmetric_product_p as symmetric_product_p,
+)
+from .banded import tridiagonal_solve as tridiagonal_solve
+from .condensed import (
+    hessenberg as hessenberg,
+    ormqr as ormqr,
+    schur as schur,
+    tridiagonal as tridiagonal,
+)
 from .factorizations import (
     cholesky as cholesky,
     householder_product as householder_product,
     lu as lu,
     lu_pivots_to_permutation as lu_pivots_to_permutation,
     qr as qr,
-    symmetric_product as symmetric_product,
     triangular_solve as triangular_solve,
 )
+from .polar import qdwh as qdwh
 from .spectral import eig as eig, eigh as eigh, svd as svd
+from .updates import cholesky_update as cholesky_update, symmetric_product as symmetric_product
 
 __all__ = [
-    "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_p", "eig",
-    "eig_p", "eigh", "eigh_p", "householder_product", "householder_product_p", "lu", "lu_p",
-    "lu_pivots_to_permutation", "lu_pivots_to_permutation_p", "qr", "qr_p", "svd", "svd_p",
-    "symmetric_product", "triangular_solve", "triangular_solve_p",
+    "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_p",
+    "cholesky_update", "cholesky_update_p", "eig", "eig_p", "eigh", "eigh_p", "hessenberg",
+    "hessenberg_p", "householder_product", "householder_product_p", "lu", "lu_p",
+    "lu_pivots_to_permutation", "lu_pivots_to_permutation_p", "ormqr", "ormqr_p", "qdwh", "qr",
+    "qr_p", "schur", "schur_p", "svd", "svd_p", "symmetric_product", "symmetric_product_p",
+    "triangular_solve", "triangular_solve_p", "tridiagonal", "tridiagonal_p", "tridiagonal_solve",
+    "tridiagonal_solve_p",
 ]  # fmt: skip

@@ -8,8 +8,8 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
 from ..functions._args import Array, ArrayLike, check
-from ..matrices import adjoint, lower as lower_part, matmul, transposed_matrix, upper
-from ..primitives.arithmetic import add_p, div_p, mul_p
+from ..numerics.matrices import adjoint
+from ..primitives.arithmetic import add_p, div_p
 from ..primitives.factorizations import (
     cholesky_p,
     householder_product_p,
@@ -139,28 +139,3 @@ def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
         ValueError: shapes or element types do not fit.
     """
     return householder_product_p.bind(a, taus)
-
-
-@names_itself
-def symmetric_product(
-    a_matrix: ArrayLike,
-    c_matrix: ArrayLike,
-    *,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    symmetrize_output: bool = False,
-) -> Array:
-    """``alpha a aᵀ + beta c``.
-
-    Args:
-        symmetrize_output: mirror the lower triangle, so that the result is exactly symmetric.
-
-    Raises:
-        TypeError, ValueError: shapes or element types do not fit.
-    """
-    dtype = check("symmetric_product", a_matrix).dtype
-    square = mul_p.bind(matmul(a_matrix, transposed_matrix(a_matrix)), scalar(alpha, dtype))
-    out = add_p.bind(square, mul_p.bind(c_matrix, scalar(beta, dtype)))
-    if symmetrize_output:
-        return add_p.bind(lower_part(out), upper(transposed_matrix(out), 1))
-    return out

@@ -78,24 +78,23 @@ def eig(
 ) -> list[Array]:
     """Eigenvalues of general matrices, then left and right eigenvectors where wanted.
 
-    Results are complex. Eigenvectors have no derivative, because they are determined up to a
-    factor only; eigenvalues have one.
+    Results are complex. Eigenvectors have length 1, and their largest element is real.
+
+    Args:
+        enable_eigvec_derivs: eigenvectors have derivatives, too, which are right where no two
+            eigenvalues are equal, and no two elements of an eigenvector the largest.
+        implementation, use_magma: accepted for compatibility; they choose a library for GPUs.
 
     Raises:
-        NotImplementedError: ``enable_eigvec_derivs``.
         TypeError: the element type is not a float or complex type of 32 or 64 bits.
         ValueError: ``x`` is no batch of square matrices.
     """
-    if enable_eigvec_derivs:
-        raise NotImplementedError(
-            f"lax.linalg.eig has no derivatives of eigenvectors (enable_eigvec_derivs){place()}. "
-            "Use eigh for Hermitian matrices, or differentiate functions of eigenvalues alone."
-        )
     return list(
         eig_p.bind(
             x,
             compute_left_eigenvectors=bool(compute_left_eigenvectors),
             compute_right_eigenvectors=bool(compute_right_eigenvectors),
+            enable_eigvec_derivs=bool(enable_eigvec_derivs),
         )
     )
 

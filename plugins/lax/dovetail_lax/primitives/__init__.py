@@ -3,6 +3,7 @@
 from . import (
     arithmetic as arithmetic,
     collectives as collectives,
+    condensed as condensed,
     contractions as contractions,
     control_flow as control_flow,
     discrete as discrete,
@@ -11,6 +12,7 @@ from . import (
     gather as gather,
     incomplete as incomplete,
     joining as joining,
+    polar as polar,
     reductions as reductions,
     rng as rng,
     shape as shape,
@@ -19,6 +21,8 @@ from . import (
     spectral as spectral,
     traits as traits,
     transcendental as transcendental,
+    tridiagonal as tridiagonal,
+    updates as updates,
     values as values,
     windows as windows,
 )

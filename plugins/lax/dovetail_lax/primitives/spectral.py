@@ -49,12 +49,20 @@ def _eigh_type(x: ShapedArray, *, lower: bool) -> list[ShapedArray]:
 
 
 eig_p = Primitive("eig", multiple_results=True)
-"""Eigenvalues of general matrices, and left and right eigenvectors (as columns) where wanted."""
+"""Eigenvalues of general matrices, and left and right eigenvectors (as columns) where wanted.
+
+Eigenvectors are of length 1, and their largest element is real: that fixes their derivatives, which
+they have with ``enable_eigvec_derivs``.
+"""
 
 
 @eig_p.def_abstract_eval
 def _eig_type(
-    x: ShapedArray, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool
+    x: ShapedArray,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
 ) -> list[ShapedArray]:
     batch, n, _ = matrix_type("eig", x, square=True)
     dtype = complex_of(x.dtype)

@@ -36,16 +36,19 @@ COMMUTATIVE = "add mul max min eq ne and or xor mulhi"
 PARAMETERS = {
     "aggregate_to_topk": "whether partial results are put together",
     "algorithm": "how it is computed",
+    "alpha": "factor of the product",
     "axes": "axes that disappear",
     "axis": "the axis along which it works",
     "axis_sizes": "names of mapped axes and their lengths",
     "base_dilation": "elements between those of the operand, along each axis",
     "batch_group_count": "groups along the batch",
+    "beta": "factor of what is added to the product",
     "body": "program of one iteration",
     "branches": "programs, of which the first operand selects one",
     "broadcast_dimensions": "for each axis of the operand, that of the result",
     "compute_left_eigenvectors": "whether left eigenvectors are wanted",
     "compute_right_eigenvectors": "whether right eigenvectors are wanted",
+    "compute_schur_vectors": "whether the unitary factor is wanted",
     "compute_uv": "whether singular vectors are wanted",
     "concat_axis": "the axis along which parts are joined",
     "condition": "program that says whether the loop goes on",
@@ -54,6 +57,8 @@ PARAMETERS = {
     "dimension_numbers": "which axes of the operands mean what",
     "dimensions": "the axes concerned",
     "dtype": "element type of the result",
+    "enable_eigvec_derivs": "whether eigenvectors have derivatives",
+    "eps": "the change, as a power of it, at which iterations end",
     "exponent_bits": "bits of the exponent that are left",
     "feature_group_count": "groups along the features",
     "fft_lengths": "lengths of the transformed axes, which are the last ones",
@@ -66,12 +71,14 @@ PARAMETERS = {
     "is_stable": "whether equal elements keep their order",
     "jaxpr": "program that combines two values",
     "k": "how many elements",
+    "left": "whether the reflections stand left of the matrix",
     "left_side": "whether the unknown stands right of the matrix",
     "length": "how many iterations",
     "lhs_dilation": "steps between elements of the operand, along each axis",
     "limit_indices": "where each axis ends",
     "lower": "whether the lower triangle is meant",
     "mantissa_bits": "bits of the mantissa that are left",
+    "max_iterations": "after how many iterations it ends at the latest",
     "mode": "what happens where an index is outside",
     "new_dtype": "element type of the result",
     "new_sizes": "shape of the result",
@@ -84,6 +91,7 @@ PARAMETERS = {
     "perm": "pairs (source, destination) of indices",
     "permutation": "for each axis of the result, that of the operand",
     "permutation_size": "length of the permutation",
+    "perturb_singular": "whether pivots that are almost zero are changed",
     "pivoting": "whether columns are exchanged",
     "precision": "how exactly products are computed",
     "preferred_element_type": "element type of the result, or None for the operands'",
@@ -102,6 +110,7 @@ PARAMETERS = {
     "split_axis": "the axis that is cut",
     "start_indices": "where each axis begins",
     "strides": "steps along each axis, or None",
+    "transpose": "whether the adjoint of the reflections is meant",
     "transpose_a": "whether the matrix is transposed first",
     "unique_indices": "a promise that no index occurs twice",
     "unit_diagonal": "whether the diagonal counts as ones",
@@ -139,6 +148,8 @@ def describe_all() -> None:
     say("scatter scatter_add scatter_sub", linear=((0, 2),))
     say("scatter_mul select_and_gather_add select_and_scatter_add", linear=((0,),))
     say("triangular_solve", linear=((1,),))
+    say("tridiagonal_solve", linear=((3,),))
+    say("ormqr", linear=((2,),))
     say("gather", linear=_gather)
     say("convert_element_type", linear=_conversion)
     say("select_n", linear=(slice(1, None),))

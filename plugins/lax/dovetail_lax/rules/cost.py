@@ -11,6 +11,7 @@ from typing import Any
 from dovetail_core import Primitive
 from dovetail_remat import cost_rules
 
+from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ..primitives.contractions import conv_general_dilated_p, dot_general_p
 from ..primitives.factorizations import (
     cholesky_p,
@@ -43,6 +44,8 @@ from ..primitives.reductions import (
 from ..primitives.shape import broadcast_in_dim_p, reshape_p, squeeze_p
 from ..primitives.sorting import sort_p, top_k_p
 from ..primitives.spectral import eig_p, eigh_p, svd_p
+from ..primitives.tridiagonal import tridiagonal_solve_p
+from ..primitives.updates import cholesky_update_p, symmetric_product_p
 from ..primitives.values import copy_p, iota_p
 
 
@@ -81,6 +84,7 @@ def _cubic(primitive: Primitive, factor: float) -> None:
 for _primitive, _factor in (
     (cholesky_p, 1 / 3), (lu_p, 2 / 3), (qr_p, 4 / 3), (householder_product_p, 4 / 3),
     (eigh_p, 9.0), (eig_p, 25.0), (svd_p, 20.0),
+    (hessenberg_p, 10 / 3), (tridiagonal_p, 4 / 3), (schur_p, 25.0),
 ):  # fmt: skip
     _cubic(_primitive, _factor)
 
@@ -88,6 +92,27 @@ for _primitive, _factor in (
 @cost_rules.register(triangular_solve_p)
 def _solve_cost(ins: Any, outs: Any, /, **params: Any) -> float:
     return float(outs[0].size * ins[0].shape[-1])
+
+
+@cost_rules.register(ormqr_p)
+def _ormqr_cost(ins: Any, outs: Any, /, **params: Any) -> float:
+    """A product with a vector and a change by a product of vectors for each reflection."""
+    return 4.0 * outs[0].size * ins[1].shape[-1]
+
+
+@cost_rules.register(tridiagonal_solve_p)
+def _tridiagonal_cost(ins: Any, outs: Any, /, **params: Any) -> float:
+    return 3.0 * ins[1].size + 5.0 * outs[0].size
+
+
+@cost_rules.register(cholesky_update_p)
+def _update_cost(ins: Any, outs: Any, /, **params: Any) -> float:
+    return 3.0 * outs[0].size
+
+
+@cost_rules.register(symmetric_product_p)
+def _square_cost(ins: Any, outs: Any, /, **params: Any) -> float:
+    return 2.0 * outs[0].size * ins[0].shape[-1]
 
 
 def _reading(ins: Any, outs: Any, /, **params: Any) -> float:

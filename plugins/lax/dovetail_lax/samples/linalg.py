@@ -9,6 +9,7 @@ import numpy as np
 
 from dovetail_core.testing import Sample
 
+from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ..primitives.factorizations import (
     cholesky_p,
     householder_product_p,
@@ -17,7 +18,10 @@ from ..primitives.factorizations import (
     qr_p,
     triangular_solve_p,
 )
+from ..primitives.polar import qdwh_p
 from ..primitives.spectral import eig_p, eigh_p, svd_p
+from ..primitives.tridiagonal import tridiagonal_solve_p
+from ..primitives.updates import cholesky_update_p, symmetric_product_p
 from .kinds import numbers
 
 EMPTY = frozenset({"empty"})
@@ -92,8 +96,11 @@ def _spectra() -> Iterator[Sample]:
             yield Sample(eigh_p, (x + x.conj().T,), {"lower": lower}, phases, scale=UNIT)
         x = _matrices("eigh", (2, 3, 3), dtype)
         yield Sample(eigh_p, (x,), {"lower": True}, phases, scale=UNIT)
-        vectors = {"compute_left_eigenvectors": False, "compute_right_eigenvectors": False}
-        yield Sample(eig_p, (_matrices("eig", (2, 3, 3), dtype),), vectors, PHASES)
+        for left, right in ((False, False), (True, True)):
+            params = {"compute_left_eigenvectors": left, "compute_right_eigenvectors": right,
+                      "enable_eigvec_derivs": True}  # fmt: skip
+            x = _matrices("eig", (2, 3, 3), dtype)
+            yield Sample(eig_p, (x,), params, PHASES, scale=UNIT if left else 0.0)
         for shape, full in (((3, 3), True), ((4, 2), False), ((2, 4), False), ((2, 3, 2), False)):
             for both in (True, False):
                 params = {"full_matrices": full, "compute_uv": both, "algorithm": None}
@@ -104,10 +111,87 @@ def _spectra() -> Iterator[Sample]:
     yield Sample(svd_p, (np.zeros((0, 3), np.float32),), params, EMPTY)
 
 
+def _condensed() -> Iterator[Sample]:
+    for dtype in DTYPES:
+        for shape in ((4, 4), (2, 3, 3)):
+            x = _matrices("condensed", shape, dtype)
+            yield Sample(hessenberg_p, (x,), tags=FAILING, scale=4.0)
+            for lower in (True, False):
+                yield Sample(tridiagonal_p, (x,), {"lower": lower}, FAILING, scale=4.0)
+            for vectors in (True, False):
+                params = {"compute_schur_vectors": vectors}
+                yield Sample(schur_p, (x,), params, FAILING, scale=10.0)
+        yield from _reflections(dtype)
+    for n in (0, 1):
+        x = np.ones((n, n), np.float32)
+        tags = EMPTY | FAILING
+        yield Sample(hessenberg_p, (x,), tags=tags)
+        yield Sample(schur_p, (x,), {"compute_schur_vectors": True}, tags)
+    yield Sample(tridiagonal_p, (np.ones((1, 1), np.float32),), {"lower": True}, FAILING)
+
+
+def _reflections(dtype: str) -> Iterator[Sample]:
+    a, taus = numbers("reflections", (-1, 1), (3, 2), dtype), numbers("taus", (0, 1), (2,), dtype)
+    yield Sample(householder_product_p, (a, taus), scale=4.0)
+    for left in (True, False):
+        for transpose in (True, False):
+            params = {"left": left, "transpose": transpose}
+            c = numbers("c", (-1, 1), (3, 4) if left else (4, 3), dtype)
+            yield Sample(ormqr_p, (a, taus, c), params, scale=4.0)
+    yield Sample(ormqr_p, (a, taus[:0], c), params)
+    batch = numbers("batch", (-1, 1), (2, 3, 3), dtype)
+    yield Sample(ormqr_p, (batch, batch[..., 0], batch), params, scale=8.0)
+    yield Sample(ormqr_p, (a, taus, c[:0]), params, EMPTY)
+
+
+def _tridiagonals() -> Iterator[Sample]:
+    for dtype in DTYPES:
+        for shape in ((4,), (2, 3), (1,)):
+            dl, du = (numbers(name, (-1, 1), shape, dtype) for name in ("dl", "du"))
+            d = (numbers("d", (3, 4), shape, dtype)).astype(dtype)
+            b = numbers("b", (-1, 1), (*shape, 2), dtype)
+            for perturb in (False, True):
+                params = {"perturb_singular": perturb}
+                yield Sample(tridiagonal_solve_p, (dl, d, du, b), params, scale=UNIT)
+    none = np.zeros((0,), np.float32)
+    params = {"perturb_singular": False}
+    yield Sample(tridiagonal_solve_p, (none, none, none, none.reshape(0, 2)), params, EMPTY)
+
+
+def _updates() -> Iterator[Sample]:
+    for shape in ((3, 3), (2, 2, 2)):
+        r = np.triu(_matrices("r", shape))
+        yield Sample(cholesky_update_p, (r, numbers("w", (-1, 1), shape[:-1])), scale=UNIT)
+    w = np.zeros((2,), np.float32)
+    yield Sample(cholesky_update_p, (np.diag([-1, 1]).astype(np.float32), w))
+    yield Sample(cholesky_update_p, (w[:0, None][:, :0], w[:0]), tags=EMPTY)
+    for alpha, beta in ((1.0, 0.0), (2.0, -0.5)):
+        params = {"alpha": alpha, "beta": beta}
+        a, c = numbers("a", (-1, 1), (2, 3, 2)), numbers("c", (-1, 1), (2, 3, 3))
+        yield Sample(symmetric_product_p, (a, c), params, scale=2.0)
+    yield Sample(symmetric_product_p, (a[:, :, :0], c), params)
+
+
+def _polar() -> Iterator[Sample]:
+    params = {"max_iterations": 10, "eps": 1e-7}
+    for dtype in DTYPES:
+        for shape in ((3, 3), (2, 4, 2)):
+            x = _matrices("polar", shape, dtype)
+            yield Sample(qdwh_p, (x,), params, scale=UNIT, oracle=_polar_by_values)
+    yield Sample(qdwh_p, (np.zeros((2, 0), np.float32),), params, EMPTY)
+
+
+def _polar_by_values(x: Any, **params: Any) -> list[Any]:
+    u, _, vh = np.linalg.svd(x, full_matrices=False)
+    return [u @ vh, np.int32(4), np.ones(x.shape[:-2], bool)]
+
+
 def samples() -> Iterator[Sample]:
     """Samples of these primitives."""
     yield from _solves()
     yield from _factorizations()
     yield from _spectra()
-    a = numbers("reflections", (-1, 1), (4, 2))
-    yield Sample(householder_product_p, (a, np.array([0.5, 1.5], np.float32)), tags=FAILING)
+    yield from _condensed()
+    yield from _tridiagonals()
+    yield from _updates()
+    yield from _polar()

@@ -251,7 +251,6 @@ WRONG = [
     (lambda: linalg.triangular_solve(np.eye(3), np.eye(3, dtype="f4")), TypeError, "one dtype"),
     (lambda: linalg.lu_pivots_to_permutation(np.array([0, 1]), 1), ValueError, "at most as many"),
     (lambda: linalg.householder_product(np.ones((2, 3)), np.ones(2)), ValueError, "taus"),
-    (lambda: linalg.eig(np.eye(2), enable_eigvec_derivs=True), NotImplementedError, "Use eigh"),
     (lambda: linalg.eigh(np.eye(2), subset_by_index=(1, 3)), ValueError, r"\(1, 3\) of 2 values"),
     (lambda: linalg.svd(np.eye(2), subset_by_index=(0, 1)), ValueError, "full_matrices=False"),
     (lambda: linalg.svd(np.eye(2), algorithm=linalg.SvdAlgorithm.POLAR), NotImplementedError,

@@ -104,6 +104,30 @@ def test_eig(dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1::2])
+@pytest.mark.parametrize("side", [0, 1])
+def test_derivatives_of_general_eigenvectors(side, dtype):
+    def vectors(x):
+        given = {"compute_left_eigenvectors": side == 0, "compute_right_eigenvectors": side == 1}
+        return linalg.eig(x, enable_eigvec_derivs=True, **given)[1]
+
+    def products(x):  # the sign of a vector is that of roundings, but not its phase
+        v = vectors(x)
+        first = lax.broadcast_in_dim(lax.slice_in_dim(v, 0, 1, axis=1), v.shape, (0, 1, 2))
+        return lax.mul(v, first)
+
+    apart = np.stack([np.diag([0, 3, 6, 9]), np.diag([0, 0, 6, 9]) + np.diag([9, 0, 0], 1)])
+    apart[1, 1, 0] = -3  # which makes a pair of conjugate eigenvalues
+    x = 0.3 * normal((2, 4, 4), dtype) + apart
+    check_derivative(products, x)
+    tangent = (normal(x.shape, dtype),)
+    both = jvp(lambda x: tuple(linalg.eig(x, enable_eigvec_derivs=True)), (x,), tangent)[1]
+    assert_close(both[1 + side], jvp(vectors, (x,), tangent)[1])
+    total = lambda x: lax.reduce_sum(lax.real(products(x)), (0, 1, 2))  # noqa: E731
+    assert_near(np.sum(np.asarray(grad(total)(x)) * tangent[0]).real,
+                jvp(total, (x,), tangent)[1], 1e-9)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1::2])
 def test_derivatives_of_eigenvalues(dtype):
     def cubes(x):  # the sum of their cubes is the trace of the cube
         (w,) = linalg.eig(x, compute_left_eigenvectors=False, compute_right_eigenvectors=False)
@@ -114,7 +138,7 @@ def test_derivatives_of_eigenvalues(dtype):
     tangent = normal((4, 4), dtype)
     found = jvp(cubes, (x,), (tangent,))[1]
     assert_close(found, 3 * np.trace(x @ x @ tangent).astype(complex), factor=4096)
-    with pytest.raises(NotImplementedError, match="derivatives of eigenvalues only"):
+    with pytest.raises(NotImplementedError, match=r"with enable_eigvec_derivs=True at .*use eigh"):
         jvp(linalg.eig, (x,), (tangent,))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 
+from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ...primitives.factorizations import (
     cholesky_p,
     householder_product_p,
@@ -17,7 +18,10 @@ from ...primitives.factorizations import (
     triangular_solve_p,
 )
 from ...primitives.moves import moved, reshaped
+from ...primitives.polar import qdwh_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
+from ...primitives.tridiagonal import tridiagonal_solve_p
+from ...primitives.updates import cholesky_update_p, symmetric_product_p
 from .elementwise import first
 
 
@@ -34,6 +38,7 @@ def _leading(primitive: Primitive) -> None:
 
 for _primitive in (
     cholesky_p, lu_p, lu_pivots_to_permutation_p, qr_p, householder_product_p, eigh_p, eig_p, svd_p,
+    hessenberg_p, tridiagonal_p, schur_p, ormqr_p, cholesky_update_p, symmetric_product_p,
 ):  # fmt: skip
     _leading(_primitive)
 
@@ -54,3 +59,27 @@ def _triangular_solve(
         return reshaped(out, shape), place
     operands = [first(a, dim_a, axis.size), first(b, dim_b, axis.size)]
     return triangular_solve_p.bind(*operands, left_side=left_side, **params), 0
+
+
+@batch_rules.register(tridiagonal_solve_p)
+def _tridiagonal_solve(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[Any, int]:
+    if all(d is None for d in dims[:3]) and axis.size:
+        # One matrix for all: the mapped axis becomes part of the axis of right sides.
+        *diagonals, b = args
+        place = len(b.shape) - 2
+        b = moved(b, dims[3] or 0, place)
+        shape: tuple[int, ...] = b.shape
+        wide = reshaped(b, (*shape[:place], shape[place] * shape[place + 1]))
+        return reshaped(tridiagonal_solve_p.bind(*diagonals, wide, **params), shape), place
+    operands = [first(x, d, axis.size) for x, d in zip(args, dims)]
+    return tridiagonal_solve_p.bind(*operands, **params), 0
+
+
+@batch_rules.register(qdwh_p)
+def _qdwh(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+) -> tuple[Any, Any]:
+    # All matrices make as many iterations as the slowest, so that there is one number of them.
+    return qdwh_p.bind(first(args[0], dims[0], axis.size), **params), [0, None, 0]

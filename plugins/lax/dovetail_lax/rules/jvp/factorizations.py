@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail_ad import jvp_rules
 
-from ...matrices import (
+from ...numerics.matrices import (
     adjoint,
     hermitian,
     identity,

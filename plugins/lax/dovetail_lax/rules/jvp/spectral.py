@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules
+from dovetail_core import here
 
-from ...matrices import (
+from ...numerics.matrices import (
     adjoint,
     diagonal,
     hermitian,
@@ -21,11 +22,20 @@ from ...matrices import (
     on_diagonal,
     on_rows,
 )
-from ...primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from ...primitives.arithmetic import abs_p, add_p, div_p, mul_p, sub_p
 from ...primitives.discrete import eq_p
-from ...primitives.factorizations import lu_p
+from ...primitives.factorizations import INDEX, lu_p
+from ...primitives.reductions import argmax_p, reduce_sum_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
-from ...primitives.values import convert_element_type_p, real_p, select_n_p
+from ...primitives.values import (
+    complex_p,
+    conj_p,
+    convert_element_type_p,
+    imag_p,
+    iota_p,
+    real_p,
+    select_n_p,
+)
 from ...scalars import scalar
 from .factorizations import Many, Pair, solve
 from .sorting import taken_rows
@@ -56,17 +66,63 @@ def _reciprocal_off_diagonal(gaps: Any, dtype: Any) -> Any:
 
 
 @jvp_rules.register(eig_p)
-def _eig(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Many:
-    # From A V = V W: dw is the diagonal of V⁻¹ dA V.
-    if params["compute_left_eigenvectors"] or params["compute_right_eigenvectors"]:
+def _eig(
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
+) -> Many:
+    # From A V = V W: with C = V⁻¹ dA V, dw is the diagonal of C, and V⁻¹ dV is C / (w_j - w_i) off
+    # the diagonal. Left vectors are right ones of Aᴴ, whose eigenvalues are the conjugate ones.
+    wanted = compute_left_eigenvectors, compute_right_eigenvectors
+    if any(wanted) and not enable_eigvec_derivs:
         raise NotImplementedError(
-            "lax.linalg.eig has derivatives of eigenvalues only: eigenvectors are determined up to "
-            "a factor. Ask for no eigenvectors, or use eigh for Hermitian matrices."
+            "lax.linalg.eig has derivatives of eigenvectors only with enable_eigvec_derivs=True"
+            f"{here()}: they do not exist where eigenvalues are equal, or several elements of an "
+            "eigenvector the largest. Pass it, ask for no eigenvectors, or use eigh for Hermitian "
+            "matrices."
         )
-    found = eig_p.bind(primals[0], **params)
-    w, v = eig_p.bind(primals[0], compute_left_eigenvectors=False, compute_right_eigenvectors=True)
-    change = convert_element_type_p.bind(tangents[0], new_dtype=w.dtype, weak_type=False)
-    return found, [diagonal(_solved(v, matmul(change, v)))]
+    params = {"enable_eigvec_derivs": enable_eigvec_derivs}
+    w, left, right = eig_p.bind(
+        primals[0], compute_left_eigenvectors=True, compute_right_eigenvectors=True, **params
+    )
+    change = _typed(tangents[0], w.dtype)
+    c = _solved(right, matmul(change, right))
+    outs, changes = [w], [diagonal(c)]
+    if compute_left_eigenvectors:
+        d = _solved(left, matmul(adjoint(change), left))
+        outs.append(left)
+        changes.append(_eigenvectors(conj_p.bind(w), left, d))
+    if compute_right_eigenvectors:
+        outs.append(right)
+        changes.append(_eigenvectors(w, right, c))
+    return outs, changes
+
+
+def _eigenvectors(w: Any, v: Any, c: Any) -> Any:
+    """The change of eigenvectors of length 1 whose largest element is real."""
+    gaps = sub_p.bind(on_columns(w, v.shape), on_rows(w, v.shape))
+    dv = matmul(v, mul_p.bind(_reciprocal_off_diagonal(gaps, v.dtype), c))
+    # What is along v itself: none of its length, and what keeps the largest element real.
+    rows = len(v.shape) - 2
+    along_v = real_p.bind(reduce_sum_p.bind(mul_p.bind(conj_p.bind(v), dv), axes=(rows,)))
+    largest = _largest_in_columns(v)
+    top, turn = (
+        reduce_sum_p.bind(select_n_p.bind(largest, scalar(0.0, x.dtype), x), axes=(rows,))
+        for x in (real_p.bind(v), imag_p.bind(dv))
+    )
+    factor = complex_p.bind(along_v, div_p.bind(turn, top))
+    return sub_p.bind(dv, mul_p.bind(v, on_columns(factor, v.shape)))
+
+
+def _largest_in_columns(v: Any) -> Any:
+    """True at the first largest element of each column."""
+    rows = len(v.shape) - 2
+    places = argmax_p.bind(abs_p.bind(v), axes=(rows,), index_dtype=INDEX)
+    own = iota_p.bind(dtype=INDEX, shape=v.shape, dimension=rows)
+    return eq_p.bind(own, on_columns(places, v.shape))
 
 
 def _solved(a: Any, b: Any) -> Any:

@@ -10,6 +10,7 @@ import scipy.linalg as sl
 
 from dovetail_backends import reference_rules
 
+from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ...primitives.factorizations import (
     cholesky_p,
     householder_product_p,
@@ -19,6 +20,8 @@ from ...primitives.factorizations import (
     triangular_solve_p,
 )
 from ...primitives.spectral import eig_p, eigh_p, svd_p
+from ...primitives.tridiagonal import tridiagonal_solve_p
+from ...primitives.updates import cholesky_update_p, symmetric_product_p
 from .kinds import Array
 
 
@@ -126,12 +129,7 @@ def _qr(x: Array, *, pivoting: bool, full_matrices: bool) -> list[Array]:
 @reference_rules.register(householder_product_p)
 def _householder_product(a: Array, taus: Array) -> Array:
     def one(v: Array, tau: Array) -> list[Array]:
-        m, n = v.shape
-        product = np.eye(m, dtype=v.dtype)
-        for i, t in enumerate(tau):  # reflections 1 - tau w wᴴ with w = (0, .., 0, 1, v below)
-            w = np.concatenate([np.zeros(i), [1], v[i + 1 :, i]])
-            product = product @ (np.eye(m) - t * np.outer(w, w.conj()))
-        return [product[:, :n]]
+        return [_reflections(v, tau)[:, : v.shape[1]]]
 
     return per_matrix(one, [(a.shape[-2:], a.dtype)], a, 2, taus, 1)[0]  # type: ignore[arg-type]
 
@@ -151,7 +149,11 @@ def _eigh(x: Array, *, lower: bool) -> list[Array]:
 
 @reference_rules.register(eig_p)
 def _eig(
-    x: Array, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool
+    x: Array,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
 ) -> list[Array]:
     n = x.shape[-1]
     dtype = np.result_type(x.dtype, np.complex64)
@@ -183,3 +185,84 @@ def _svd(x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any) -> 
         return [found[1], found[0], found[2]] if compute_uv else [found]
 
     return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(hessenberg_p)
+def _hessenberg(x: Array) -> list[Array]:
+    n = x.shape[-1]
+
+    def one(a: Array) -> Sequence[Any]:
+        gehrd: Any = sl.get_lapack_funcs("gehrd", [a])
+        return gehrd(a)[:2] if n else [a, np.zeros(0)]
+
+    return per_matrix(one, [((n, n), x.dtype), ((max(n - 1, 0),), x.dtype)], x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(tridiagonal_p)
+def _tridiagonal(x: Array, *, lower: bool) -> list[Array]:
+    n = x.shape[-1]
+
+    def one(a: Array) -> Sequence[Any]:
+        reduce: Any = sl.get_lapack_funcs("hetrd" if a.dtype.kind == "c" else "sytrd", [a])
+        return reduce(a, lower=lower)[:4]
+
+    real = x.real.dtype
+    outs = [((n, n), x.dtype), ((n,), real), ((n - 1,), real), ((n - 1,), x.dtype)]
+    return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(schur_p)
+def _schur(x: Array, *, compute_schur_vectors: bool) -> list[Array]:
+    def one(a: Array) -> Sequence[Any]:
+        found = sl.schur(a) if a.size else (a, a)
+        return found[: 1 + compute_schur_vectors]
+
+    outs = [(x.shape[-2:], x.dtype)] * (1 + compute_schur_vectors)
+    return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
+
+
+def _reflections(v: Array, tau: Array) -> Array:
+    """The product of reflections 1 - tau w wᴴ with w = (0, .., 0, 1, v below)."""
+    m = v.shape[0]
+    product = np.eye(m, dtype=v.dtype)
+    for i, t in enumerate(tau):
+        w = np.concatenate([np.zeros(i), [1], v[i + 1 :, i]])
+        product = product @ (np.eye(m) - t * np.outer(w, w.conj()))
+    return product
+
+
+@reference_rules.register(ormqr_p)
+def _ormqr(a: Array, taus: Array, c: Array, *, left: bool, transpose: bool) -> Array:
+    def one(v: Array, tau: Array, c: Array) -> list[Array]:
+        q = _reflections(v, tau)
+        q = q.conj().T if transpose else q
+        return [q @ c if left else c @ q]
+
+    return per_matrix(one, [(c.shape[-2:], c.dtype)], a, 2, taus, 1, c, 2)[0]  # type: ignore[arg-type]
+
+
+@reference_rules.register(tridiagonal_solve_p)
+def _tridiagonal_solve(
+    dl: Array, d: Array, du: Array, b: Array, *, perturb_singular: bool
+) -> Array:
+    def one(dl: Array, d: Array, du: Array, b: Array) -> list[Array]:
+        if not b.size:
+            return [b]
+        return [np.linalg.solve(np.diag(d) + np.diag(dl[1:], -1) + np.diag(du[:-1], 1), b)]
+
+    return per_matrix(one, [(b.shape[-2:], b.dtype)], dl, 1, d, 1, du, 1, b, 2)[0]  # type: ignore[arg-type]
+
+
+@reference_rules.register(cholesky_update_p)
+def _cholesky_update(r: Array, w: Array) -> Array:
+    def one(r: Array, w: Array) -> list[Array]:
+        r = np.triu(r)
+        return [sl.cholesky(r.T @ r + np.outer(w, w)) if r.size else r]
+
+    return per_matrix(one, [(r.shape[-2:], r.dtype)], r, 2, w, 1)[0]  # type: ignore[arg-type]
+
+
+@reference_rules.register(symmetric_product_p)
+def _symmetric_product(a: Array, c: Array, *, alpha: float, beta: float) -> Array:
+    square = alpha * (a @ a.swapaxes(-1, -2))
+    return (square + beta * c if beta else square).astype(a.dtype)

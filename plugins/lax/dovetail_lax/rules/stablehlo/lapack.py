@@ -13,6 +13,8 @@ from dovetail_core.xla import lapack
 from .kinds import compare, select
 
 INDEX = np.dtype(np.int32)
+PERTURBED = "tridiagonal_solve_perturbed"
+"""A routine of jaxlib's own, for all types."""
 
 
 def letter(char: str) -> str:
@@ -31,7 +33,7 @@ def call(
     """Call a routine (``"getrf"``) of the operands' type; matrices are passed by columns.
 
     Args:
-        operands: the first one holds matrices.
+        operands: the first or the last one holds matrices.
         options: attributes, as ``"uplo = 76 : ui8"``.
         aliases: operands (by position) whose memory results (by position) take.
 
@@ -44,8 +46,12 @@ def call(
             f"{b.platform}. Move the matrix to a CPU device (device_put), or register a lowering "
             "in the table 'backends.stablehlo' that has one for that platform."
         )
-    target = lapack.target_name(routine, operands[0].aval.dtype)
-    batch = len(operands[0].aval.shape) - 2
+    if routine == PERTURBED:
+        lapack.register()
+        target = f"{routine}_ffi"
+    else:
+        target = lapack.target_name(routine, operands[0].aval.dtype)
+    batch = max(len(operands[i].aval.shape) for i in (0, -1)) - 2
     attrs = (
         f'call_target_name = "{target}", api_version = 4 : i32, backend_config = {{{options}}}, '
         f"operand_layouts = [{', '.join(_layout(x.aval, batch) for x in operands)}], "

@@ -27,7 +27,12 @@ def _eigh(b: Any, x: Any, *, lower: bool) -> list[Any]:
 
 @stablehlo_rules.register(eig_p)
 def _eig(
-    b: Any, x: Any, *, compute_left_eigenvectors: bool, compute_right_eigenvectors: bool
+    b: Any,
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
 ) -> list[Any]:
     values, outs = b.out, list(b.outs)
     if x.aval.size == 0:

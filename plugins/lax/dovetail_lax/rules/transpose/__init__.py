@@ -6,6 +6,7 @@ from . import (
     contractions as contractions,
     gather as gather,
     joining as joining,
+    linalg as linalg,
     reductions as reductions,
     shape as shape,
     values as values,

@@ -8,15 +8,20 @@ import numpy as np
 
 from dovetail_core import ShapedArray
 
-# All of it before a part: a thread that had begun with a part would wait for one that imports all.
-from . import primitives as primitives
-from .primitives.arithmetic import add_p
-from .primitives.contractions import Precision, dot_general_p
-from .primitives.discrete import eq_p, ge_p
-from .primitives.reductions import reduce_sum_p
-from .primitives.shape import broadcast_in_dim_p, transpose_p
-from .primitives.values import complex_p, conj_p, convert_element_type_p, iota_p, real_p, select_n_p
-from .scalars import scalar
+from ..primitives.arithmetic import add_p
+from ..primitives.contractions import Precision, dot_general_p
+from ..primitives.discrete import eq_p, ge_p
+from ..primitives.reductions import reduce_sum_p
+from ..primitives.shape import broadcast_in_dim_p, transpose_p
+from ..primitives.values import (
+    complex_p,
+    conj_p,
+    convert_element_type_p,
+    iota_p,
+    real_p,
+    select_n_p,
+)
+from ..scalars import scalar
 
 _INDEX = np.dtype(np.int32)
 _EXACT = (Precision.HIGHEST, Precision.HIGHEST)

@@ -1,0 +1,10 @@
+"""Linear algebra: factorizations, equations, functions of matrices, special matrices."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_scipy.linalg import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

@@ -1,0 +1,113 @@
+"""Public functions of condensed forms of matrices, and of the reflections that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dovetail_core.base.foreign import names_itself
+
+from ..functions._args import Array, ArrayLike, check
+from ..primitives._elementwise import place
+from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
+
+
+@names_itself
+def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
+    """Matrices in upper Hessenberg form: ``a = Q H Qᴴ`` with zeros below ``H``'s first subdiagonal.
+
+    It has no derivative. It runs on the CPU.
+
+    Args:
+        a: matrices of shape ``(..., n, n)``, of 32-bit or 64-bit floats or complex numbers.
+
+    Returns: ``(h, taus)``: ``H`` in the places on and above the first subdiagonal, below it the
+        reflections whose product is ``Q``, and their ``n - 1`` factors: see :func:`ormqr` and
+        :func:`householder_product`, which take ``h[..., 1:, :-1]``, for rows and columns from the
+        second on. NaN where it failed.
+
+    Raises:
+        TypeError: the element type is another.
+        ValueError: ``a`` is no batch of square matrices.
+    """
+    found, taus = hessenberg_p.bind(a)
+    return found, taus
+
+
+@names_itself
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
+    """Hermitian matrices in real tridiagonal form, ``a = Q T Qᴴ``.
+
+    It has no derivative. It runs on the CPU.
+
+    Args:
+        a: matrices of shape ``(..., n, n)``, ``n > 0``.
+        lower: which triangle is read.
+
+    Returns: ``(out, d, e, taus)``: ``d`` is the diagonal of ``T`` and ``e`` the one beside it,
+        which ``out`` has in its places, too; on the far side of these the reflections whose product
+        is ``Q``, and ``taus`` their ``n - 1`` factors. NaN where it failed.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``a`` is no batch of square matrices, or these have no rows.
+    """
+    found, d, e, taus = tridiagonal_p.bind(a, lower=bool(lower))
+    return found, d, e, taus
+
+
+@names_itself
+def schur(
+    x: ArrayLike,
+    *,
+    compute_schur_vectors: bool = True,
+    sort_eig_vals: bool = False,
+    select_callable: Callable[..., Any] | None = None,
+) -> tuple[Array, ...]:
+    """The Schur decomposition ``x = Z T Zᴴ`` with unitary ``Z``.
+
+    ``T`` is upper triangular and has the eigenvalues on its diagonal. Of real matrices it is real:
+    it has a block of two rows and columns on its diagonal for each pair of conjugate eigenvalues.
+    Of complex matrices whose eigenvalues differ both have derivatives, up to the phases of the
+    columns of ``Z``; of real ones they have none. It runs on the CPU.
+
+    Args:
+        x: matrices of shape ``(..., n, n)``.
+        compute_schur_vectors: whether ``Z`` is wanted.
+        sort_eig_vals, select_callable: an order of the eigenvalues, which is not offered.
+
+    Returns: ``(T, Z)``, or ``(T,)``. NaN where the iteration did not converge.
+
+    Raises:
+        NotImplementedError: an order of the eigenvalues is wanted.
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of square matrices.
+    """
+    if sort_eig_vals or select_callable is not None:
+        raise NotImplementedError(
+            "lax.linalg.schur does not sort eigenvalues (sort_eig_vals, select_callable)"
+            f"{place()}. Leave these arguments out."
+        )
+    return tuple(schur_p.bind(x, compute_schur_vectors=bool(compute_schur_vectors)))
+
+
+@names_itself
+def ormqr(
+    a: ArrayLike, taus: ArrayLike, c: ArrayLike, *, left: bool = True, transpose: bool = False
+) -> Array:
+    """The product of a matrix and a unitary ``Q`` that is given by its reflections.
+
+    Args:
+        a: matrices ``(..., m, n)`` whose columns, below the diagonal, are the reflections.
+        taus: their factors ``(..., k)``, with ``k`` at most ``min(m, n)``.
+        c: matrices of shape ``(..., m, p)`` if ``left``, else ``(..., p, m)``.
+        left: ``Q c``; otherwise ``c Q``.
+        transpose: with ``Qᴴ`` in place of ``Q``.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: shapes or element types do not fit.
+    """
+    for x in (a, taus, c):
+        check("linalg.ormqr", x)
+    return ormqr_p.bind(a, taus, c, left=bool(left), transpose=bool(transpose))

@@ -1,0 +1,39 @@
+"""Transposition of linear algebra: equations and reflections are linear in one operand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_ad import is_linear, transpose_rules
+
+from ...primitives.condensed import ormqr_p
+from ...primitives.moves import along, padded
+from ...primitives.tridiagonal import tridiagonal_solve_p
+from ...primitives.values import conj_p
+
+
+@transpose_rules.register(tridiagonal_solve_p)
+def _tridiagonal_solve(ct: Any, dl: Any, d: Any, du: Any, b: Any, **params: Any) -> list[Any]:
+    assert is_linear(b) and not any(is_linear(x) for x in (dl, d, du))
+    out = tridiagonal_solve_p.bind(_shifted(du, 1), d, _shifted(dl, -1), ct, **params)
+    return [None, None, None, out]
+
+
+def _shifted(x: Any, by: int) -> Any:
+    """The elements of vectors one place on or back: what ``A[i, i + 1]`` is for row ``i + 1``."""
+    last = len(x.shape) - 1
+    n = x.shape[last]
+    if n == 0:
+        return x
+    kept = along(x, last, 0, n - 1) if by > 0 else along(x, last, 1, n)
+    return padded(kept, [(0, 0, 0)] * last + [(1, 0, 0) if by > 0 else (0, 1, 0)])
+
+
+@transpose_rules.register(ormqr_p)
+def _ormqr(ct: Any, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> list[Any]:
+    # Transposition does not conjugate: Qᵀ is the conjugate of Qᴴ.
+    assert is_linear(c) and not is_linear(a) and not is_linear(taus)
+    if a.dtype.kind == "c":
+        out = ormqr_p.bind(a, taus, conj_p.bind(ct), left=left, transpose=not transpose)
+        return [None, None, conj_p.bind(out)]
+    return [None, None, ormqr_p.bind(a, taus, ct, left=left, transpose=not transpose)]

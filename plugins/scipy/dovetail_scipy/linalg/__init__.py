@@ -1,0 +1,51 @@
+"""Linear algebra: factorizations, equations, functions of matrices, special matrices."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .equations import (
+        cho_solve as cho_solve,
+        det as det,
+        inv as inv,
+        lu_solve as lu_solve,
+        solve as solve,
+        solve_triangular as solve_triangular,
+    )
+    from .exponential import expm as expm, expm_frechet as expm_frechet
+    from .factorizations import (
+        cho_factor as cho_factor,
+        cholesky as cholesky,
+        lu as lu,
+        lu_factor as lu_factor,
+        qr as qr,
+        qr_multiply as qr_multiply,
+    )
+    from .functions_of_matrices import funm as funm, sqrtm as sqrtm
+    from .schur_forms import hessenberg as hessenberg, rsf2csf as rsf2csf, schur as schur
+    from .special_matrices import (
+        dft as dft,
+        hadamard as hadamard,
+        helmert as helmert,
+        hilbert as hilbert,
+        invhilbert as invhilbert,
+        invpascal as invpascal,
+        pascal as pascal,
+    )
+    from .spectral import eigh as eigh, polar as polar, svd as svd
+    from .structured import (
+        block_diag as block_diag,
+        circulant as circulant,
+        companion as companion,
+        convolution_matrix as convolution_matrix,
+        fiedler as fiedler,
+        fiedler_companion as fiedler_companion,
+        hankel as hankel,
+        leslie as leslie,
+        toeplitz as toeplitz,
+    )
+    from .sylvester import solve_sylvester as solve_sylvester
+    from .tridiagonal import eigh_tridiagonal as eigh_tridiagonal
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,0 +1,164 @@
+"""Cholesky, LU and QR factorizations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
+from dovetail_jit import fused
+
+from ..inputs import Array, ArrayLike, inexact, one_of
+from .arguments import adjoint, matmul, matrices, square
+
+
+@fused(static=("lower",))
+def _cholesky(a: Any, lower: bool) -> Any:
+    if lower:
+        return lax.linalg.cholesky(a, symmetrize_input=False)
+    return adjoint(lax.linalg.cholesky(adjoint(a), symmetrize_input=False))
+
+
+@names_itself
+def cholesky(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Array:
+    """The Cholesky factor of Hermitian positive definite matrices; NaN where they are not.
+
+    Args:
+        a: matrices of shape ``(..., n, n)``, of which one triangle is read.
+        lower: return the lower triangular ``L`` with ``a = L Lᴴ`` and read the lower triangle;
+            otherwise the upper triangular ``U`` with ``a = Uᴴ U``.
+        overwrite_a, check_finite: accepted for compatibility.
+
+    Raises:
+        ValueError: the matrices are not square.
+    """
+    return _cholesky(square("cholesky", a)[0], lower=bool(lower))
+
+
+@names_itself
+def cho_factor(
+    a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, bool]:
+    """A Cholesky factor for :func:`cho_solve`: the factor, and ``lower`` (see :func:`cholesky`)."""
+    return _cholesky(square("cho_factor", a)[0], lower=bool(lower)), bool(lower)
+
+
+@names_itself
+def lu_factor(
+    a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, Array]:
+    """An LU factorization for :func:`lu_solve`.
+
+    Args:
+        a: matrices of shape ``(..., m, n)``.
+        overwrite_a, check_finite: accepted for compatibility.
+
+    Returns: ``(lu, pivots)``: ``L`` without its diagonal of ones below and ``U`` on and above the
+        diagonal; the row with which each row was exchanged.
+    """
+    factors, pivots, _ = lax.linalg.lu(matrices("lu_factor", a)[0])
+    return factors, pivots
+
+
+@names_itself
+def lu(
+    a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> tuple[Array, ...]:
+    """``a = P L U`` with a permutation ``P``, ``L`` lower triangular with ones on its diagonal.
+
+    Args:
+        a: matrices of shape ``(..., m, n)``.
+        permute_l: return ``(P L, U)`` in place of ``(P, L, U)``.
+        overwrite_a, check_finite: accepted for compatibility.
+    """
+    return _lu(matrices("lu", a)[0], permute_l=bool(permute_l))
+
+
+@fused(static=("permute_l",))
+def _lu(a: Any, permute_l: bool) -> tuple[Any, ...]:
+    m, n = a.shape[-2:]
+    k = min(m, n)
+    factors, _, permutation = lax.linalg.lu(a)
+    places = dnp.arange(m, dtype=permutation.dtype)
+    # The row of A at place i of P A is row permutation[i]: so P has a one at (permutation[i], i).
+    p = dnp.astype(places[:, None] == permutation[..., None, :], a.dtype)
+    lower = dnp.tril(factors, -1)[..., :k] + dnp.eye(m, k, dtype=a.dtype)
+    upper = dnp.triu(factors)[..., :k, :]
+    return (matmul(p, lower), upper) if permute_l else (p, lower, upper)
+
+
+@names_itself
+def qr(
+    a: ArrayLike,
+    overwrite_a: bool = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: bool = False,
+    check_finite: bool = True,
+) -> tuple[Array, ...]:
+    """``a = Q R`` with ``Q`` unitary and ``R`` upper triangular.
+
+    Args:
+        a: matrices of shape ``(..., m, n)``.
+        mode: ``"full"``: ``Q`` is square; ``"economic"``: it has ``min(m, n)`` columns; ``"r"``:
+            ``R`` alone, as for ``"full"``.
+        pivoting: also return the order of columns ``p`` with ``a[:, p] = Q R``.
+        overwrite_a, lwork, check_finite: accepted for compatibility.
+
+    Returns: ``(Q, R)``, ``(R,)``, and the order of columns where it is asked for.
+
+    Raises:
+        ValueError: the mode is unknown.
+    """
+    one_of("qr", "mode", mode, ("full", "r", "economic"))
+    (x,) = matrices("qr", a)
+    q, *rest = lax.linalg.qr(x, pivoting=bool(pivoting), full_matrices=mode != "economic")
+    return tuple(rest) if mode == "r" else (q, *rest)
+
+
+@names_itself
+def qr_multiply(
+    a: ArrayLike,
+    c: ArrayLike,
+    mode: str = "right",
+    pivoting: bool = False,
+    conjugate: bool = False,
+    overwrite_a: bool = False,
+    overwrite_c: bool = False,
+) -> tuple[Array, ...]:
+    """The product of ``Q`` of ``a = Q R`` with another matrix, and ``R``.
+
+    Args:
+        a: matrices of shape ``(..., m, n)``; ``Q`` has ``k = min(m, n)`` columns.
+        c: matrices ``(..., p, m)`` for ``mode="right"``, which returns ``c @ Q``; ``(..., k, p)``
+            for ``mode="left"``, which returns ``Q @ c``. Or a vector, of ``m`` or ``k`` elements.
+        pivoting: factor ``a[:, p]`` and return ``p``, too.
+        conjugate: with the conjugate of ``Q``.
+        overwrite_a, overwrite_c: accepted for compatibility.
+
+    Raises:
+        ValueError: the mode is unknown, or shapes do not fit.
+    """
+    one_of("qr_multiply", "mode", mode, ("right", "left"))
+    x, y = inexact("qr_multiply", a, c)
+    matrices("qr_multiply", x)
+    size = x.shape[-2] if mode == "right" else min(x.shape[-2:])
+    if not y.ndim or y.shape[-1 if mode == "right" or y.ndim == 1 else -2] != size:
+        raise ValueError(
+            f"qr_multiply: matrices of shape {x.shape} and {y.shape} do not fit for mode={mode!r}"
+            f"{here()}: the second one must have {size} "
+            f"{'columns' if mode == 'right' else 'rows'}."
+        )
+    return _qr_multiply(x, y, right=mode == "right", pivoting=bool(pivoting),
+                        conjugate=bool(conjugate))  # fmt: skip
+
+
+@fused(static=("right", "pivoting", "conjugate"))
+def _qr_multiply(a: Any, c: Any, right: bool, pivoting: bool, conjugate: bool) -> tuple[Any, ...]:
+    q, *rest = lax.linalg.qr(a, pivoting=pivoting, full_matrices=False)
+    q = dnp.conj(q) if conjugate else q
+    return (matmul(c, q) if right else matmul(q, c), *rest)

@@ -1,0 +1,71 @@
+"""Trends of signals."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import dovetail_numpy as dnp
+from dovetail_core import here
+from dovetail_core.base import arguments
+from dovetail_core.base.foreign import names_itself
+from dovetail_jit import fused
+
+from ..inputs import Array, ArrayLike, axis_of, inexact, one_of
+
+_TYPES = ("linear", "l", "constant", "c")
+
+
+@names_itself
+def detrend(
+    data: ArrayLike,
+    axis: int = -1,
+    type: str = "linear",
+    bp: Any = 0,
+    overwrite_data: None = None,
+) -> Array:
+    """Signals less their trend along an axis.
+
+    Args:
+        type: ``"linear"``: a least-squares line; ``"constant"``: the mean.
+        bp: where lines end and others begin: an index, or several.
+        overwrite_data: None.
+
+    Raises:
+        NotImplementedError: ``overwrite_data`` is given.
+        ValueError: an option is unknown, or an index or the axis is out of bounds.
+    """
+    one_of("detrend", "type", type, _TYPES)
+    if overwrite_data is not None:
+        raise NotImplementedError(
+            f"detrend: overwrite_data is not supported{here()}: arrays are immutable. Leave it out."
+        )
+    (x,) = inexact("detrend", data)
+    along = axis_of("detrend", axis, x.ndim)
+    n = x.shape[along]
+    given = [arguments.integer("bp", i) for i in np.atleast_1d(bp).tolist()]
+    if any(not 0 <= i <= n for i in given):
+        raise ValueError(f"detrend: bp {given} of a signal of {n} elements{here()}")
+    ends = (0, n) if type[0] == "c" else tuple(sorted({0, *given, n}))
+    return _detrend(x, axis=along, ends=ends, linear=type[0] == "l")
+
+
+@fused(static=("axis", "ends", "linear"))
+def _detrend(x: Any, axis: int, ends: tuple[int, ...], linear: bool) -> Any:
+    if not linear:
+        return x - dnp.mean(x, axis=axis, keepdims=True)
+    x = dnp.moveaxis(x, axis, -1)
+    parts = [_without_line(x[..., a:b]) for a, b in pairwise(ends)]
+    return dnp.moveaxis(dnp.concatenate(parts, axis=-1) if parts else x, -1, axis)
+
+
+def _without_line(x: Any) -> Any:
+    """Without the projection on the constant and the line that is orthogonal to it."""
+    n = x.shape[-1]
+    slope = np.arange(n) - (n - 1) / 2
+    slope /= max(np.sqrt(np.sum(slope**2)), 1e-300)
+    line = dnp.asarray(slope.astype(dnp.real(x).dtype))
+    x = x - dnp.mean(x, axis=-1, keepdims=True)
+    return x - dnp.sum(x * line, axis=-1, keepdims=True) * line
