@@ -4,7 +4,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        cluster as cluster,
         integrate as integrate,
+        interpolate as interpolate,
+        ndimage as ndimage,
+        optimize as optimize,
+        sparse as sparse,
+        spatial as spatial,
         special as special,
     )
 else:
