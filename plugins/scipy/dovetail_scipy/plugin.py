@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "scipy",
-    requires=("custom_rules", "jit", "lax", "nn", "numpy"),
+    requires=("ad", "custom_rules", "jit", "lax", "nn", "numpy"),
     surfaces={
         "scipy": "dovetail_scipy",
         "scipy.integrate": "dovetail_scipy.integrate",

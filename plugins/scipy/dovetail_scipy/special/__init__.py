@@ -19,7 +19,9 @@ if TYPE_CHECKING:
         xlog1py as xlog1py,
         xlogy as xlogy,
     )
-    from .error_functions import erf as erf, erfc as erfc, erfinv as erfinv
+    from .error_functions import erf as erf, erfc as erfc, erfcx as erfcx, erfinv as erfinv
+    from .exponential_integrals import exp1 as exp1, expi as expi, expn as expn
+    from .first_kind import bessel_jn as bessel_jn
     from .gamma_functions import (
         gamma as gamma,
         gammaln as gammaln,
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
         multigammaln as multigammaln,
     )
     from .incomplete_gamma import gammainc as gammainc, gammaincc as gammaincc
-    from .normal import log_ndtr as log_ndtr, ndtr as ndtr, ndtri as ndtri
+    from .integrals import dawsn as dawsn, fresnel as fresnel, sici as sici, spence as spence
+    from .normal import (
+        log_ndtr as log_ndtr,
+        ndtr as ndtr,
+        ndtri as ndtri,
+        owens_t as owens_t,
+    )
     from .transformations import (
         boxcox as boxcox,
         boxcox1p as boxcox1p,

@@ -10,7 +10,7 @@ from dovetail_core import here
 from dovetail_jit import fused
 
 from .evaluation import Array, ArrayLike, evaluate
-from .gamma_functions import gamma_sign
+from .gamma_functions import gamma_kernel, gamma_sign
 
 
 def factorial(n: ArrayLike, exact: bool = False) -> Array:
@@ -29,7 +29,14 @@ def factorial(n: ArrayLike, exact: bool = False) -> Array:
 
 @fused()
 def _factorial(n: Any) -> Any:
-    return evaluate("factorial", lambda n: dnp.where(n < 0, 0.0, lax.exp(lax.lgamma(n + 1.0))), n)
+    return evaluate("factorial", _factorial_kernel, n)
+
+
+def _factorial_kernel(n: Any) -> Any:
+    """Γ(n + 1), as n Γ(n) where the sum would be rounded."""
+    tall = n > 1
+    value = dnp.where(tall, n, 1.0) * gamma_kernel(dnp.where(tall, n, dnp.where(n < 0, 1.0, n + 1.0)))
+    return dnp.where(n < 0, 0.0, value)
 
 
 def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:

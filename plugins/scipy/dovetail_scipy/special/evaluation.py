@@ -83,7 +83,7 @@ def differentiable(*partials: Partial | str) -> Callable[[F], F]:
                     continue
                 if isinstance(slope, str):
                     raise NotImplementedError(f"{slope}{here()}")
-                term = lax.mul(slope(out, *primals), t)
+                term = dnp.multiply(slope(out, *primals), t)
                 total = term if total is None else lax.add(total, term)
             return out, lax.full_like(out, 0) if total is None else total
 

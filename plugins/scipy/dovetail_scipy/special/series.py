@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,11 @@ import dovetail_lax as lax
 def epsilon(x: Any) -> float:
     """The distance from 1 to the next number of the type of ``x``."""
     return float(np.finfo(x.dtype).eps)
+
+
+def is_single(x: Any) -> bool:
+    """Whether ``x`` has single precision."""
+    return epsilon(x) > 1e-10
 
 
 def horner(x: Any, coefficients: Sequence[float]) -> Any:
@@ -27,20 +32,38 @@ def horner(x: Any, coefficients: Sequence[float]) -> Any:
 def chebyshev(t: Any, coefficients: tuple[float, ...]) -> Any:
     """The sum of ``c[k] T_k(t)``, for ``t`` in [-1, 1], without terms below the precision of ``t``.
 
-    It is evaluated as a polynomial in ``t``, which is as accurate for coefficients that fall
-    quickly, and takes half of the operations.
+    It is evaluated as a polynomial in ``t``, with half of the operations of Clenshaw's recurrence,
+    where the coefficients fall so quickly that those of the powers are no larger.
     """
-    return horner(t, _monomials(coefficients, epsilon(t)))
+    kept, powers = _shortened(coefficients, epsilon(t))
+    if powers is not None:
+        return horner(t, powers)
+    first: Any = lax.full_like(t, 0.0)
+    twice, second = lax.mul(t, 2.0), first
+    for c in reversed(kept[1:]):
+        first, second = lax.add(lax.sub(lax.mul(twice, first), second), c), first
+    return lax.add(lax.sub(lax.mul(t, first), second), kept[0])
 
 
-@lru_cache(maxsize=None)
-def _monomials(coefficients: tuple[float, ...], eps: float) -> tuple[float, ...]:
-    smallest = 0.05 * eps * max(abs(c) for c in coefficients)
-    n = max(k for k, c in enumerate(coefficients) if abs(c) > smallest) + 1
-    return tuple(np.polynomial.chebyshev.cheb2poly(coefficients[:n]).tolist())
+@cache
+def _shortened(
+    coefficients: tuple[float, ...], eps: float
+) -> tuple[tuple[float, ...], tuple[float, ...] | None]:
+    """The coefficients that matter, and those of the powers of ``t`` if they are no larger."""
+    top = max(abs(c) for c in coefficients)
+    n = max(k for k, c in enumerate(coefficients) if abs(c) > 0.05 * eps * top) + 1
+    kept = coefficients[:n]
+    powers = np.polynomial.chebyshev.cheb2poly(kept)
+    return kept, tuple(powers.tolist()) if np.abs(powers).max() < 2 * top else None
 
 
-def onto(x: Any, low: float, high: float) -> Any:
+def between(x: Any, low: float, high: float) -> Any:
     """The interval from ``low`` to ``high`` mapped to [-1, 1], and what is outside to its ends."""
     middle, half = (low + high) / 2, (high - low) / 2
     return lax.mul(lax.sub(lax.clamp(low, x, high), middle), 1 / half)
+
+
+def beyond(x: Any, start: float, scale: float) -> Any:
+    """The ray from ``start`` mapped to [-1, 1], where ``start + scale`` becomes 0."""
+    ends = lax.clamp(start, x, float(np.finfo(x.dtype).max) / 4)
+    return lax.div(lax.sub(ends, start + scale), lax.add(ends, scale - start))
