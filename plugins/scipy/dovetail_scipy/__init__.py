@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         sparse as sparse,
         spatial as spatial,
         special as special,
+        stats as stats,
     )
 else:
     from dovetail_core import lazy_exports
