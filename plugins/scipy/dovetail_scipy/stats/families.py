@@ -1,9 +1,9 @@
 """What distributions share: arguments, location and scale, support, and which parameters there are.
 
 A distribution is a module. It has a function that only names the arguments, and from it a family,
-which makes the public functions of others that are those of the standard distribution: of ``z``, the
-argument less ``loc`` and over ``scale``, which is inside of the support, and of the parameters,
-all arrays of one shape and floating-point type::
+which makes the public functions of those of the standard distribution. These are functions of
+``z``, the argument less ``loc`` and over ``scale``, which is inside of the support, and of the
+parameters, all arrays of one shape and floating-point type::
 
     def expon(x: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Arguments:
         \"\"\"the exponential distribution\"\"\"
@@ -65,9 +65,10 @@ def publish(
     function.__name__ = function.__qualname__ = kind
     function.__module__ = of.__module__
     function.__doc__ = (
-        f"{text} of {what}.\n\nArguments broadcast; integers count as floating-point numbers."
-        " nan for parameters of no\ndistribution.\n\nRaises:\n    TypeError: an argument is no array"
-        " and no number, or complex.\n    ValueError: shapes do not broadcast."
+        f"{text} of {what}.\n\n"
+        "Arguments broadcast; integers count as floating-point numbers. nan where there is no such\n"
+        "distribution.\n\nRaises:\n    TypeError: an argument is no array and no number, or complex.\n"
+        "    ValueError: shapes do not broadcast."
     )
     shown = signature(of).replace(return_annotation="Array")
     setattr(function, "__signature__", shown)  # noqa: B010  # which pyright does not know

@@ -99,7 +99,7 @@ def _rankdata(x: Any, *, method: str) -> Any:
 def mode(
     a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
-    """The most frequent value along an axis, of several the smallest one, and how often it is there.
+    """The most frequent value along an axis, of several the smallest, and how often it is there.
 
     Args:
         axis: None for all values of the array.
