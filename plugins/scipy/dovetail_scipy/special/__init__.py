@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     )
 
     from .bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
-    from .beta_functions import beta as beta, betainc as betainc, betaln as betaln
+    from .beta_functions import beta as beta, betaln as betaln
     from .combinatorics import comb as comb, factorial as factorial, poch as poch
     from .entropies import (
         entr as entr,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         gammasgn as gammasgn,
         multigammaln as multigammaln,
     )
+    from .incomplete_beta import betainc as betainc
     from .incomplete_gamma import gammainc as gammainc, gammaincc as gammaincc
     from .integrals import dawsn as dawsn, fresnel as fresnel, sici as sici, spence as spence
     from .normal import (
