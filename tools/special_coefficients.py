@@ -328,6 +328,9 @@ def main() -> None:
         print(f"{name}: {len(series)} terms, the last {series[-1]:.1e}")
         lines = "".join("    " + ", ".join(repr(c) for c in row) + ",\n" for row in rows)
         parts.append(f"{name} = (\n{lines})\n")
+    taylor = [1 - mp.euler] + [(-1) ** k * (mp.zeta(k) - 1) / k for k in range(2, 34)]
+    lines = "".join(f"    {float(c)!r},\n" for c in taylor)
+    parts.append(f"LOG_GAMMA_TAYLOR = (\n{lines})\n")
     rows = "".join(f"    ({', '.join(map(repr, row))}),\n" for row in temme(14, 22))
     parts.append(f"TEMME = (\n{rows})\n")
     TARGET.write_text("".join(parts))

@@ -146,9 +146,3 @@ def erfc(x: ArrayLike) -> Array:
 def erfinv(x: ArrayLike) -> Array:
     """The inverse of :func:`erf`: infinite at -1 and 1, NaN beyond."""
     return evaluate("erfinv", erfinv_kernel, x)
-
-
-@fused()
-def erfcx(x: ArrayLike) -> Array:
-    """The scaled complementary error function ``exp(x**2) * erfc(x)``."""
-    return evaluate("erfcx", erfcx_kernel, x)

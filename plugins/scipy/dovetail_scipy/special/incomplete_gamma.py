@@ -32,7 +32,9 @@ def _density(a: Any, x: Any) -> Any:
     large = a > 16.0
     low = dnp.where(large, 1.0, a)
     root = lax.pow(x, 0.5 * low) * lax.exp(-0.5 * x)
-    near = root * (root / gamma_kernel(low + 1.0))
+    tall = low > 1.0  # where a + 1 would be rounded
+    gamma = gamma_kernel(dnp.where(tall, low, low + 1.0)) * dnp.where(tall, low, 1.0)
+    near = root * (root / gamma)
     high, deviation = dnp.where(large, a, 20.0), dnp.where(large, x, 20.0)
     deviation = (deviation - high) / high
     central = lax.abs(deviation) < 0.4
