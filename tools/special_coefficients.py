@@ -18,6 +18,7 @@ import mpmath as mp
 TARGET = Path(__file__).parents[1] / "plugins/scipy/dovetail_scipy/special/coefficients.py"
 HEADER = '''"""Coefficients in series of Chebyshev polynomials, made by tools/special_coefficients.py."""
 
+# ruff: noqa: E501
 # fmt: off
 '''
 NODES = 80
@@ -227,6 +228,45 @@ def fresnel_ratio(kind: int) -> Function:
     return value
 
 
+def eta_ratio(m: Any) -> Any:
+    """sqrt(2 (μ - log(1 + μ)))/μ."""
+    return mp.mpf(1) if m == 0 else mp.sqrt(2 * (m - mp.log(1 + m))) / abs(m)
+
+
+def temme(rows: int, columns: int) -> list[list[float]]:
+    """Taylor coefficients in η of c_k, DLMF 8.12.8 to 8.12.11, of Temme's expansion."""
+    n = columns + 2 * rows + 4
+    # μ as a series in η, from μ' = η (1 + μ)/μ; the first coefficient is 1.
+    alpha = [mp.mpf(0), mp.mpf(1)]
+    for k in range(2, n + 2):
+        # η + η μ = μ μ': coefficients of η^k.
+        known = alpha[k - 1] if k > 1 else mp.mpf(0)
+        crossed = sum(alpha[i] * (k + 1 - i) * alpha[k + 1 - i] for i in range(2, k))
+        alpha.append((known - crossed) / (k + 1))
+    # 1/μ = (1/η) Σ β_k η^k.
+    beta = [mp.mpf(1)]
+    for k in range(1, n + 1):
+        beta.append(-sum(alpha[i + 1] * beta[k - i] for i in range(1, k + 1)))
+    stirling_series = [mp.mpf(1)]
+    logs = [mp.bernoulli(2 * k) / (2 * k * (2 * k - 1)) for k in range(1, rows + 2)]
+    for k in range(1, rows + 1):  # the exponential of Σ logs x^-(2k-1)
+        total = sum(
+            (2 * j - 1) * logs[j - 1] * stirling_series[k - (2 * j - 1)]
+            for j in range(1, k + 1) if 2 * j - 1 <= k
+        )  # fmt: skip
+        stirling_series.append(total / k)
+    current, found = [beta[k + 1] for k in range(n)], []
+    for k in range(rows):
+        if k:
+            g = (-1) ** k * stirling_series[k]
+            derivative = [(i + 1) * current[i + 1] for i in range(len(current) - 1)]
+            # (1/η) c' + g/μ, of which the coefficients of 1/η cancel.
+            assert abs(derivative[0] + g * beta[0]) < mp.mpf(10) ** -30
+            current = [derivative[i + 1] + g * beta[i + 1] for i in range(len(derivative) - 1)]
+        found.append([float(c) for c in current[:columns]])
+    return found
+
+
 SERIES: dict[str, tuple[float, float, Function]] = {
     "GAMMA": (-0.5, 0.5, lambda u: mp.gamma(2 + u)),
     "LOG_GAMMA": (-0.5, 0.5, quotient(lambda u: mp.loggamma(2 + u), mp.mpf(0))),
@@ -256,6 +296,7 @@ SERIES: dict[str, tuple[float, float, Function]] = {
     "EI_MIDDLE": (1 / 14, 1 / 6, scaled_ei),
     "EI_FAR": (1 / 40, 1 / 14, scaled_ei),
     "EI_FARTHEST": (0.0, 1 / 40, scaled_ei),
+    "ETA": (-0.32, 0.32, eta_ratio),
     "I0_FAR": (0.0, 1 / 8, scaled_bessel(0)),
     "I1_FAR": (0.0, 1 / 8, scaled_bessel(1)),
 }
@@ -287,6 +328,11 @@ def main() -> None:
         print(f"{name}: {len(series)} terms, the last {series[-1]:.1e}")
         lines = "".join("    " + ", ".join(repr(c) for c in row) + ",\n" for row in rows)
         parts.append(f"{name} = (\n{lines})\n")
+    taylor = [1 - mp.euler] + [(-1) ** k * (mp.zeta(k) - 1) / k for k in range(2, 34)]
+    lines = "".join(f"    {float(c)!r},\n" for c in taylor)
+    parts.append(f"LOG_GAMMA_TAYLOR = (\n{lines})\n")
+    rows = "".join(f"    ({', '.join(map(repr, row))}),\n" for row in temme(14, 22))
+    parts.append(f"TEMME = (\n{rows})\n")
     TARGET.write_text("".join(parts))
 
 

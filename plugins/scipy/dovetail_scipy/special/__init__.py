@@ -9,9 +9,11 @@ if TYPE_CHECKING:
         softmax as softmax,
     )
 
+    from .bernoulli_numbers import bernoulli as bernoulli
     from .bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
-    from .beta_functions import beta as beta, betainc as betainc, betaln as betaln
+    from .beta_functions import beta as beta, betaln as betaln
     from .combinatorics import comb as comb, factorial as factorial, poch as poch
+    from .complex_gamma import gamma as gamma, loggamma as loggamma
     from .entropies import (
         entr as entr,
         kl_div as kl_div,
@@ -19,15 +21,17 @@ if TYPE_CHECKING:
         xlog1py as xlog1py,
         xlogy as xlogy,
     )
-    from .error_functions import erf as erf, erfc as erfc, erfcx as erfcx, erfinv as erfinv
+    from .error_functions import erf as erf, erfc as erfc, erfinv as erfinv
     from .exponential_integrals import exp1 as exp1, expi as expi, expn as expn
+    from .faddeeva import erfcx as erfcx, wofz as wofz
     from .first_kind import bessel_jn as bessel_jn
     from .gamma_functions import (
-        gamma as gamma,
         gammaln as gammaln,
         gammasgn as gammasgn,
         multigammaln as multigammaln,
     )
+    from .hypergeometric import hyp1f1 as hyp1f1, hyp2f1 as hyp2f1
+    from .incomplete_beta import betainc as betainc
     from .incomplete_gamma import gammainc as gammainc, gammaincc as gammaincc
     from .integrals import dawsn as dawsn, fresnel as fresnel, sici as sici, spence as spence
     from .normal import (
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
         ndtri as ndtri,
         owens_t as owens_t,
     )
+    from .spherical import sph_harm_y as sph_harm_y
     from .transformations import (
         boxcox as boxcox,
         boxcox1p as boxcox1p,

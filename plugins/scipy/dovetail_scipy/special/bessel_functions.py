@@ -10,11 +10,10 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_ad import jvp
 from dovetail_jit import fused
 
 from .coefficients import I0_FAR, I1_FAR
-from .evaluation import Array, ArrayLike, differentiable, evaluate
+from .evaluation import Array, ArrayLike, differentiable, evaluate, slope_of
 from .series import between, chebyshev, horner, is_single
 
 
@@ -70,7 +69,7 @@ def scaled(n: int) -> Any:
         size = lax.abs(x)
         above = scaled(1)(x) if n == 0 else 0.5 * (scaled(n - 1)(x) + scaled(n + 1)(x))
         far = dnp.where(size < 8.0, 8.0, size)
-        steep = jvp(lambda v: _scaled_far(n, v), (far,), (lax.full_like(x, 1.0),))[1]
+        steep = slope_of(lambda v: _scaled_far(n, v), far)
         steep = dnp.where(x < 0, (-1.0) ** (n + 1) * steep, steep)
         return dnp.where(size < 8.0, above - lax.sign(x) * out, steep)
 

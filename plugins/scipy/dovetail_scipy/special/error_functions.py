@@ -18,16 +18,10 @@ from dovetail_jit import fused
 
 from .coefficients import ERF, ERFCX, ERFINV, QUANTILE_FAR, QUANTILE_MIDDLE, QUANTILE_NEAR
 from .evaluation import Array, ArrayLike, differentiable, evaluate
+from .rounding import halved
 from .series import between, beyond, chebyshev, horner, is_single
 
 _CONSTANT = 2 / sqrt(pi)
-
-
-def halved(x: Any) -> tuple[Any, Any]:
-    """``x`` as a sum of two numbers, of which the first has half of the digits: its square is exact."""
-    bits = (8, 11) if is_single(x) else (11, 25)
-    high = lax.reduce_precision(x, *bits)
-    return high, x - high
 
 
 def _exponential(main: Any, rest: Any) -> Any:
@@ -152,9 +146,3 @@ def erfc(x: ArrayLike) -> Array:
 def erfinv(x: ArrayLike) -> Array:
     """The inverse of :func:`erf`: infinite at -1 and 1, NaN beyond."""
     return evaluate("erfinv", erfinv_kernel, x)
-
-
-@fused()
-def erfcx(x: ArrayLike) -> Array:
-    """The scaled complementary error function ``exp(x**2) * erfc(x)``."""
-    return evaluate("erfcx", erfcx_kernel, x)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_ad import jvp
 from dovetail_core import here
 from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
@@ -91,3 +93,33 @@ def differentiable(*partials: Partial | str) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+def slope_of(f: Callable[..., Any], *args: Any, argnum: int = 0) -> Any:
+    """The derivative of an elementwise function in one of its arguments, by forward mode."""
+
+    def of_one(x: Any) -> Any:
+        return f(*args[:argnum], x, *args[argnum + 1 :])
+
+    return jvp(of_one, (args[argnum],), (lax.full_like(args[argnum], 1),))[1]
+
+
+@cache
+def partial_of(f: Callable[..., Any], argnum: int, arity: int) -> Any:
+    """The derivative of ``f`` in an argument as a function that has derivatives of any order.
+
+    They are by forward mode, so that ``f`` may have loops of which nobody knows how often they run.
+    """
+
+    def slope(*args: Any) -> Any:
+        return slope_of(f, *args, argnum=argnum)
+
+    def partial(k: int) -> Partial:
+        return lambda out, *args: partial_of(slope, k, arity)(*args)
+
+    return differentiable(*[partial(k) for k in range(arity)])(slope)
+
+
+def by_forward_mode(f: Callable[..., Any], argnum: int, arity: int) -> Partial:
+    """A derivative of a function for :func:`differentiable`, of the function as it is computed."""
+    return lambda out, *args: partial_of(f, argnum, arity)(*args)

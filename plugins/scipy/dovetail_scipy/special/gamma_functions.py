@@ -127,15 +127,6 @@ def gamma_kernel(x: Any) -> Any:
     return dnp.where(x == np.inf, np.inf, value)
 
 
-@fused()
-def gamma(x: ArrayLike) -> Array:
-    """The gamma function.
-
-    NaN at negative integers and minus infinity; infinite, with the sign of ``x``, at 0.
-    """
-    return evaluate("gamma", gamma_kernel, x)
-
-
 def multigammaln(a: ArrayLike, d: int) -> Array:
     """The logarithm of the multivariate gamma function of dimension ``d``.
 

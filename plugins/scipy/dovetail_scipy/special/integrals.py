@@ -9,20 +9,14 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_ad import jvp
 from dovetail_jit import fused
 
 from . import coefficients as c
-from .error_functions import halved
-from .evaluation import Array, ArrayLike, differentiable, evaluate
+from .evaluation import Array, ArrayLike, differentiable, evaluate, slope_of
 from .hurwitz import BERNOULLI
 from .logarithms import log1p
+from .rounding import halved
 from .series import between, beyond, chebyshev, horner, is_single
-
-
-def slope_of(f: Any, x: Any) -> Any:
-    """The derivative of an elementwise function."""
-    return jvp(f, (x,), (lax.full_like(x, 1.0),))[1]
 
 
 def _dawson_far(x: Any) -> Any:

@@ -99,8 +99,8 @@ def _owens_inside(h: Any, a: Any) -> Any:
     It ends where the integrand is no longer seen beside its beginning.
     """
     single = is_single(h)
-    nodes, weights = np.polynomial.legendre.leggauss(14 if single else 26)
-    end = lax.min(a, (6.5 if single else 9.5) / lax.max(h, lax.full_like(h, 1.0)))
+    nodes, weights = np.polynomial.legendre.leggauss(14 if single else 30)
+    end = lax.min(a, (6.0 if single else 8.8) / lax.max(h, lax.full_like(h, 1.0)))
     total = lax.full_like(h, 0.0)
     for node, weight in zip(nodes, weights):
         x = end * float(0.5 + 0.5 * node)

@@ -61,8 +61,15 @@ def _boxcox(x: Any, lmbda: Any) -> Any:
 
 
 def _boxcox1p(x: Any, lmbda: Any) -> Any:
+    if x.dtype.kind != "c":
+        tall = dnp.logical_and(x > 1.0, lmbda == lmbda)
+        large = _boxcox(dnp.where(tall, x, 1.0) + 1.0, lmbda)
+        x = dnp.where(tall, 1.0, x)
+    else:
+        tall = large = None
     log = log1p(x)
-    return _defined(x + 1.0, log * _growth(lmbda * log))
+    small = _defined(x + 1.0, log * _growth(lmbda * log))
+    return small if tall is None else dnp.where(tall, large, small)
 
 
 def _defined(x: Any, value: Any) -> Any:
