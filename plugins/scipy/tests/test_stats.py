@@ -1,6 +1,6 @@
 """Distributions against SciPy's in double precision: values, tails, ends, derivatives, types.
 
-All functions of a distribution are compiled as one program, which takes far less time than each.
+Values are mostly those of the NumPy reference backend, which need no time to compile.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import scipy.stats
 
 import dovetail_numpy as dnp
 from dovetail_ad import grad, jvp
+from dovetail_backends import evaluate
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_jit import jit
+from dovetail_core.tree.util import tree_structure, tree_unflatten
+from dovetail_jit import eval_shape, jit, make_jaxpr
 
 PARAMETERS: dict[str, list[list[float]]] = {
     "bernoulli": [[0.3, 0.9, 1e-6]],
@@ -78,6 +80,13 @@ def kinds(name: str) -> tuple[list[str], list[str]]:
     return [k for k in own if k not in INVERSES], [k for k in own if k in INVERSES]
 
 
+def run(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by the reference backend."""
+    tree = tree_structure(eval_shape(f, *args))
+    with np.errstate(all="ignore"):
+        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *args))
+
+
 def functions(name: str, which: tuple[str, ...]) -> Any:
     own = {kind: getattr(module(name), kind) for kind in which}
     return lambda *args: {kind: f(*args) for kind, f in own.items()}
@@ -99,7 +108,7 @@ def points(name: str) -> Any:
     return np.where(found == 2.5, found, np.floor(found)) if name in DISCRETE else found
 
 
-Q = np.asarray([0, 1e-20, 1e-6, 0.1, 0.31, 0.5, 0.75, 0.999, 1, -1, 2, np.nan])
+Q = np.asarray([0, 1e-20, 1e-6, 0.11, 0.31, 0.5, 0.75, 0.999, 1, -1, 2, np.nan])
 
 
 def wanted(name: str, kind: str, args: Any) -> Any:
@@ -125,7 +134,7 @@ def test_values(name: str, x64: bool) -> None:
             continue
         args = [x.astype(dtype), *shapes]
         with enable_x64(x64):
-            found = jit(functions(name, tuple(which)))(*args)
+            found = run(functions(name, tuple(which)), *args)
         for kind in which:
             want = wanted(name, kind, [a.astype(float) for a in args])
             own = np.asarray(found[kind], float)
@@ -134,20 +143,16 @@ def test_values(name: str, x64: bool) -> None:
             deep = np.isneginf(want) & np.isfinite(own)  # SciPy's probability underflows
             assert np.all(own[deep] < -700)
             big = np.abs(want) > np.finfo(dtype).max
-            want = np.where(big, np.sign(want) * np.inf, want)
+            want = np.where(big, np.copysign(np.inf, want), want)
             tiny = 1e-300 if x64 else 1e-36
-            rtol = 1e-9 if x64 else 2e-5
-            if not x64 and name in INCOMPLETE and kind in PROBABILITIES:
-                rtol = 2e-3
+            rtol = 1e-9 if x64 else SINGLE.get(name, 2e-5)
             np.testing.assert_allclose(
                 own[~deep], want[~deep], rtol=rtol, atol=tiny, err_msg=f"{name}.{kind}"
             )
 
 
-PROBABILITIES = ("cdf", "sf", "logcdf", "logsf")
-INCOMPLETE = ("gamma", "chi2", "poisson", "beta", "binom", "nbinom")
-"""Their probabilities are the compiler's incomplete functions, which lose digits of float32 where
-parameters are large."""
+# Near an end of a truncated distribution a small difference of logarithms counts.
+SINGLE = {"truncnorm": 3e-4, "t": 1e-4, "nbinom": 1e-4}
 
 
 @ALL
@@ -160,15 +165,16 @@ def test_beside_the_support_and_of_no_distribution(name: str) -> None:
     limits: dict[str, Any] = {"cdf": [0, 1], "sf": [1, 0], "logcdf": [-np.inf, 0]}
     limits |= {"logsf": [0, -np.inf], "pdf": density, "pmf": density}
     limits |= {"logpdf": [-np.inf] * 2, "logpmf": [-np.inf] * 2}
-    bad = np.float32(BAD.get(name, [])).reshape(-1, len(good))
+    bad = np.float32(BAD.get(name, np.zeros((0, len(good)))))
     rows = np.concatenate([np.float32([good]), bad]).T[..., None]
-    found = jit(functions(name, tuple(which)))(np.float32([*x, 1.0]), *rows)
+    found = run(functions(name, tuple(which)), np.float32([*x, 1.0]), *rows)
     for kind in which:
-        np.testing.assert_array_equal(found[kind][..., :2].reshape(-1, 2)[0], limits[kind])
-        assert np.all(np.isnan(found[kind][1:])) or not len(bad)
+        values = np.reshape(found[kind], (-1, 3))
+        np.testing.assert_array_equal(values[0, :2], limits[kind])
+        assert np.all(np.isnan(values[1:]))
     if inverses and len(bad):
-        found = jit(functions(name, tuple(inverses)))(np.float32(0.5), *rows)
-        assert all(np.all(np.isnan(found[kind][1:])) for kind in inverses)
+        found = run(functions(name, tuple(inverses)), np.float32(0.5), *rows)
+        assert all(np.all(np.isnan(np.ravel(found[kind])[1:])) for kind in inverses)
 
 
 @pytest.mark.parametrize("name", ["norm", "pareto", "poisson", "uniform", "wrapcauchy", "cauchy"])
@@ -181,12 +187,13 @@ def test_location_and_scale(name: str) -> None:
             moved = {n: v for n, v in {"loc": 2.0, "scale": 4.0}.items() if n in names}
             at = x if kind in INVERSES else x * moved.get("scale", 1) + moved.get("loc", 0)
             with enable_x64(True), np.errstate(all="ignore"):
-                found = f(at, *shapes, **moved)
+                found = run(lambda *args: f(*args, **moved), at, *shapes)  # noqa: B023
                 want = getattr(getattr(scipy.stats, name), kind)(at, *shapes, **moved)
                 np.testing.assert_allclose(found, want, rtol=1e-7, atol=1e-16, err_msg=kind)
                 if "scale" in moved:
-                    assert np.all(np.isnan(f(at, *shapes, scale=-1.0)))
-                    assert np.all(np.isnan(f(at, *shapes, scale=0)))
+                    for scale in (-1.0, 0):
+                        bad = run(lambda *args: f(*args, scale=scale), at, *shapes)  # noqa: B023
+                        assert np.all(np.isnan(bad))
 
 
 STEP = 1e-5
@@ -219,12 +226,11 @@ def test_derivatives(name: str) -> None:
         return jvp(g, (args[i],), (dnp.ones_like(args[i]),))[1]
 
     def both(f: Any) -> None:
-        compiled = jit(f)
-        slopes = jit(lambda *args: [along(f, i, *args) for i in moving])(*args)
+        slopes = run(lambda *args: [along(f, i, *args) for i in moving], *args)
         for i, slope in zip(moving, slopes):
             h = STEP * np.maximum(np.abs(args[i]), 0.1)
             ends = [
-                compiled(*(a + s * h if j == i else a for j, a in enumerate(args))) for s in (1, -1)
+                run(f, *(a + s * h if j == i else a for j, a in enumerate(args))) for s in (1, -1)
             ]
             for kind in slope:
                 want = np.asarray(ends[0][kind] - ends[1][kind]) / (2 * h)
@@ -244,9 +250,22 @@ def test_derivatives(name: str) -> None:
 def test_derivatives_outside_of_the_support_are_0(name: str) -> None:
     m, shapes = module(name), [float(s[1, 0]) for s in parameters(name)]
     for kind in ("logpdf", "pdf", "cdf", "sf"):
-        f = getattr(m, kind)
-        found = grad(f, tuple(range(1 + len(shapes))))(np.float32(-50.0), *shapes)
+        slope = grad(getattr(m, kind), tuple(range(1 + len(shapes))))
+        found = run(slope, np.float32(-50.0), *map(np.float32, shapes))
         np.testing.assert_array_equal(found, np.zeros(len(found)))
+
+
+@pytest.mark.parametrize("name", ["norm", "cauchy", "geom", "pareto", "logistic"])
+def test_compiled(name: str) -> None:
+    """Eagerly, and under jit, results are those of the reference."""
+    shapes = [s.astype(np.float32) for s in parameters(name)]
+    for which, x in zip(kinds(name), (points(name), Q)):
+        f = functions(name, tuple(which))
+        args = [x.astype(np.float32), *shapes]
+        want = run(f, *args)
+        for found in (jit(f)(*args), f(*args)):
+            for kind in which:
+                np.testing.assert_allclose(found[kind], want[kind], rtol=2e-5, atol=1e-37)
 
 
 @pytest.mark.parametrize("name", ["norm", "gamma", "poisson", "truncnorm"])
@@ -255,9 +274,9 @@ def test_reverse_mode_and_vmap(name: str) -> None:
     kind = "logpmf" if name in DISCRETE else "logpdf"
     f = getattr(m, kind)
     with enable_x64(True):
-        total = grad(lambda *a: dnp.sum(f(*a)), len(args) - 1)(*args)
+        total = run(grad(lambda *a: dnp.sum(f(*a)), len(args) - 1), *args)
         flat = [np.broadcast_to(a, args[0].shape).ravel() for a in args]
-        each = vmap(grad(f, len(args) - 1))(*flat)
+        each = run(vmap(grad(f, len(args) - 1)), *flat)
     each = np.sum(np.reshape(each, args[0].shape), -1) if len(args) > 1 else each
     np.testing.assert_allclose(np.ravel(total), np.ravel(each), rtol=1e-12)
 
@@ -272,7 +291,7 @@ FAR: list[tuple[str, str, tuple[float, ...], float]] = [  # mpmath's, of 60 digi
     ("poisson", "logcdf", (3.0, 1000.0), -981.06549213528388),
     ("poisson", "logsf", (1000.0, 10.0), -3624.1392251073903),
     ("beta", "logcdf", (0.0001, 100.0, 3.0), -912.48728907765731),
-    ("beta", "logsf", (0.999, 3.0, 200.0), -inf),
+    ("beta", "logsf", (0.999, 3.0, 200.0), -1371.6346214119853),
     ("binom", "logcdf", (10.0, 2000.0, 0.5), -1325.4072521068735),
     ("binom", "logsf", (1990.0, 2000.0, 0.5), -1335.4126006070259),
     ("nbinom", "logsf", (9000.0, 4.0, 0.5), -6215.572700563214),
@@ -299,7 +318,7 @@ def test_far_away() -> None:
     found = {}
     with enable_x64(True):
         for name, kind, args, _ in FAR:
-            found[name, kind, args] = getattr(module(name), kind)(*args)
+            found[name, kind, args] = run(getattr(module(name), kind), *map(np.float64, args))
     for name, kind, args, want in FAR:
         message = f"{name}.{kind}{args}"
         np.testing.assert_allclose(found[name, kind, args], want, rtol=2e-12, err_msg=message)

@@ -72,9 +72,7 @@ class gaussian_kde:
         self._set(neff=1 / dnp.sum(self.weights**2))
         factor = self._factor(bw_method)
         covariance = dnp.atleast_2d(dnp.cov(data, rowvar=True, bias=False, aweights=self.weights))
-        self._set(
-            covariance=covariance * factor**2, inv_cov=dnp.linalg.inv(covariance) / factor**2
-        )
+        self._set(covariance=covariance * factor**2, inv_cov=dnp.linalg.inv(covariance) / factor**2)
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():

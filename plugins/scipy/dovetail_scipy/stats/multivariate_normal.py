@@ -15,9 +15,7 @@ from ..arguments import Array, ArrayLike, inexact
 __all__ = ["logpdf", "pdf"]
 
 
-def logpdf(
-    x: ArrayLike, mean: ArrayLike, cov: ArrayLike, allow_singular: None = None
-) -> Array:
+def logpdf(x: ArrayLike, mean: ArrayLike, cov: ArrayLike, allow_singular: None = None) -> Array:
     """The logarithm of the probability density of the normal distribution of vectors.
 
     Args:

@@ -45,18 +45,19 @@ def _parts(z: Any, df: Any) -> tuple[Any, Any]:
 
 def _below(z: Any, df: Any) -> Any:
     part, rest = _parts(z, df)
-    near = part < 0.5
-    tail = 0.5 * betainc(0.5 * df, 0.5, dnp.where(near, 0.5, rest))
-    centre = 0.5 - 0.5 * betainc(0.5, 0.5 * df, dnp.where(near, part, 0.5))
-    low = dnp.where(near, centre, tail)
+    near, half = part < 0.5, 0.5 * df
+    one = lax.full_like(df, 0.5)
+    value = betainc(
+        dnp.where(near, one, half), dnp.where(near, half, one), dnp.where(near, part, rest)
+    )
+    low = dnp.where(near, 0.5 - 0.5 * value, 0.5 * value)
     return dnp.where(z < 0, low, 1.0 - low)
 
 
 def _log_below(z: Any, df: Any) -> Any:
     part, rest = _parts(z, df)
-    low = z < 0
-    tail = log_betainc(0.5 * df, 0.5, dnp.where(low, rest, 0.5), dnp.where(low, part, 0.5))
-    return dnp.where(low, tail - log(2), lax.log1p(-_below(-lax.abs(z), df)))
+    tail = log_betainc(0.5 * df, lax.full_like(df, 0.5), rest, part) - log(2)
+    return dnp.where(z < 0, tail, lax.log1p(-lax.exp(tail)))
 
 
 _t = Continuous(t, valid=lambda df: df > 0)

@@ -26,7 +26,7 @@ def log_gammainc(a: Any, x: Any) -> Any:
     s, y = dnp.where(far, a, 2.0), dnp.where(far, x, 1.0)
     total = _from_the_end(lambda n, total: 1.0 + total * (y / (s + n)), lax.full_like(y, 1.0))
     tail = xlogy(s, y) - y - gammaln(s + 1.0) + lax.log(total)
-    usual = log_probability(dnp.where(far, 0.5, value), gammaincc(a, dnp.where(far, a, x)))
+    usual = log_probability(dnp.where(far, 0.5, value), gammaincc(a, x))
     return dnp.where(far, tail, usual)
 
 
@@ -41,14 +41,15 @@ def log_gammaincc(a: Any, x: Any) -> Any:
 
     fraction = _from_the_end(below, y + (2.0 * TERMS + 1.0) - s)
     tail = xlogy(s, y) - y - gammaln(s) - lax.log(fraction)
-    usual = log_probability(dnp.where(far, 0.5, value), gammainc(a, dnp.where(far, a, x)))
+    usual = log_probability(dnp.where(far, 0.5, value), gammainc(a, x))
     return dnp.where(far, tail, usual)
 
 
 def log_betainc(a: Any, b: Any, x: Any, y: Any) -> Any:
     """``log(betainc(a, b, x))`` for positive parameters, where ``y`` is ``1 - x``."""
-    value = betainc(a, b, x)
-    far = _underflows(value)
+    lower = x * (a + b) <= a  # below the mean, where it is the smaller probability
+    value = betainc(dnp.where(lower, a, b), dnp.where(lower, b, a), dnp.where(lower, x, y))
+    far = lower & _underflows(value)
     s, t, u = dnp.where(far, a, 1.0), dnp.where(far, b, 1.0), dnp.where(far, x, 0.5)
 
     def below(m: Any, rest: Any) -> Any:
@@ -59,8 +60,9 @@ def log_betainc(a: Any, b: Any, x: Any, y: Any) -> Any:
     last = _from_the_end(below, lax.full_like(u, 1.0))
     first = 1.0 - u * (s + t) / (s + 1.0) / last
     tail = xlogy(s, u) + xlog1py(t, -u) - betaln(s, t) - lax.log(s) - lax.log(first)
-    rest = betainc(b, a, dnp.where(far, 0.5, y))
-    return dnp.where(far, tail, log_probability(dnp.where(far, 0.5, value), rest))
+    small = lax.log(dnp.where(lower & ~far, value, 0.5))
+    usual = dnp.where(lower, small, lax.log1p(-dnp.where(lower, 0.5, value)))
+    return dnp.where(far, tail, usual)
 
 
 def _from_the_end(step: Callable[[Any, Any], Any], rest: Any) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from math import log, pi
+from math import log, pi, sqrt
 from typing import Any
+
+import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_nn import log1mexp
 
 from ..arguments import ArrayLike
-from ..special import log_ndtr, ndtr
+from ..special import erfcx, log_ndtr, ndtr
 from .families import Arguments, Continuous
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
@@ -25,14 +27,21 @@ def truncnorm(
 
 def _log_mass(a: Any, b: Any) -> Any:
     """The logarithm of the normal probability between ``a`` and ``b``, from the smaller tails."""
-    across = (a <= 0) & (b >= 0)
-    right = a > 0
-    inner, outer = dnp.where(right, -a, b), dnp.where(right, -b, a)
-    more = log_ndtr(dnp.where(across, 1.0, inner))
-    less = log_ndtr(dnp.where(across, 0.0, outer))
-    one_side = more + log1mexp(more - less)
+    across, right = (a <= 0) & (b >= 0), a > 0
+    near = dnp.where(across, 0.0, dnp.where(right, a, -b))
+    far = dnp.where(across, 1.0, dnp.where(right, b, -a))
+    one_side = log_ndtr(-near) + log1mexp(_log_ratio(near, far))
     tails = dnp.where(across, ndtr(a) + ndtr(-b), 0.0)
     return dnp.where(across, lax.log1p(-tails), one_side)
+
+
+def _log_ratio(near: Any, far: Any) -> Any:
+    """The logarithm of how many times more is beyond ``near`` than beyond ``far``, if they are
+    positive. Differences of logarithms have no digits where both are large and close."""
+    never = far == np.inf
+    end = dnp.where(never, near + 1.0, far)
+    scaled = erfcx(near * sqrt(0.5)) / erfcx(end * sqrt(0.5))
+    return dnp.where(never, np.inf, 0.5 * (end - near) * (end + near) + lax.log(scaled))
 
 
 def _log_density(z: Any, a: Any, b: Any) -> Any:
