@@ -344,7 +344,10 @@ SIGNATURES = {
     "beta": {"cdf logcdf logpdf logsf pdf sf": "x, a, b, loc=0, scale=1"},
     "betabinom": {"logpmf pmf": "k, n, a, b, loc=0"},
     "binom": {"logpmf pmf": "k, n, p, loc=0"},
-    "cauchy": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "isf ppf": "q, loc=0, scale=1"},
+    "cauchy": {
+        "cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1",
+        "isf ppf": "q, loc=0, scale=1",
+    },
     "chi2": {"cdf logcdf logpdf logsf pdf sf": "x, df, loc=0, scale=1"},
     "dirichlet": {"logpdf pdf": "x, alpha"},
     "expon": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "ppf": "q, loc=0, scale=1"},
@@ -360,7 +363,8 @@ SIGNATURES = {
     "nbinom": {"logpmf pmf": "k, n, p, loc=0"},
     "norm": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "isf ppf": "q, loc=0, scale=1"},
     "pareto": {
-        "cdf logcdf logpdf logsf pdf sf": "x, b, loc=0, scale=1", "ppf": "q, b, loc=0, scale=1"
+        "cdf logcdf logpdf logsf pdf sf": "x, b, loc=0, scale=1",
+        "ppf": "q, b, loc=0, scale=1",
     },
     "poisson": {"cdf logpmf pmf": "k, mu, loc=0", "entropy": "mu, loc=0"},
     "t": {"logpdf pdf": "x, df, loc=0, scale=1"},
@@ -368,7 +372,7 @@ SIGNATURES = {
     "uniform": {"cdf logpdf pdf": "x, loc=0, scale=1", "ppf": "q, loc=0, scale=1"},
     "vonmises": {"logpdf pdf": "x, kappa"},
     "wrapcauchy": {"logpdf pdf": "x, c"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
@@ -376,8 +380,10 @@ def test_arguments_are_those_of_jax(name: str) -> None:
     for which, want in SIGNATURES[name].items():
         for kind in which.split():
             f = getattr(module(name), kind)
-            shown = [f"{p.name}" + ("" if p.default is p.empty else f"={p.default}")
-                     for p in signature(f).parameters.values()]  # fmt: skip
+            shown = [
+                f"{p.name}" + ("" if p.default is p.empty else f"={p.default}")
+                for p in signature(f).parameters.values()
+            ]
             assert ", ".join(shown) == want and f.__doc__ and f.__name__ == kind
 
 

@@ -9,11 +9,12 @@ import pytest
 import scipy.stats
 
 import dovetail_random as random
-from dovetail_ad import grad
-from dovetail_ad.test_util import check_grads
+from dovetail_ad import grad, jacfwd, jacrev
+from dovetail_backends import evaluate
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_jit import jit
+from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
+from dovetail_jit import eval_shape, jit, make_jaxpr
 from dovetail_scipy.stats import (
     dirichlet,
     gaussian_kde,
@@ -31,6 +32,30 @@ MEAN = RNG.normal(size=3)
 X = RNG.normal(size=(5, 3))
 
 
+def run(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by the NumPy reference backend, which need not compile."""
+    tree = tree_structure(eval_shape(f, *args))
+    with np.errstate(all="ignore"):
+        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
+
+
+def check_grads(f: Any, args: Any, order: int = 2) -> None:
+    """Derivatives, reverse and then forward over reverse, against central differences."""
+    if order == 0:
+        return
+    for i, x in enumerate(args):
+        slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
+        found, h = run(slope, *args), 1e-6
+        for index in np.ndindex(np.shape(x)):
+            step = np.zeros(np.shape(x))
+            step[index] = h
+            ends = [run(f, *args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
+            want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
+            np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
+        if order == 2:
+            check_grads(slope, args, 1)
+
+
 def test_multivariate_normal() -> None:
     logpdf, pdf = multivariate_normal.logpdf, multivariate_normal.pdf
     theirs = scipy.stats.multivariate_normal
@@ -43,9 +68,11 @@ def test_multivariate_normal() -> None:
         found = logpdf(X[:, None], MEAN, many)
         for i, c in enumerate(many):
             np.testing.assert_allclose(found[:, i], theirs.logpdf(X, MEAN, c), rtol=1e-12)
-        check_grads(lambda x, m, r: logpdf(x, m, r @ r.T), (X, MEAN, ROOT), 2)
+        check_grads(lambda x, m, r: logpdf(x, m, r @ r.T), (X[0], MEAN, ROOT), 2)
     assert logpdf(X.astype(np.float32), MEAN, COV).dtype == np.float32
-    np.testing.assert_allclose(vmap(lambda x: logpdf(x, MEAN, COV))(X), logpdf(X, MEAN, COV), rtol=1e-5)  # fmt: skip  # noqa: E501
+    np.testing.assert_allclose(
+        vmap(lambda x: logpdf(x, MEAN, COV))(X), logpdf(X, MEAN, COV), rtol=1e-5
+    )
     assert np.isnan(logpdf(X[0], MEAN, np.zeros((3, 3))))
     assert np.isnan(logpdf(X[0], MEAN, -COV))
 
@@ -59,7 +86,7 @@ def test_dirichlet(alpha: list[float]) -> None:
         np.testing.assert_allclose(dirichlet.logpdf(x, a), want, rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(dirichlet.logpdf(x[:-1], a), want, rtol=1e-7, atol=1e-10)
         np.testing.assert_allclose(dirichlet.pdf(x[:, 0], a), np.exp(want[0]), rtol=1e-8)
-        check_grads(lambda a: dirichlet.logpdf(x, a), (a,), 1, atol=1e-5, rtol=1e-5)
+        check_grads(lambda a: dirichlet.logpdf(x, a), (a,), 1)
         off = dirichlet.logpdf(np.asarray([[0.2, 0.3, 1.5], [0.2, 0.3, -1], [0.2, 0.4, 0.5]]), a)
         np.testing.assert_array_equal(np.isneginf(off), [True, False, True])
     found = dirichlet.logpdf(x.astype(np.float32), np.float32(alpha))
@@ -77,7 +104,7 @@ def test_multinomial() -> None:
         big = np.asarray([300000, 700000])
         want = scipy.stats.binom.logpmf(big[0], 1000000, 0.3)
         found = multinomial.logpmf(big, 1000000, np.asarray([0.3, 0.7]))
-        np.testing.assert_allclose(found, want, rtol=1e-11)
+        np.testing.assert_allclose(found, want, rtol=1e-10)
         check_grads(lambda p: multinomial.logpmf(x[0], 6, p), (p[0],), 2)
     assert np.isneginf(multinomial.logpmf(x[0], 7, p[0]))
     assert np.isneginf(multinomial.logpmf(np.asarray([3, -1]), 2, np.float32([0.5, 0.5])))
@@ -90,8 +117,12 @@ def test_multinomial() -> None:
 def test_gaussian_kde(d: int) -> None:
     data, weights = RNG.normal(size=(d, 12)), RNG.uniform(size=12)
     at = RNG.normal(size=(d, 7))
-    for options in ({}, {"bw_method": "silverman"}, {"bw_method": 0.3, "weights": weights},
-                    {"bw_method": lambda k: k.neff ** -0.3, "weights": weights}):  # fmt: skip
+    for options in (
+        {},
+        {"bw_method": "silverman"},
+        {"bw_method": 0.3, "weights": weights},
+        {"bw_method": lambda k: k.neff**-0.3, "weights": weights},
+    ):
         theirs = scipy.stats.gaussian_kde(data, **options)
         with enable_x64(True):
             ours = gaussian_kde(data, **options)
@@ -139,7 +170,9 @@ def test_rankdata(method: str) -> None:
             assert found.dtype == np.float32
     np.testing.assert_array_equal(jit(lambda x: rankdata(x, method))(a), rankdata(a, method))
     gaps = np.float32([[1, np.nan], [2, 1]])
-    np.testing.assert_array_equal(np.isnan(rankdata(gaps, method, axis=1)), [[True] * 2, [False] * 2])  # fmt: skip  # noqa: E501
+    np.testing.assert_array_equal(
+        np.isnan(rankdata(gaps, method, axis=1)), [[True] * 2, [False] * 2]
+    )
     assert rankdata(np.zeros((0, 3)), method).shape == (0,)
 
 
@@ -147,7 +180,10 @@ def test_mode() -> None:
     a = RNG.integers(0, 4, size=(7, 5))
     for axis in (0, 1, None):
         for keepdims in (False, True):
-            found, want = mode(a, axis, keepdims=keepdims), scipy.stats.mode(a, axis, keepdims=keepdims)  # fmt: skip  # noqa: E501
+            found, want = (
+                mode(a, axis, keepdims=keepdims),
+                scipy.stats.mode(a, axis, keepdims=keepdims),
+            )
             np.testing.assert_array_equal(found.mode, want.mode)
             np.testing.assert_array_equal(found.count, want.count)
     assert mode(a).mode.dtype == mode(a).count.dtype == np.int32
@@ -173,13 +209,33 @@ def test_sem() -> None:
 EYE = np.eye(2, dtype=np.float32)
 KDE = gaussian_kde(np.float32([[0, 1, 2], [0, 1, 5]]))
 WRONG: dict[str, tuple[Any, type[Exception], str]] = {
-    "singular": (lambda: multivariate_normal.logpdf(X, MEAN, COV, True), NotImplementedError, "allow_singular is not supported"),
-    "covariance": (lambda: multivariate_normal.pdf(EYE[0], EYE[0], COV), ValueError, "multivariate_normal.pdf: vectors x and mean"),
-    "vector": (lambda: multivariate_normal.logpdf(X, MEAN, MEAN), ValueError, "matrices cov do not fit"),
+    "singular": (
+        lambda: multivariate_normal.logpdf(X, MEAN, COV, True),
+        NotImplementedError,
+        "allow_singular is not supported",
+    ),
+    "covariance": (
+        lambda: multivariate_normal.pdf(EYE[0], EYE[0], COV),
+        ValueError,
+        "multivariate_normal.pdf: vectors x and mean",
+    ),
+    "vector": (
+        lambda: multivariate_normal.logpdf(X, MEAN, MEAN),
+        ValueError,
+        "matrices cov do not fit",
+    ),
     "alpha": (lambda: dirichlet.pdf(EYE, EYE), ValueError, "dirichlet.pdf: alpha must be a vector"),
     "entries": (lambda: dirichlet.logpdf(MEAN, np.ones(5)), ValueError, "got shapes (3,) and (5,)"),
-    "counts": (lambda: multinomial.pmf(MEAN, 3, MEAN), ValueError, "x and n must be integers, got float32"),
-    "trials": (lambda: multinomial.logpmf(np.arange(3), 2.5, MEAN), ValueError, "int32 and float32"),
+    "counts": (
+        lambda: multinomial.pmf(MEAN, 3, MEAN),
+        ValueError,
+        "x and n must be integers, got float32",
+    ),
+    "trials": (
+        lambda: multinomial.logpmf(np.arange(3), 2.5, MEAN),
+        ValueError,
+        "int32 and float32",
+    ),
     "points": (lambda: gaussian_kde(np.ones(1)), ValueError, "two or more points in columns"),
     "dimensions": (lambda: gaussian_kde(np.ones((2, 2, 2))), ValueError, "got shape (2, 2, 2)"),
     "complex": (lambda: gaussian_kde(np.ones(3) * 1j), NotImplementedError, "no complex data"),
@@ -189,15 +245,23 @@ WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "box": (lambda: KDE.integrate_box(0, 1), NotImplementedError, "integrate_box_1d"),
     "interval": (lambda: KDE.integrate_box_1d(0, 1), ValueError, "of one coordinate, these have 2"),
     "mean": (lambda: KDE.integrate_gaussian(MEAN, COV), ValueError, "must be of 2 coordinates"),
-    "other": (lambda: KDE.integrate_kde(gaussian_kde(MEAN)), ValueError, "have 2 and 1 coordinates"),
+    "other": (
+        lambda: KDE.integrate_kde(gaussian_kde(MEAN)),
+        ValueError,
+        "have 2 and 1 coordinates",
+    ),
     "bandwidth": (lambda: KDE.set_bandwidth(), NotImplementedError, "Make another gaussian_kde"),
     "field": (lambda: setattr(KDE, "neff", 3), AttributeError, "neff cannot be set"),
     "ranks": (lambda: rankdata(MEAN, "x"), ValueError, "rankdata: method must be one of 'average'"),
     "policy": (lambda: rankdata(MEAN, nan_policy="omit"), NotImplementedError, "nan_policy='omit'"),
     "no policy": (lambda: mode(MEAN, nan_policy="x"), ValueError, "there is no nan_policy 'x'"),
-    "raise": (lambda: sem(MEAN, nan_policy="raise"), NotImplementedError, "Use 'propagate' or 'omit'"),
+    "raise": (
+        lambda: sem(MEAN, nan_policy="raise"),
+        NotImplementedError,
+        "Use 'propagate' or 'omit'",
+    ),
     "axis": (lambda: sem(MEAN, 4), ValueError, "axis 4 is out of bounds"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG)

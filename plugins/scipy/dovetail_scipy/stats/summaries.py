@@ -153,9 +153,9 @@ def sem(
     _check_policy("sem", nan_policy, ("propagate", "omit"))
     (x,) = inexact("sem", a)
     if nan_policy == "omit":
-        count = dnp.sum(~dnp.isnan(x), axis, keepdims=keepdims)
         deviation = dnp.nanstd(x, axis, ddof=ddof, keepdims=keepdims)
+        count = dnp.sum(~dnp.isnan(x), axis, keepdims=keepdims)
     else:
-        count = dnp.asarray(x.size if axis is None else x.shape[axis])
         deviation = dnp.std(x, axis, ddof=ddof, keepdims=keepdims)
+        count = dnp.asarray(x.size if axis is None else x.shape[axis])
     return deviation / dnp.sqrt(count.astype(deviation.dtype))
