@@ -75,7 +75,10 @@ def scaled_integral(n: int) -> Any:
         for k in range(1, n + 1):
             before, value = value, (before - 2.0 * low * value) / (2.0 * k)
         high = dnp.where(x < 1.5, 2.0, x)
-        quotient, product = 1.0 / (high + lax.sqrt(high * high + 2.0 * n + 80.0)), _erfcx_value(high)
+        quotient, product = (
+            1.0 / (high + lax.sqrt(high * high + 2.0 * n + 80.0)),
+            _erfcx_value(high),
+        )
         for k in reversed(range(1, n + 41)):
             quotient = 0.5 / (high + k * quotient)
             if k <= n:

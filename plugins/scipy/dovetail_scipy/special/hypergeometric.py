@@ -141,7 +141,10 @@ def _raw_2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
         dnp.logical_and(a <= 0, lax.floor(a) == a), dnp.logical_and(b <= 0, lax.floor(b) == b)
     )
     whole = _gauss_sum(
-        dnp.where(polynomial, a, 0.0), dnp.where(polynomial, b, 0.0), c, dnp.where(polynomial, x, 0.0)
+        dnp.where(polynomial, a, 0.0),
+        dnp.where(polynomial, b, 0.0),
+        c,
+        dnp.where(polynomial, x, 0.0),
     )
     inside = dnp.logical_and(x < 1, dnp.logical_not(polynomial))
     z = dnp.where(inside, x, 0.25)

@@ -115,7 +115,9 @@ def owens_kernel(h: Any, a: Any) -> Any:
     steep = slope > 1
     far = dnp.where(steep, height * slope, height)
     far = dnp.where(far != far, 0.0, far)
-    inside = _owens_inside(lax.min(far, lax.full_like(far, 1e4)), dnp.where(steep, 1.0 / slope, slope))
+    inside = _owens_inside(
+        lax.min(far, lax.full_like(far, 1e4)), dnp.where(steep, 1.0 / slope, slope)
+    )
     q, p = ndtr_kernel(-height), ndtr_kernel(-far)
     value = dnp.where(steep, 0.5 * (q + p) - q * p - inside, inside)
     return dnp.where(a < 0, -value, value) + 0.0 * (h * 0.0 + dnp.where(a != a, a, 0.0))
