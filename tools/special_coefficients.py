@@ -2,8 +2,8 @@
 
     python tools/special_coefficients.py
 
-Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an interval;
-its coefficients are a discrete cosine transform of values that mpmath computes with 50 digits, and
+Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an
+interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50 digits, and
 are kept as far as float64 sees them.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import mpmath as mp
 
 TARGET = Path(__file__).parents[1] / "plugins/scipy/dovetail_scipy/special/coefficients.py"
-HEADER = '''"""Coefficients in series of Chebyshev polynomials, made by tools/special_coefficients.py."""
+HEADER = '''"""Coefficients in series of Chebyshev polynomials, by tools/special_coefficients.py."""
 
 # ruff: noqa: E501
 # fmt: off

@@ -1,8 +1,8 @@
 """The beta function and its logarithm.
 
 With p <= q: for q < 8 B(p, q) is a quotient of gamma functions; for p < 8 <= q the quotient
-Γ(q)/Γ(p + q) is q^-p times a number of order 1, which is computed from what Stirling's formula leaves;
-for p >= 8 everything is, as in TOMS 708 (DiDonato and Morris, 1992).
+Γ(q)/Γ(p + q) is q^-p times a number of order 1, which is computed from what Stirling's formula
+leaves; for p >= 8 everything is, as in TOMS 708 (DiDonato and Morris, 1992).
 """
 
 from __future__ import annotations

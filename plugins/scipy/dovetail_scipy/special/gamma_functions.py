@@ -1,8 +1,8 @@
 """The gamma function, its logarithm and its sign, of real arguments.
 
-With n the integer next to x - 2, and u = x - 2 - n in [-1/2, 1/2], Γ(x) is Γ(2 + u) times or divided
-by |n| factors; Γ(2 + u), and log Γ(2 + u)/u, which has no zero, are series of Chebyshev polynomials.
-Beyond 8.5 stands Stirling's formula, DLMF 5.11.1, and below -1/2 the reflection
+With n the integer next to x - 2, and u = x - 2 - n in [-1/2, 1/2], Γ(x) is Γ(2 + u) times or
+divided by |n| factors; Γ(2 + u), and log Γ(2 + u)/u, which has no zero, are series of Chebyshev
+polynomials. Beyond 8.5 stands Stirling's formula, DLMF 5.11.1, and below -1/2 the reflection
 Γ(x) Γ(-x) = -π/(x sin πx), where -x is not rounded.
 """
 

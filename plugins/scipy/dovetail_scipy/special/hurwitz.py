@@ -1,4 +1,4 @@
-"""The zeta function of Hurwitz and the digamma function, for the functions that are made of them."""
+"""The zeta function of Hurwitz and the digamma function, which others are made of."""
 
 from __future__ import annotations
 

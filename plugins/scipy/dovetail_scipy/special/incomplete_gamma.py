@@ -1,8 +1,8 @@
 """The regularised incomplete gamma functions P and Q = 1 - P.
 
-Where a > 20 and x is within 30 % of it, by Temme's uniform expansion (DLMF 8.12); elsewhere P by its
-series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2), or for x < 1
-by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by forward mode.
+Where a > 20 and x is within 30 % of it, by Temme's uniform expansion (DLMF 8.12); elsewhere P by
+its series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2), or for
+x < 1 by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by forward mode.
 """
 
 from __future__ import annotations
@@ -206,5 +206,5 @@ def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
 
 @fused()
 def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
-    """The regularised upper incomplete gamma function ``1 - gammainc(a, x)``, without cancellation."""
+    """The regularised upper incomplete gamma function, ``1 - gammainc(a, x)``."""
     return evaluate("gammaincc", gammaincc_kernel, a, x)

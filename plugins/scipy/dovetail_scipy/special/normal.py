@@ -48,7 +48,7 @@ def ndtri_kernel(p: Any) -> Any:
     tail = quantile(dnp.where(centred < 0, p, 1.0 - p))
     tail = dnp.where(centred < 0, -tail, tail)
     value = dnp.where(size < 0.375, sqrt(2) * inverse_centre(2.0 * centred), tail)
-    return dnp.where(size <= 0.5, value, np.nan)
+    return dnp.where(dnp.logical_and(p >= 0, p <= 1), value, np.nan)
 
 
 @fused()
@@ -110,7 +110,7 @@ def _owens_inside(h: Any, a: Any) -> Any:
 
 @differentiable(_owens_dh, _owens_da)
 def owens_kernel(h: Any, a: Any) -> Any:
-    """Owen's T; for a > 1 by DLMF's reflection, T(h, a) = (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a)."""
+    """Owen's T; for a > 1 it is (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a)."""
     height, slope = lax.abs(h), lax.abs(a)
     steep = slope > 1
     far = dnp.where(steep, height * slope, height)
