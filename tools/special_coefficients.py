@@ -2,8 +2,8 @@
 
     python tools/special_coefficients.py
 
-Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an interval;
-its coefficients are a discrete cosine transform of values that mpmath computes with 50 digits, and
+Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an
+interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50 digits, and
 are kept as far as float64 sees them.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import mpmath as mp
 
 TARGET = Path(__file__).parents[1] / "plugins/scipy/dovetail_scipy/special/coefficients.py"
-HEADER = '''"""Coefficients in series of Chebyshev polynomials, made by tools/special_coefficients.py."""
+HEADER = '''"""Coefficients in series of Chebyshev polynomials, by tools/special_coefficients.py."""
 
 # ruff: noqa: E501
 # fmt: off
@@ -279,7 +279,11 @@ SERIES: dict[str, tuple[float, float, Function]] = {
     "QUANTILE_NEAR": (2.0, 5.0, quantile),
     "QUANTILE_MIDDLE": (5.0, 14.0, quantile),
     "QUANTILE_FAR": (14.0, 39.0, quantile),
-    "DAWSON_NEAR": (0.0, 4.0, lambda s: dawson(mp.sqrt(s)) / mp.sqrt(s) if s > 1e-30 else mp.mpf(1)),
+    "DAWSON_NEAR": (
+        0.0,
+        4.0,
+        lambda s: dawson(mp.sqrt(s)) / mp.sqrt(s) if s > 1e-30 else mp.mpf(1),
+    ),
     "DAWSON_MIDDLE": (2.0, 5.5, lambda x: x * dawson(x)),
     "DAWSON_FAR": (0.0, 1 / 5.5**2, inverse_square(lambda x: 2 * x * dawson(x), mp.mpf(1))),
     "SINE_INTEGRAL": (0.0, 16.0, si_ratio),
@@ -289,7 +293,11 @@ SERIES: dict[str, tuple[float, float, Function]] = {
     "FRESNEL_S": (0.0, 2.6, fresnel_ratio(1)),
     "FRESNEL_C": (0.0, 2.6, fresnel_ratio(0)),
     "FRESNEL_F": (-1.0, 1.0, ray(1.6, 4.0, lambda y: mp.pi * mp.sqrt(y) * fresnel_f(mp.sqrt(y)))),
-    "FRESNEL_G": (-1.0, 1.0, ray(1.6, 4.0, lambda y: (mp.pi * y) ** 2 / mp.sqrt(y) * fresnel_g(mp.sqrt(y)))),
+    "FRESNEL_G": (
+        -1.0,
+        1.0,
+        ray(1.6, 4.0, lambda y: (mp.pi * y) ** 2 / mp.sqrt(y) * fresnel_g(mp.sqrt(y))),
+    ),
     "E1_NEAR": (0.0, 0.75, entire_e1),
     "E1_FAR": (-1.0, 1.0, ray(0.75, 3.0, scaled_e1)),
     "EI_NEAR": (0.0, 6.0, ei_rest),

@@ -1,4 +1,4 @@
-"""Coefficients in series of Chebyshev polynomials, made by tools/special_coefficients.py."""
+"""Coefficients in series of Chebyshev polynomials, by tools/special_coefficients.py."""
 
 # ruff: noqa: E501
 # fmt: off

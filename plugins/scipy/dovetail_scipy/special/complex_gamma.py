@@ -1,8 +1,8 @@
 """The logarithm of the gamma function in the complex plane, and the gamma function there.
 
-Next to 1 and 2, where it has zeros, stands its Taylor series; for |z| > 7 Stirling's series, which is
-reached from numbers with positive real part by recurrence, and from others by reflection. The branch
-is kept as by Hare (1997).
+Next to 1 and 2, where it has zeros, stands its Taylor series; for |z| > 7 Stirling's series, which
+is reached from numbers with positive real part by recurrence, and from others by reflection. The
+branch is kept as by Hare (1997).
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def loggamma(x: ArrayLike) -> Array:
 def gamma(x: ArrayLike) -> Array:
     """The gamma function, real or complex.
 
-    Of real numbers it is NaN at negative integers and minus infinity, and infinite, with the sign of
-    ``x``, at 0; of complex numbers it is NaN at all poles.
+    Of real numbers it is NaN at negative integers and minus infinity, and infinite, with the sign
+    of ``x``, at 0; of complex numbers it is NaN at all poles.
     """
 
     def kernel(x: Any) -> Any:

@@ -60,9 +60,9 @@ def _erfcx_value(x: Any) -> Any:
 
 @cache
 def scaled_integral(n: int) -> Any:
-    """``exp(x²)`` times the n-fold integral of erfc (DLMF 7.18), whose derivative is -2(n+1) of the next.
+    """``exp(x²)`` times the n-fold integral of erfc, DLMF 7.18.
 
-    So derivatives of erfcx keep their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward
+    The derivative is -2 (n + 1) times that of the next order, so that derivatives of erfcx keep their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward
     recurrence serves for x < 1.5, and elsewhere the continued fraction of quotients.
     """
 
@@ -75,7 +75,10 @@ def scaled_integral(n: int) -> Any:
         for k in range(1, n + 1):
             before, value = value, (before - 2.0 * low * value) / (2.0 * k)
         high = dnp.where(x < 1.5, 2.0, x)
-        quotient, product = 1.0 / (high + lax.sqrt(high * high + 2.0 * n + 80.0)), _erfcx_value(high)
+        quotient, product = (
+            1.0 / (high + lax.sqrt(high * high + 2.0 * n + 80.0)),
+            _erfcx_value(high),
+        )
         for k in reversed(range(1, n + 41)):
             quotient = 0.5 / (high + k * quotient)
             if k <= n:

@@ -25,7 +25,9 @@ _EULER = 0.5772156649015329
 def e1_kernel(x: Any) -> Any:
     """E1(x) for x >= 0: -γ - log(x) and an entire function, or exp(-x)/x and a bounded one."""
     positive = dnp.where(x > 0, x, 1.0)
-    near = positive * chebyshev(between(positive, 0.0, 0.75), c.E1_NEAR) - (lax.log(positive) + _EULER)
+    near = positive * chebyshev(between(positive, 0.0, 0.75), c.E1_NEAR) - (
+        lax.log(positive) + _EULER
+    )
     safe = lax.max(x, lax.full_like(x, 0.75))
     far = lax.exp(-safe) * chebyshev(beyond(safe, 0.75, 3.0), c.E1_FAR) / safe
     value = dnp.where(positive < 0.75, near, far)
@@ -77,7 +79,9 @@ def _en_series(n: Any, x: Any) -> Any:
     for k in range(12 if is_single(x) else 22):
         gap = float(k) + 1.0 - n
         singular = gap == 0
-        total = total - dnp.where(singular, 0.0, power / dnp.where(singular, 1.0, gap * factorial(k)))
+        total = total - dnp.where(
+            singular, 0.0, power / dnp.where(singular, 1.0, gap * factorial(k))
+        )
         power = power * -x
     log = lax.log(dnp.where(x > 0, x, 1.0))
     order = lax.min(n, lax.full_like(n, 30.0))

@@ -1,8 +1,8 @@
 """The function of Faddeeva, and the scaled complementary error function of complex numbers.
 
 In the first quadrant w(z) = exp(-z²) erfc(-iz) is the trapezoidal or the midpoint rule for its
-integral, with the residues of its poles, by Al Azah and Chandler-Wilde (2021): a fixed number of terms
-has the full accuracy everywhere. Other quadrants follow by symmetry.
+integral, with the residues of its poles, by Al Azah and Chandler-Wilde (2021): a fixed number of
+terms has the full accuracy everywhere. Other quadrants follow by symmetry.
 """
 
 from __future__ import annotations

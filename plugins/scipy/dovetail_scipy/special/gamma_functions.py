@@ -1,8 +1,8 @@
 """The gamma function, its logarithm and its sign, of real arguments.
 
-With n the integer next to x - 2, and u = x - 2 - n in [-1/2, 1/2], Γ(x) is Γ(2 + u) times or divided
-by |n| factors; Γ(2 + u), and log Γ(2 + u)/u, which has no zero, are series of Chebyshev polynomials.
-Beyond 8.5 stands Stirling's formula, DLMF 5.11.1, and below -1/2 the reflection
+With n the integer next to x - 2, and u = x - 2 - n in [-1/2, 1/2], Γ(x) is Γ(2 + u) times or
+divided by |n| factors; Γ(2 + u), and log Γ(2 + u)/u, which has no zero, are series of Chebyshev
+polynomials. Beyond 8.5 stands Stirling's formula, DLMF 5.11.1, and below -1/2 the reflection
 Γ(x) Γ(-x) = -π/(x sin πx), where -x is not rounded.
 """
 
@@ -63,16 +63,19 @@ def gammaln_kernel(x: Any) -> Any:
     u, above, below = _parted(z)
     base = u * chebyshev(2.0 * u, LOG_GAMMA)
     # Of x in [1/2, 3/2] the logarithm is that of 1 + u, which the sum would round.
-    middle = lax.abs(z - 1.0) <= 0.5
-    product = dnp.where(middle, -log1p(dnp.where(middle, z - 1.0, 0.0)), lax.log(lax.abs(above / below)))
+    middle = dnp.logical_and(z >= 0.5, z < 1.5)
+    product = dnp.where(
+        middle, -log1p(dnp.where(middle, z - 1.0, 0.0)), lax.log(lax.abs(above / below))
+    )
     large = lax.max(z, lax.full_like(z, LARGE))
     far = (large - 0.5) * (lax.log(large) - 1.0) + (0.5 * log(2 * pi) - 0.5) + stirling_rest(large)
-    value = dnp.where(z > LARGE, far, base + product)
-    value = dnp.where(lax.abs(x) == np.inf, np.inf, value)
+    value = dnp.where(z >= LARGE, far, base + product)
+    value = dnp.where(x == np.inf, np.inf, value)
     if not is_single(x):
         value = dnp.where(z > 1e300, z * (lax.log(large) - 1.0), value)
     sine = lax.abs(z * sin_pi(z))
-    return dnp.where(mirrored, log(pi) - lax.log(sine) - value, dnp.where(x != x, x, value))
+    value = dnp.where(mirrored, log(pi) - lax.log(sine) - value, dnp.where(x != x, x, value))
+    return dnp.where(x == -np.inf, np.inf, value)
 
 
 @fused()
@@ -104,15 +107,20 @@ def gammasgn(x: ArrayLike) -> Array:
     return evaluate("gammasgn", gamma_sign, x)
 
 
+def small_gamma(x: Any) -> Any:
+    """Γ(x) for -1/2 < x < 8.5."""
+    u, above, below = _parted(x)
+    return chebyshev(2.0 * u, GAMMA) * above / below
+
+
 def _positive_gamma(x: Any) -> Any:
     """Γ(x) for x > -1/2."""
-    u, above, below = _parted(x)
-    near = chebyshev(2.0 * u, GAMMA) * above / below
+    near = small_gamma(x)
     # x^(x-1/2) overflows before Γ(x) does, its square root does not.
     large = lax.clamp(LARGE, x, 40.0 if is_single(x) else 200.0)
     root = lax.pow(large, (large - 0.5) * 0.5)
     far = root * (lax.exp(-large) * (sqrt(2 * pi) * lax.exp(stirling_rest(large)))) * root
-    return dnp.where(x > LARGE, far, near)
+    return dnp.where(x >= LARGE, far, near)
 
 
 @differentiable(lambda out, x: out * digamma_kernel(x))

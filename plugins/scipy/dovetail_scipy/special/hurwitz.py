@@ -1,4 +1,4 @@
-"""The zeta function of Hurwitz and the digamma function, for the functions that are made of them."""
+"""The zeta function of Hurwitz and the digamma function, which others are made of."""
 
 from __future__ import annotations
 
@@ -94,7 +94,11 @@ def digamma_kernel(x: Any) -> Any:
     large = lax.max(z, lax.full_like(z, 8.0))
     inverse = 1.0 / large
     square = inverse * inverse
-    far = lax.log(large) - 0.5 * inverse - square * chebyshev(between(square, 0.0, 1 / 64), DIGAMMA_TAIL)
+    far = (
+        lax.log(large)
+        - 0.5 * inverse
+        - square * chebyshev(between(square, 0.0, 1 / 64), DIGAMMA_TAIL)
+    )
     value = dnp.where(z > 8.0, far, near)
     turn = (x - lax.round(x)) * pi
     value = dnp.where(mirrored, value + reciprocal - pi / lax.tan(turn), value)

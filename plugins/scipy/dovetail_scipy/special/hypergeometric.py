@@ -3,8 +3,8 @@
 1F1 by its series, for negative x after Kummer's transformation (DLMF 13.2.39), and far out by its
 asymptotic series (DLMF 13.7). 2F1 by its series for 0 <= x <= 1/2; for x < 0 after Pfaff's
 transformation (DLMF 15.8.1), and from 1/2 towards 1 by steps of Taylor series, whose coefficients
-follow from the differential equation, so that no parameters are special. Derivatives in the parameters
-are those of these computations, by forward mode.
+follow from the differential equation, so that no parameters are special. Derivatives in the
+parameters are those of these computations, by forward mode.
 """
 
 from __future__ import annotations
@@ -141,7 +141,10 @@ def _raw_2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
         dnp.logical_and(a <= 0, lax.floor(a) == a), dnp.logical_and(b <= 0, lax.floor(b) == b)
     )
     whole = _gauss_sum(
-        dnp.where(polynomial, a, 0.0), dnp.where(polynomial, b, 0.0), c, dnp.where(polynomial, x, 0.0)
+        dnp.where(polynomial, a, 0.0),
+        dnp.where(polynomial, b, 0.0),
+        c,
+        dnp.where(polynomial, x, 0.0),
     )
     inside = dnp.logical_and(x < 1, dnp.logical_not(polynomial))
     z = dnp.where(inside, x, 0.25)
@@ -202,8 +205,8 @@ def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
     """The hypergeometric function 2F1 of real arguments, for ``x <= 1``.
 
-    For ``x > 1`` it is NaN, unless ``a`` or ``b`` is an integer <= 0, where it is a polynomial; it is
-    infinite for integers ``c <= 0``. It has derivatives of any order in all arguments. Large
+    For ``x > 1`` it is NaN, unless ``a`` or ``b`` is an integer <= 0, where it is a polynomial; it
+    is infinite for integers ``c <= 0``. It has derivatives of any order in all arguments. Large
     parameters of opposite signs make the terms of its series cancel.
     """
     return evaluate("hyp2f1", hyp2f1_kernel, a, b, c, x)

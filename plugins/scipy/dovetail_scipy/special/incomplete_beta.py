@@ -19,9 +19,9 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import fused
 
-from .beta_functions import beta_kernel, log_quotient
+from .beta_functions import log_quotient, quotient
 from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
-from .gamma_functions import gamma_kernel, stirling_rest
+from .gamma_functions import small_gamma, stirling_rest
 from .logarithms import log1p, log1pmx
 from .rounding import cross, lost_in_sum
 from .series import epsilon
@@ -69,12 +69,12 @@ def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
     at_p = dnp.where(a < b, x, y)
     small = lax.min(q, lax.full_like(q, _LARGE))
     low = lax.min(p, lax.full_like(p, _LARGE))
-    near = lax.pow(at_p, low) * lax.exp(small * of_q) / beta_kernel(low, small)
+    near = lax.pow(at_p, low) * lax.exp(small * of_q) / quotient(low, small)
     high = lax.max(q, lax.full_like(q, _LARGE))
     grown = lax.pow(at_p * high, low) * lax.exp(high * of_q)
     scaled = lax.exp(low * (of_p + lax.log(high)) + high * of_q)
     grown = dnp.where(at_p * high > 50.0, scaled, grown)
-    middle = grown / (gamma_kernel(low) * lax.exp(log_quotient(low, high)))
+    middle = grown / (small_gamma(low) * lax.exp(log_quotient(low, high)))
     big = lax.max(p, lax.full_like(p, _LARGE))
     lost = lost_in_sum(lax.full_like(x, 1.0), -x, y)
     away = cross(a, y, b, x) + a * lost

@@ -1,12 +1,13 @@
 """The regularised incomplete gamma functions P and Q = 1 - P.
 
-Where a > 20 and x is within 30 % of it, by Temme's uniform expansion (DLMF 8.12); elsewhere P by its
-series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2), or for x < 1
-by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by forward mode.
+Where a > 20 and x is within 30 % of it, by Temme's uniform expansion (DLMF 8.12); elsewhere P by
+its series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2), or for
+x < 1 by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by forward mode.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from math import factorial, pi
 from typing import Any
 
@@ -19,7 +20,7 @@ from dovetail_jit import fused
 from .coefficients import ETA, LOG_GAMMA, TEMME
 from .error_functions import erfcx_kernel
 from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
-from .gamma_functions import gamma_kernel, gammaln_kernel, stirling_rest
+from .gamma_functions import gamma_kernel, stirling_rest
 from .logarithms import log1p, log1pmx
 from .rounding import lost_in_sum, residual
 from .series import between, chebyshev, epsilon, horner, is_single
@@ -92,10 +93,10 @@ def _fraction(a: Any, x: Any) -> Any:
 
 
 def _small_upper(a: Any, x: Any) -> Any:
-    """Q for small x: -expm1(a log(x) - log Γ(1 + a)), and the terms of the series of P but the first."""
-    tiny = dnp.where(a < 0.5, a, 0.25)
-    log_gamma = tiny * chebyshev(2.0 * tiny, LOG_GAMMA) - log1p(tiny)
-    log_gamma = dnp.where(a < 0.5, log_gamma, gammaln_kernel(dnp.where(a < 0.5, 1.0, a) + 1.0))
+    """Q for x <= 1.1 and a < 1.3: -expm1(a log(x) - log Γ(1 + a)), and the terms of the series of P but the first."""
+    near = a < 0.5
+    u = dnp.where(near, a, a - 1.0)
+    log_gamma = u * chebyshev(2.0 * u, LOG_GAMMA) - dnp.where(near, log1p(a), 0.0)
     exponent = a * lax.log(x) - log_gamma
     total, power = lax.full_like(x, 0.0), lax.full_like(x, 1.0)
     for n in range(1, 12 if is_single(x) else 21):
@@ -104,13 +105,23 @@ def _small_upper(a: Any, x: Any) -> Any:
     return -lax.expm1(exponent) - lax.exp(exponent) * a * total
 
 
+@cache
+def _temme(eps: float) -> list[list[float]]:
+    """The coefficients in Temme's expansion that are seen for a > 20 and |η| < 1/3."""
+    kept = []
+    for k, row in enumerate(TEMME):
+        seen = [n for n, c in enumerate(row) if abs(c) * 0.34**n * 20.0**-k > 0.02 * eps]
+        if seen:
+            kept.append(list(row[: max(seen) + 1]))
+    return kept
+
+
 def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
     """P and Q by Temme's expansion; both are half of erfc, corrected."""
     deviation = lax.clamp(-0.32, (x - a) / a, 0.32)
     eta = deviation * chebyshev(between(deviation, -0.32, 0.32), ETA)
     y = lax.abs(eta) * lax.sqrt(0.5 * a)
-    rows, columns = (4, 9) if is_single(a) else (len(TEMME), len(TEMME[0]))
-    polynomials = [horner(eta, row[:columns]) for row in TEMME[:rows]]
+    polynomials = [horner(eta, row) for row in _temme(epsilon(a))]
     inverse = 1.0 / a
     rest = polynomials[-1]
     for p in reversed(polynomials[:-1]):
@@ -129,10 +140,10 @@ def _both(a: Any, x: Any) -> tuple[Any, Any]:
     small = dnp.logical_and(x <= 1.1, a < lax.max(1.1 * x, -0.4 / lax.log(lax.min(x, x * 0 + 0.6))))
     by_fraction = dnp.logical_and(dnp.logical_and(x > a, x > 1.1), dnp.logical_not(uniform))
     by_series = dnp.logical_not(dnp.logical_or(uniform, by_fraction))
-    sa, sx = dnp.where(by_series, a, 2.0), dnp.where(by_series, x, 1.0)
-    lower = _density(sa, sx) * _series(sa, sx)
+    density = _density(dnp.where(uniform, 2.0, a), dnp.where(uniform, 1.0, x))
+    lower = density * _series(dnp.where(by_series, a, 2.0), dnp.where(by_series, x, 1.0))
     fa, fx = dnp.where(by_fraction, a, 1.0), dnp.where(by_fraction, x, 2.0)
-    upper = _density(fa, fx) * fa * _fraction(fa, fx)
+    upper = density * fa * _fraction(fa, fx)
     tiny = _small_upper(dnp.where(small, a, 0.5), dnp.where(small, x, 0.5))
     complement = dnp.where(small, tiny, 1.0 - lower)
     p, q = _uniform(dnp.where(uniform, a, 30.0), dnp.where(uniform, x, 30.0))
@@ -195,5 +206,5 @@ def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
 
 @fused()
 def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
-    """The regularised upper incomplete gamma function ``1 - gammainc(a, x)``, without cancellation."""
+    """The regularised upper incomplete gamma function, ``1 - gammainc(a, x)``."""
     return evaluate("gammaincc", gammaincc_kernel, a, x)

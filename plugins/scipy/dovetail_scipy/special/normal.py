@@ -48,7 +48,7 @@ def ndtri_kernel(p: Any) -> Any:
     tail = quantile(dnp.where(centred < 0, p, 1.0 - p))
     tail = dnp.where(centred < 0, -tail, tail)
     value = dnp.where(size < 0.375, sqrt(2) * inverse_centre(2.0 * centred), tail)
-    return dnp.where(size <= 0.5, value, np.nan)
+    return dnp.where(dnp.logical_and(p >= 0, p <= 1), value, np.nan)
 
 
 @fused()
@@ -110,12 +110,14 @@ def _owens_inside(h: Any, a: Any) -> Any:
 
 @differentiable(_owens_dh, _owens_da)
 def owens_kernel(h: Any, a: Any) -> Any:
-    """Owen's T; for a > 1 by DLMF's reflection, T(h, a) = (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a)."""
+    """Owen's T; for a > 1 it is (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a)."""
     height, slope = lax.abs(h), lax.abs(a)
     steep = slope > 1
     far = dnp.where(steep, height * slope, height)
     far = dnp.where(far != far, 0.0, far)
-    inside = _owens_inside(lax.min(far, lax.full_like(far, 1e4)), dnp.where(steep, 1.0 / slope, slope))
+    inside = _owens_inside(
+        lax.min(far, lax.full_like(far, 1e4)), dnp.where(steep, 1.0 / slope, slope)
+    )
     q, p = ndtr_kernel(-height), ndtr_kernel(-far)
     value = dnp.where(steep, 0.5 * (q + p) - q * p - inside, inside)
     return dnp.where(a < 0, -value, value) + 0.0 * (h * 0.0 + dnp.where(a != a, a, 0.0))

@@ -11,7 +11,7 @@ from .series import is_single
 
 
 def halved(x: Any) -> tuple[Any, Any]:
-    """``x`` as a sum of two numbers, the first with half of the digits, so that its square is exact.
+    """``x`` as a sum of two numbers, the first with half of the digits: its square is exact.
 
     The operation is rounding to fewer digits; the compiler would simplify sums that do the same.
     """

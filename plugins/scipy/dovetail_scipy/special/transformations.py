@@ -1,4 +1,4 @@
-"""Transformations of numbers and of data: log-odds and their inverse, the Box-Cox transformation."""
+"""Transformations of data: log-odds and their inverse, the Box-Cox transformation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def logit(x: ArrayLike) -> Array:
 
 @fused()
 def expit(x: ArrayLike) -> Array:
-    """The logistic function ``1 / (1 + exp(-x))``, real or complex; the inverse of :func:`logit`."""
+    """The logistic function ``1 / (1 + exp(-x))``, real or complex."""
     return evaluate("expit", lax.logistic, x, complex=True)
 
 
@@ -80,7 +80,8 @@ def _defined(x: Any, value: Any) -> Any:
 def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """The Box-Cox transformation ``(x**lmbda - 1) / lmbda``, which is ``log(x)`` for ``lmbda = 0``.
 
-    NaN for ``x`` that is not positive. It has all derivatives in both arguments, at ``lmbda = 0``, too.
+    NaN for ``x`` that is not positive. It has all derivatives in both arguments, also at
+    ``lmbda = 0``.
     """
     return evaluate("boxcox", _boxcox, x, lmbda, complex=True)
 

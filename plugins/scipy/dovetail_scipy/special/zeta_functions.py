@@ -22,8 +22,8 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     """The zeta function of Hurwitz, the sum of ``(n + q)**-x`` over n = 0, 1, ...
 
     It is NaN for ``x < 1``, infinite for ``x = 1`` and at integers ``q <= 0``, and NaN for other
-    negative ``q`` unless ``x`` is an integer. It has all derivatives in both arguments, for positive
-    ``q``.
+    negative ``q`` unless ``x`` is an integer. It has all derivatives in both arguments, for
+    positive ``q``.
 
     Args:
         q: None for the zeta function of Riemann, ``q = 1``, which is defined for all ``x`` but 1.
@@ -89,7 +89,7 @@ def polygamma_kernel(n: Any, x: Any) -> Any:
 def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     """The ``n``-th derivative of :func:`digamma`, ``(-1)**(n + 1) * n! * zeta(n + 1, x)``.
 
-    NaN for negative ``n``. It is differentiated in ``x``; ``n`` is an integer and has no derivative.
+    NaN for negative ``n``. It is differentiated in ``x``; ``n`` has no derivative.
 
     Raises:
         TypeError: ``n`` is not of integers.
