@@ -45,7 +45,8 @@ def _parts(z: Any, df: Any) -> tuple[Any, Any]:
 
 def _below(z: Any, df: Any) -> Any:
     part, rest = _parts(z, df)
-    near, half = part < 0.5, 0.5 * df
+    half = 0.5 * df
+    near = part * (half + 0.5) <= 0.5  # below the mean, where probabilities are not small
     one = lax.full_like(df, 0.5)
     value = betainc(
         dnp.where(near, one, half), dnp.where(near, half, one), dnp.where(near, part, rest)

@@ -72,4 +72,5 @@ def _from_the_end(step: Callable[[Any, Any], Any], rest: Any) -> Any:
 
 
 def _underflows(value: Any) -> Any:
-    return value < float(dnp.finfo(value.dtype).tiny) / float(dnp.finfo(value.dtype).eps)
+    limit = float(dnp.finfo(value.dtype).tiny) / float(dnp.finfo(value.dtype).eps)
+    return ~(value >= limit)  # nan, too: of a factor that underflows and one that overflows
