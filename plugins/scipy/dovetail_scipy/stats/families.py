@@ -66,8 +66,9 @@ def publish(
     function.__module__ = of.__module__
     function.__doc__ = (
         f"{text} of {what}.\n\n"
-        "Arguments broadcast; integers count as floating-point numbers. nan where there is no such\n"
-        "distribution.\n\nRaises:\n    TypeError: an argument is no array and no number, or complex.\n"
+        "Arguments broadcast; integers count as floating-point numbers. nan where there is no\n"
+        "such distribution.\n\n"
+        "Raises:\n    TypeError: an argument is no array and no number, or complex.\n"
         "    ValueError: shapes do not broadcast."
     )
     shown = signature(of).replace(return_annotation="Array")

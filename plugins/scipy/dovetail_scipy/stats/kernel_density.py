@@ -218,8 +218,8 @@ class gaussian_kde:
             NotImplementedError: always.
         """
         raise NotImplementedError(
-            f"gaussian_kde.integrate_box is not supported{here()}. For data of one coordinate there "
-            "is integrate_box_1d."
+            f"gaussian_kde.integrate_box is not supported{here()}. For data of one coordinate "
+            "there is integrate_box_1d."
         )
 
     def set_bandwidth(self, bw_method: Any = None) -> NoReturn:
