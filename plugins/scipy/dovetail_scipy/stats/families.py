@@ -100,7 +100,8 @@ class _Family(Generic[P]):
     def inner(self, low: Any, high: Any) -> Any:
         """A point inside of the support, at which functions are evaluated for those outside."""
         if callable(self.low) or callable(self.high):
-            return dnp.clip(0.0, low, high)
+            margin = dnp.minimum(1.0, 0.5 * (high - low))
+            return dnp.clip(0.0, low + margin, high - margin)
         if np.isfinite(low):
             return 0.5 * (low + high) if np.isfinite(high) else low + 1.0
         return 0.0

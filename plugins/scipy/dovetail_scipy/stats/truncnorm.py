@@ -13,6 +13,7 @@ from dovetail_nn import log1mexp
 
 from ..arguments import ArrayLike
 from ..special import erfcx, log_ndtr, ndtr
+from ..special.evaluation import differentiable
 from .families import Arguments, Continuous
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
@@ -40,8 +41,14 @@ def _log_ratio(near: Any, far: Any) -> Any:
     positive. Differences of logarithms have no digits where both are large and close."""
     never = far == np.inf
     end = dnp.where(never, near + 1.0, far)
-    scaled = erfcx(near * sqrt(0.5)) / erfcx(end * sqrt(0.5))
-    return dnp.where(never, np.inf, 0.5 * (end - near) * (end + near) + lax.log(scaled))
+    scaled = _log_scaled(near) - _log_scaled(end)
+    return dnp.where(never, np.inf, 0.5 * (end - near) * (end + near) + scaled)
+
+
+@differentiable(lambda out, z: z - sqrt(2 / pi) * lax.exp(-out))
+def _log_scaled(z: Any) -> Any:
+    """The logarithm of ``2 * exp(z**2 / 2)`` times the normal probability beyond ``z``."""
+    return lax.log(erfcx(z * sqrt(0.5)))
 
 
 def _log_density(z: Any, a: Any, b: Any) -> Any:
