@@ -234,7 +234,8 @@ def test_derivatives(name: str) -> None:
                 run(f, *(a + s * h if j == i else a for j, a in enumerate(args))) for s in (1, -1)
             ]
             for kind in slope:
-                want = np.asarray(ends[0][kind] - ends[1][kind]) / (2 * h)
+                with np.errstate(invalid="ignore"):  # minus infinity, constantly
+                    want = np.nan_to_num((ends[0][kind] - ends[1][kind]) / (2 * h))
                 scale = np.max(np.abs(want)) + 1e-3
                 np.testing.assert_allclose(
                     slope[kind], want, rtol=2e-4, atol=2e-6 * scale, err_msg=f"{kind}, {i}"
