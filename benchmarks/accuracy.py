@@ -3,8 +3,8 @@
     python benchmarks/accuracy.py [--points 150] [NAMES...]
 
 Without names it writes docs/reference/special_accuracy.md and docs/_static/special_accuracy.svg.
-Arguments are drawn from a fixed seed. Results that the type does not hold (overflow, and numbers below
-the least normal one) do not count.
+Arguments are drawn from a fixed seed. Results that the type does not hold (overflow, and numbers
+below the least normal one) do not count.
 """
 
 from __future__ import annotations
@@ -201,10 +201,10 @@ def draw_picture(results: dict[str, dict[str, Any]]) -> None:
 
 PAGE = """# Accuracy of special functions
 
-How far results of `dovetail.scipy.special` are from the exact ones, in units in the last place (ulps)
-of the result, over the domains that `benchmarks/accuracy.py` draws arguments from: {points} for each
-function and element type, compared with mpmath. 0.5 is a correctly rounded result. `python
-benchmarks/accuracy.py` measures again, and writes this page.
+How far results of `dovetail.scipy.special` are from the exact ones, in units in the last place
+(ulps) of the result, over the domains that `benchmarks/accuracy.py` draws arguments from: {points}
+for each function and element type, compared with mpmath. 0.5 is a correctly rounded result.
+`python benchmarks/accuracy.py` measures again, and writes this page.
 
 ![Errors of each function](../_static/special_accuracy.svg)
 

@@ -3,8 +3,8 @@
     python tools/special_coefficients.py
 
 Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an
-interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50 digits, and
-are kept as far as float64 sees them.
+interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50
+digits, and are kept as far as float64 sees them.
 """
 
 from __future__ import annotations

@@ -62,8 +62,9 @@ def _erfcx_value(x: Any) -> Any:
 def scaled_integral(n: int) -> Any:
     """``exp(x²)`` times the n-fold integral of erfc, DLMF 7.18.
 
-    The derivative is -2 (n + 1) times that of the next order, so that derivatives of erfcx keep their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward
-    recurrence serves for x < 1.5, and elsewhere the continued fraction of quotients.
+    The derivative is -2 (n + 1) times that of the next order, so that derivatives of erfcx keep
+    their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward recurrence serves for x < 1.5,
+    and elsewhere the continued fraction of quotients.
     """
 
     @differentiable(lambda out, x: -2.0 * (n + 1) * scaled_integral(n + 1)(x))

@@ -101,9 +101,8 @@ def _parted(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any, Any, Any]:
     finite = dnp.logical_and(a < np.inf, b < np.inf)
     inside = dnp.logical_and(dnp.logical_and(x > 0, x < 1), dnp.logical_and(a > 0, b > 0))
     inside = dnp.logical_and(dnp.logical_and(valid, finite), inside)
-    return (
-        valid, inside, dnp.where(inside, a, 1.0), dnp.where(inside, b, 1.0), dnp.where(inside, x, 0.5)
-    )  # fmt: skip
+    safe = [dnp.where(inside, v, c) for v, c in ((a, 1.0), (b, 1.0), (x, 0.5))]
+    return valid, inside, safe[0], safe[1], safe[2]
 
 
 def _density(out: Any, a: Any, b: Any, x: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Where a > 20 and x is within 30 % of it, by Temme's uniform expansion (DLMF 8.12); elsewhere P by
 its series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2), or for
-x < 1 by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by forward mode.
+x < 1 by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by
+forward mode.
 """
 
 from __future__ import annotations
@@ -38,16 +39,17 @@ def _density(a: Any, x: Any) -> Any:
     near = root * (root / gamma)
     high, deviation = dnp.where(large, a, 20.0), dnp.where(large, x, 20.0)
     deviation = (deviation - high) / high
-    central = lax.abs(deviation) < 0.4
+    # Far from the maximum as (x/a)^a exp(a - x), unless the roots of these overflow.
+    most = 160.0 if is_single(x) else 1400.0
+    held = high * lax.log(dnp.where(large, x, high) / high)
+    held = lax.max(lax.abs(held), lax.abs(deviation * high)) < most
+    central = dnp.logical_or(lax.abs(deviation) < 0.4, dnp.logical_not(held))
     peak = lax.exp(high * log1pmx(dnp.where(central, deviation, 0.0)))
-    # (x/a)^a exp(a - x), of which the two factors may not be there alone, but their roots are.
-    base = dnp.where(dnp.logical_and(large, dnp.logical_not(central)), x, high) / high
-    exact = residual(dnp.where(base == 1, high, x), high, base)
-    excess = high - dnp.where(base == 1, high, x)
+    other = dnp.where(dnp.logical_or(central, dnp.logical_not(large)), high, x)
+    base, excess = other / high, high - other
     root = lax.pow(base, 0.5 * high) * lax.exp(0.5 * excess)
-    lost = lost_in_sum(high, -dnp.where(base == 1, high, x), excess)
-    wide = root * (root * (1.0 + exact / base + lost))
-    far = dnp.where(central, peak, wide) * lax.exp(-stirling_rest(high))
+    lost = residual(other, high, base) / base + lost_in_sum(high, -other, excess)
+    far = dnp.where(central, peak, root * (root * (1.0 + lost))) * lax.exp(-stirling_rest(high))
     return dnp.where(large, far * lax.rsqrt(2 * pi * high), near)
 
 
@@ -93,7 +95,10 @@ def _fraction(a: Any, x: Any) -> Any:
 
 
 def _small_upper(a: Any, x: Any) -> Any:
-    """Q for x <= 1.1 and a < 1.3: -expm1(a log(x) - log Γ(1 + a)), and the terms of the series of P but the first."""
+    """Q for x <= 1.1 and a < 1.3.
+
+    It is -expm1(a log(x) - log Γ(1 + a)), less the terms of P's alternating series but the first.
+    """
     near = a < 0.5
     u = dnp.where(near, a, a - 1.0)
     log_gamma = u * chebyshev(2.0 * u, LOG_GAMMA) - dnp.where(near, log1p(a), 0.0)
