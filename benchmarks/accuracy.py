@@ -188,7 +188,7 @@ def draw_picture(results: dict[str, dict[str, Any]]) -> None:
     axes.axvline(0.5, color="#444", linewidth=0.8, linestyle=":")
     axes.text(0.48, len(names) - 0.1, "correctly rounded", ha="right", color="#444")
     axes.set(xscale="log", xlim=(0.02, 500), ylim=(-0.8, len(names) + 0.8),
-             xlabel="error in units in the last place: 5 to 99 % of arguments, median, greatest")  # fmt: skip
+             xlabel="error in units in the last place: 5 to 99 %, median, greatest")  # fmt: skip
     axes.set_yticks(range(len(names)), names)
     axes.legend(loc="upper right", frameon=False)
     for side in ("top", "right", "left"):

@@ -1,5 +1,7 @@
 """Special functions: element types of results, shapes, and the errors for wrong arguments."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from typing import Any
