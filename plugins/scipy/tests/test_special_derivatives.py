@@ -21,7 +21,7 @@ X = np.array([0.21, 0.83])
 CASES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "beta": ((X * 5, X + 0.3), (0, 1)), "betaln": ((X * 50, X + 9.0), (0, 1)),
     "betainc": ((X * 5, X + 2.3, X), (0, 1, 2)), "boxcox": ((X, np.array([1e-9, 1.3])), (0, 1)),
-    
+
     "dawsn": ((np.array([0.7, 9.0]),), (0,)), "digamma": ((np.array([-2.4, 3.3]),), (0,)),
     "entr": ((X,), (0,)), "erf": ((X,), (0,)), "erfc": ((X * 5,), (0,)), "erfcx": ((np.array([0.4, 7.0]),), (0,)),
     "erfinv": ((X,), (0,)), "exp1": ((X * 3,), (0,)), "expi": ((X * 9,), (0,)), "expit": ((X,), (0,)),
