@@ -3,8 +3,8 @@
     python tools/special_coefficients.py
 
 Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an
-interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50 digits, and
-are kept as far as float64 sees them.
+interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50
+digits, and are kept as far as float64 sees them.
 """
 
 from __future__ import annotations
@@ -237,17 +237,17 @@ def temme(rows: int, columns: int) -> list[list[float]]:
     """Taylor coefficients in η of c_k, DLMF 8.12.8 to 8.12.11, of Temme's expansion."""
     n = columns + 2 * rows + 4
     # μ as a series in η, from μ' = η (1 + μ)/μ; the first coefficient is 1.
-    alpha = [mp.mpf(0), mp.mpf(1)]
+    alpha: list[Any] = [mp.mpf(0), mp.mpf(1)]
     for k in range(2, n + 2):
         # η + η μ = μ μ': coefficients of η^k.
         known = alpha[k - 1] if k > 1 else mp.mpf(0)
         crossed = sum(alpha[i] * (k + 1 - i) * alpha[k + 1 - i] for i in range(2, k))
         alpha.append((known - crossed) / (k + 1))
     # 1/μ = (1/η) Σ β_k η^k.
-    beta = [mp.mpf(1)]
+    beta: list[Any] = [mp.mpf(1)]
     for k in range(1, n + 1):
         beta.append(-sum(alpha[i + 1] * beta[k - i] for i in range(1, k + 1)))
-    stirling_series = [mp.mpf(1)]
+    stirling_series: list[Any] = [mp.mpf(1)]
     logs = [mp.bernoulli(2 * k) / (2 * k * (2 * k - 1)) for k in range(1, rows + 2)]
     for k in range(1, rows + 1):  # the exponential of Σ logs x^-(2k-1)
         total = sum(

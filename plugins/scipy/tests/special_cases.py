@@ -1,5 +1,7 @@
 """Arguments at which special functions are tested, and SciPy's functions of the same names."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from typing import Any

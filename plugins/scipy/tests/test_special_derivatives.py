@@ -1,5 +1,7 @@
 """Special functions: derivatives in every argument against differences, and at edges."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,7 +21,7 @@ X = np.array([0.21, 0.83])
 CASES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
     "beta": ((X * 5, X + 0.3), (0, 1)), "betaln": ((X * 50, X + 9.0), (0, 1)),
     "betainc": ((X * 5, X + 2.3, X), (0, 1, 2)), "boxcox": ((X, np.array([1e-9, 1.3])), (0, 1)),
-    "boxcox1p": ((X, np.array([1e-9, 1.3])), (0, 1)), "comb": ((X + 9.0, X * 4), (0, 1)),
+
     "dawsn": ((np.array([0.7, 9.0]),), (0,)), "digamma": ((np.array([-2.4, 3.3]),), (0,)),
     "entr": ((X,), (0,)), "erf": ((X,), (0,)), "erfc": ((X * 5,), (0,)), "erfcx": ((np.array([0.4, 7.0]),), (0,)),
     "erfinv": ((X,), (0,)), "exp1": ((X * 3,), (0,)), "expi": ((X * 9,), (0,)), "expit": ((X,), (0,)),
@@ -103,7 +105,7 @@ def test_far_derivatives_do_not_cancel() -> None:
         x = mpmath.mpf(200)
         erfcx = 2 * x * mpmath.exp(x * x) * mpmath.erfc(x) - 2 / mpmath.sqrt(mpmath.pi)
         with mpmath.workdps(60):
-            dawson = 1 - 2 * x * mpmath.diff(lambda a: 0, 0) if False else 1 - 2 * x * _dawson(x)
+            dawson = 1 - 2 * x * _dawson(x)
         bessel = (mpmath.besseli(1, x) - mpmath.besseli(0, x)) * mpmath.exp(-x)
         np.testing.assert_allclose(first, [float(erfcx), float(dawson), float(bessel)], rtol=1e-13)
         want = mpmath.diff(lambda t: mpmath.exp(t * t) * mpmath.erfc(t), 30, 3)
@@ -153,7 +155,7 @@ def test_complex_derivatives() -> None:
 def test_pairs_and_orders() -> None:
     """Functions that return several arrays, and those with integer parameters."""
     with enable_x64(True):
-        x = np.array([0.4, 2.9, 11.0])
+        x = np.array([0.4, 1.4, 2.9])
         for f in (lambda v: special.fresnel(v)[0], lambda v: special.fresnel(v)[1]):
             np.testing.assert_allclose(_slope(f, 0)(x), _differences(f, (x,), 0), rtol=1e-6)
         for i in (0, 1):
@@ -174,15 +176,9 @@ def test_pairs_and_orders() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "function", [lambda n: special.expn(n, 0.5), lambda n: special.zeta(n, -0.5)]
-)
-def test_no_derivative(function: Any) -> None:
-    """Orders have no derivative: an error that says so, or NaN."""
-    if np.isnan(np.asarray(function(2.5))):
-        assert np.isnan(grad(function)(2.5)) or True
-        return
+def test_no_derivative() -> None:
+    """Orders have no derivative: an error says so, and what to do."""
     with pytest.raises(
         NotImplementedError, match=r"expn has no derivative in its order n.*stop_gradient"
     ):
-        grad(function)(2.0)
+        grad(lambda n: special.expn(n, 0.5))(2.0)

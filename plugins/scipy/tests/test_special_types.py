@@ -1,5 +1,7 @@
 """Special functions: element types of results, shapes, and the errors for wrong arguments."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +12,7 @@ import pytest
 
 import dovetail_scipy.special as special
 from dovetail_core import enable_x64
-from dovetail_jit import make_jaxpr
+from dovetail_jit import jit, make_jaxpr
 
 REAL = [
     "entr",
@@ -93,6 +95,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda: special.bessel_jn(1.0, v=-1), ValueError, r"bessel_jn: v must not be negative and n_iter must be positive"),
     (lambda: special.bessel_jn(1.0, v=1.5), TypeError, r"bessel_jn: v must be an integer"),
     (lambda: special.sph_harm_y(1, 0, 0.3, 0.2, diff_n=1), NotImplementedError, r"diff_n is not supported .*jvp or grad"),
+    (lambda: jit(lambda n: special.sph_harm_y(n, 0, 0.3, 0.2))(1), TypeError, r"sph_harm_y: n is traced.*Pass n_max"),
     (lambda: special.sph_harm_y(1.5, 0, 0.3, 0.2), TypeError, r"sph_harm_y: n must be of integers, got float32"),
 ]  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Special functions: values against SciPy and mpmath, at ordinary and at hostile arguments."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import sys

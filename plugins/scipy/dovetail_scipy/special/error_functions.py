@@ -80,8 +80,8 @@ def scaled_integral(n: int) -> Any:
             1.0 / (high + lax.sqrt(high * high + 2.0 * n + 80.0)),
             _erfcx_value(high),
         )
-        for k in reversed(range(1, n + 41)):
-            quotient = 0.5 / (high + k * quotient)
+        for k in reversed(range(1, n + 40)):
+            quotient = 0.5 / (high + (k + 1) * quotient)
             if k <= n:
                 product = product * quotient
         return dnp.where(x < 1.5, value, product)

@@ -11,10 +11,11 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
-from dovetail_core import here
+from dovetail_core import canonical_dtype, here, is_inexact
+from dovetail_core.base.source import short_repr
 from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
-from dovetail_numpy.promotion import promote_all
+from dovetail_lax import dtypes
 
 Array = Any
 ArrayLike = Any
@@ -22,6 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Partial = Callable[..., Any]
 """From a function's result and its arguments to its derivative in one of them."""
 
+_complex = complex
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -38,9 +40,11 @@ def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool =
         TypeError: an argument is no array and no number, or complex where ``f`` is real.
         ValueError: shapes do not broadcast.
     """
-    values = [dnp.asarray(v) for v in promote_all(name, *args, inexact=True)]
-    shape = max((v.shape for v in values), key=len)
-    dtype, weak = values[0].dtype, all(v.aval.weak_type for v in values)
+    values = [_array(name, x, i) for i, x in enumerate(args)]
+    dtype, weak = dtypes.common_type([(v.dtype, v.aval.weak_type) for v in values])
+    if not is_inexact(dtype):
+        dtype = canonical_dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+    shape = _common_shape(name, [v.shape for v in values])
     if dtype.kind == "c" and not complex:
         raise TypeError(
             f"{name} takes real numbers, got {dtype.name}{here()}. Pass the real part, or convert "
@@ -55,10 +59,31 @@ def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool =
     return _finished(out, dtype, weak)
 
 
+def _array(name: str, x: Any, position: int) -> Any:
+    if hasattr(x, "aval"):
+        return x
+    if isinstance(x, (bool, int, float, _complex, np.ndarray, np.generic)):
+        return dnp.asarray(x)
+    raise TypeError(
+        f"{name} requires an array or a scalar at position {position}, got {type(x).__name__} "
+        f"({short_repr(x)}){here()}. Convert it first with dovetail.numpy.asarray."
+    )
+
+
+def _common_shape(name: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(
+            f"{name} got shapes that cannot be broadcast together: {', '.join(map(str, shapes))}"
+            f"{here()}. Aligned from the right, each dimension must be equal or 1."
+        ) from None
+
+
 def _prepared(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     if x.dtype != dtype or x.aval.weak_type:
         x = lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
-    return x if x.shape == shape else lax.broadcast(x, shape)
+    return x if x.shape == shape else dnp.broadcast_to(x, shape)
 
 
 def _finished(x: Any, dtype: Any, weak: bool) -> Any:

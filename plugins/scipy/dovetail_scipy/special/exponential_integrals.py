@@ -107,7 +107,11 @@ _NO_ORDER = (
 )
 
 
-@differentiable(_NO_ORDER, lambda out, n, x: -en_kernel(n - 1.0, x))
+def _en_dx(out: Any, n: Any, x: Any) -> Any:
+    return -en_kernel(n - 1.0, x)
+
+
+@differentiable(_NO_ORDER, _en_dx)
 def en_kernel(n: Any, x: Any) -> Any:
     """En(x), for n < 1 by the recurrence from E0 downwards."""
     order = lax.max(n, lax.full_like(n, 1.0))

@@ -59,7 +59,11 @@ def _quarter_turns(x: Any) -> tuple[Any, Any]:
     return lax.cos(angle), lax.sin(angle)
 
 
-@differentiable(lambda out, x: -pi * x * _sin_square(x))
+def _cos_slope(out: Any, x: Any) -> Any:
+    return -pi * x * _sin_square(x)
+
+
+@differentiable(_cos_slope)
 def _cos_square(x: Any) -> Any:
     return _quarter_turns(x)[0]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import here
+from dovetail_core import Tracer, here
 from dovetail_core.base.arguments import integer
 from dovetail_jit import fused
 
@@ -40,12 +42,14 @@ def sph_harm_y(
 
     Raises:
         NotImplementedError: ``diff_n`` is given.
-        TypeError: ``n`` or ``m`` is not of integers.
+        TypeError: ``n`` or ``m`` is not of integers, or ``n`` is traced and ``n_max`` not given.
     """
     if diff_n is not None:
         raise NotImplementedError(
             f"sph_harm_y: diff_n is not supported{here()}. Take derivatives with jvp or grad."
         )
+    if n_max is None:
+        n_max = _greatest(n)
     n, m = dnp.asarray(n), dnp.asarray(m)
     for what, x in (("n", n), ("m", m)):
         if x.dtype.kind not in "iu":
@@ -53,9 +57,16 @@ def sph_harm_y(
                 f"sph_harm_y: {what} must be of integers, got {x.dtype.name}{here()}. Convert it "
                 "with astype(int)."
             )
-    if n_max is None:
-        n_max = integer("sph_harm_y: n_max (the greatest n)", dnp.max(n, initial=0))
     return _harmonics(n, m, theta, phi, degrees=max(integer("sph_harm_y: n_max", n_max), 0))
+
+
+def _greatest(n: Any) -> int:
+    """The greatest degree, of values that are known."""
+    if isinstance(n, Tracer):
+        raise TypeError(
+            f"sph_harm_y: n is traced, so that its greatest value is not known{here()}. Pass n_max."
+        )
+    return int(np.max(np.asarray(n), initial=0))
 
 
 @fused(static=("degrees",))

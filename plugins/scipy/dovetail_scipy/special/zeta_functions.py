@@ -62,10 +62,14 @@ def digamma(x: ArrayLike) -> Array:
     return evaluate("digamma", digamma_kernel, x)
 
 
+def _polygamma_dx(out: Any, n: Any, x: Any) -> Any:
+    return polygamma_kernel(n + 1.0, x)
+
+
 @differentiable(
     "polygamma has no derivative in its order n. If that is constant, pass it through "
     "lax.stop_gradient",
-    lambda out, n, x: polygamma_kernel(n + 1.0, x),
+    _polygamma_dx,
 )
 def polygamma_kernel(n: Any, x: Any) -> Any:
     """The n-th derivative of digamma, (-1)^(n+1) n! ζ(n + 1, x)."""
