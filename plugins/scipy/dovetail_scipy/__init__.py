@@ -8,7 +8,15 @@ if TYPE_CHECKING:
         integrate as integrate,
         linalg as linalg,
         signal as signal,
+        cluster as cluster,
+        integrate as integrate,
+        interpolate as interpolate,
+        ndimage as ndimage,
+        optimize as optimize,
+        sparse as sparse,
+        spatial as spatial,
         special as special,
+        stats as stats,
     )
 else:
     from dovetail_core import lazy_exports

@@ -3,7 +3,51 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_nn import log_softmax as log_softmax, softmax as softmax
+    from dovetail_nn import (
+        log_softmax as log_softmax,
+        logsumexp as logsumexp,
+        softmax as softmax,
+    )
+
+    from .bernoulli_numbers import bernoulli as bernoulli
+    from .bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
+    from .beta_functions import beta as beta, betaln as betaln
+    from .combinatorics import comb as comb, factorial as factorial, poch as poch
+    from .complex_gamma import gamma as gamma, loggamma as loggamma
+    from .entropies import (
+        entr as entr,
+        kl_div as kl_div,
+        rel_entr as rel_entr,
+        xlog1py as xlog1py,
+        xlogy as xlogy,
+    )
+    from .error_functions import erf as erf, erfc as erfc, erfinv as erfinv
+    from .exponential_integrals import exp1 as exp1, expi as expi, expn as expn
+    from .faddeeva import erfcx as erfcx, wofz as wofz
+    from .first_kind import bessel_jn as bessel_jn
+    from .gamma_functions import (
+        gammaln as gammaln,
+        gammasgn as gammasgn,
+        multigammaln as multigammaln,
+    )
+    from .hypergeometric import hyp1f1 as hyp1f1, hyp2f1 as hyp2f1
+    from .incomplete_beta import betainc as betainc
+    from .incomplete_gamma import gammainc as gammainc, gammaincc as gammaincc
+    from .integrals import dawsn as dawsn, fresnel as fresnel, sici as sici, spence as spence
+    from .normal import (
+        log_ndtr as log_ndtr,
+        ndtr as ndtr,
+        ndtri as ndtri,
+        owens_t as owens_t,
+    )
+    from .spherical import sph_harm_y as sph_harm_y
+    from .transformations import (
+        boxcox as boxcox,
+        boxcox1p as boxcox1p,
+        expit as expit,
+        logit as logit,
+    )
+    from .zeta_functions import digamma as digamma, polygamma as polygamma, zeta as zeta
 else:
     from dovetail_core import lazy_exports
 

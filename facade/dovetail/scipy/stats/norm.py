@@ -1,0 +1,10 @@
+"""The normal distribution."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_scipy.stats.norm import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

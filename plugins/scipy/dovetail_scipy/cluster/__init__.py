@@ -1,0 +1,10 @@
+"""Clustering."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import vq as vq
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

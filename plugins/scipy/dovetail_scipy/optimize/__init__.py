@@ -1,0 +1,11 @@
+"""Minimization of functions."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_scipy.optimize.minimization import minimize as minimize
+    from dovetail_scipy.optimize.problems import OptimizeResults as OptimizeResults
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,0 +1,73 @@
+"""``minimize``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from typing import Any
+
+import dovetail_numpy as dnp
+from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.source import not_callable, short_repr
+
+from ..arguments import Array, array
+from .bfgs import minimize_bfgs, minimize_lbfgs
+from .problems import OptimizeResults, objective
+
+METHODS: dict[str, Callable[..., OptimizeResults]] = {
+    "bfgs": minimize_bfgs,
+    "l-bfgs-experimental-do-not-rely-on-this": minimize_lbfgs,
+}
+
+
+@names_itself
+def minimize(
+    fun: Callable[..., Any], x0: Array, args: tuple[Any, ...] = (), *, method: str,
+    tol: float | None = None, options: Mapping[str, Any] | None = None,
+) -> OptimizeResults:  # fmt: skip
+    """Minimize a function of a vector, starting from ``x0``.
+
+    Args:
+        fun: ``fun(x, *args)`` returns a real scalar; it must be differentiable.
+        x0: a vector of floating-point numbers.
+        method: ``"BFGS"``, or ``"l-bfgs-experimental-do-not-rely-on-this"``, which keeps a few
+            vectors instead of a matrix. Both search lines for the strong conditions of Wolfe.
+        tol: the ``gtol`` of the options.
+        options: ``gtol``, the norm of the gradient below which it stops; ``norm``, of which order;
+            ``maxiter``. BFGS has ``line_search_maxiter``, the most trials of a line search. L-BFGS
+            has ``maxls`` for that, ``maxcor``, the number of steps it remembers, ``ftol``, the
+            relative decrease below which it stops, ``maxfun`` and ``maxgrad``.
+
+    Raises:
+        TypeError: ``fun`` is not a function or does not return a real scalar, ``args`` is no tuple,
+            ``x0`` is no vector of floating-point numbers, or there is no such option.
+        ValueError: there is no such method.
+    """
+    if not callable(fun):
+        raise not_callable("fun", fun)
+    if not isinstance(args, tuple):
+        raise TypeError(
+            f"minimize: args must be a tuple, got {short_repr(args)}{here()}. Write args=(x,)."
+        )
+    found = METHODS.get(method.lower()) if isinstance(method, str) else None
+    if found is None:
+        raise ValueError(
+            f"minimize: method must be 'BFGS' or 'l-bfgs-experimental-do-not-rely-on-this', got "
+            f"{short_repr(method)}{here()}"
+        )
+    start = array("minimize", x0, 1)
+    if start.ndim != 1 or start.dtype.kind == "c" or not dnp.issubdtype(start.dtype, dnp.floating):
+        raise TypeError(
+            f"minimize: x0 must be a vector of floating-point numbers, got "
+            f"{start.aval.str_short()}{here()}"
+        )
+    chosen = ({} if tol is None else {"gtol": tol}) | dict(options or {})
+    known = list(signature(found).parameters)[2:]
+    for name in chosen:
+        if name not in known:
+            raise TypeError(
+                f"minimize: {method} has no option {short_repr(name)}{here()}. It has "
+                f"{', '.join(known)}."
+            )
+    return found(objective(fun, args), start, **chosen)

@@ -1,0 +1,133 @@
+"""The normal distribution function, its logarithm and its inverse; Owen's function."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+import numpy as np
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_core import here
+from dovetail_core.base.arguments import integer
+from dovetail_jit import fused
+
+from .error_functions import bell, erf_kernel, erfcx_kernel, inverse_centre, quantile
+from .evaluation import Array, ArrayLike, differentiable, evaluate
+from .logarithms import log1p
+from .series import is_single
+
+_HALF = sqrt(0.5)
+
+
+@differentiable(lambda out, x: sqrt(0.5 / pi) * bell(x))
+def ndtr_kernel(x: Any) -> Any:
+    """The normal distribution function."""
+    size = lax.abs(x)
+    tail = 0.5 * bell(x) * erfcx_kernel(size * _HALF)
+    centre = 0.5 + 0.5 * erf_kernel(x * _HALF)
+    return dnp.where(size < 0.5, centre, dnp.where(x < 0, tail, 1.0 - tail))
+
+
+@differentiable(lambda out, x: sqrt(2 / pi) / erfcx_kernel(x * -_HALF))
+def log_ndtr_kernel(x: Any) -> Any:
+    """Its logarithm."""
+    low = lax.min(x, lax.full_like(x, -1.0))
+    left = lax.log(0.5 * erfcx_kernel(low * -_HALF)) - 0.5 * low * low
+    left = dnp.where(x == -np.inf, -np.inf, left)
+    right = log1p(-ndtr_kernel(-lax.max(x, lax.full_like(x, -1.0))))
+    return dnp.where(x < -1.0, left, dnp.where(x != x, x, right))
+
+
+@differentiable(lambda out, p: sqrt(2 * pi) / bell(out))
+def ndtri_kernel(p: Any) -> Any:
+    """The inverse of the normal distribution function."""
+    centred = p - 0.5
+    size = lax.abs(centred)
+    tail = quantile(dnp.where(centred < 0, p, 1.0 - p))
+    tail = dnp.where(centred < 0, -tail, tail)
+    value = dnp.where(size < 0.375, sqrt(2) * inverse_centre(2.0 * centred), tail)
+    return dnp.where(dnp.logical_and(p >= 0, p <= 1), value, np.nan)
+
+
+@fused()
+def ndtr(x: ArrayLike) -> Array:
+    """The normal distribution function: the probability of a value below ``x``."""
+    return evaluate("ndtr", ndtr_kernel, x)
+
+
+@fused()
+def ndtri(p: ArrayLike) -> Array:
+    """The inverse of :func:`ndtr`; infinite at 0 and 1, NaN beyond."""
+    return evaluate("ndtri", ndtri_kernel, p)
+
+
+def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
+    """The logarithm of :func:`ndtr`, accurately in both tails, with its derivatives of any order.
+
+    Args:
+        series_order: accepted for the sake of JAX's programs, 0 to 30; the result is accurate
+            whatever it is.
+
+    Raises:
+        TypeError: ``series_order`` is no integer.
+        ValueError: it is negative or greater than 30.
+    """
+    order = integer("log_ndtr: series_order", series_order)
+    if not 0 <= order <= 30:
+        raise ValueError(f"log_ndtr: series_order must be from 0 to 30, got {order}{here()}")
+    return _log_ndtr(x)
+
+
+@fused()
+def _log_ndtr(x: Any) -> Any:
+    return evaluate("log_ndtr", log_ndtr_kernel, x)
+
+
+def _owens_dh(out: Any, h: Any, a: Any) -> Any:
+    return -0.5 * sqrt(0.5 / pi) * bell(h) * erf_kernel(h * a * _HALF)
+
+
+def _owens_da(out: Any, h: Any, a: Any) -> Any:
+    return bell(h) * bell(h * a) / (2 * pi * (1.0 + a * a))
+
+
+def _owens_inside(h: Any, a: Any) -> Any:
+    """T(h, a) for h >= 0 and 0 <= a <= 1: the quadrature of Gauss and Legendre of the integrand.
+
+    It ends where the integrand is no longer seen beside its beginning.
+    """
+    single = is_single(h)
+    nodes, weights = np.polynomial.legendre.leggauss(14 if single else 30)
+    end = lax.min(a, (6.0 if single else 8.8) / lax.max(h, lax.full_like(h, 1.0)))
+    total = lax.full_like(h, 0.0)
+    for node, weight in zip(nodes, weights):
+        x = end * float(0.5 + 0.5 * node)
+        total = total + float(weight) * lax.exp(-0.5 * (h * x) * (h * x)) / (1.0 + x * x)
+    return bell(h) * end * total * (0.25 / pi)
+
+
+@differentiable(_owens_dh, _owens_da)
+def owens_kernel(h: Any, a: Any) -> Any:
+    """Owen's T; for a > 1 it is (Q(h) + Q(ah))/2 - Q(h) Q(ah) - T(ah, 1/a)."""
+    height, slope = lax.abs(h), lax.abs(a)
+    steep = slope > 1
+    far = dnp.where(steep, height * slope, height)
+    far = dnp.where(far != far, 0.0, far)
+    inside = _owens_inside(
+        lax.min(far, lax.full_like(far, 1e4)), dnp.where(steep, 1.0 / slope, slope)
+    )
+    q, p = ndtr_kernel(-height), ndtr_kernel(-far)
+    value = dnp.where(steep, 0.5 * (q + p) - q * p - inside, inside)
+    return dnp.where(a < 0, -value, value) + 0.0 * (h * 0.0 + dnp.where(a != a, a, 0.0))
+
+
+@fused()
+def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
+    """Owen's T function, the probability of ``X > h`` and ``0 < Y < a * X`` for normal X and Y.
+
+    It is ``1/(2*pi)`` times the integral of ``exp(-h**2 * (1 + x**2) / 2) / (1 + x**2)`` from 0
+    to ``a``. It is differentiated in both arguments.
+    """
+    return evaluate("owens_t", owens_kernel, h, a)

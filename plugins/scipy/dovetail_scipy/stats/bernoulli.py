@@ -1,0 +1,38 @@
+"""The Bernoulli distribution: of one trial."""
+
+from __future__ import annotations
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+
+from ..arguments import ArrayLike
+from ..special import xlog1py, xlogy
+from .families import Arguments, Discrete
+
+__all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
+
+
+def bernoulli(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arguments:
+    """the Bernoulli distribution with probability ``p``"""
+    return Arguments(k, (p,), loc)
+
+
+def _cumulative(k: ArrayLike, p: ArrayLike) -> Arguments:
+    """the Bernoulli distribution with probability ``p``"""
+    return bernoulli(k, p)
+
+
+def _quantiles(q: ArrayLike, p: ArrayLike) -> Arguments:
+    """the Bernoulli distribution with probability ``p``"""
+    return bernoulli(q, p)
+
+
+_bernoulli = Discrete(bernoulli, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
+_below = Discrete(_cumulative, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
+logpmf, pmf = _bernoulli.masses(lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p))
+cdf = _below.cdf(lambda k, p: 1.0 - p)
+logcdf = _below.logcdf(lambda k, p: lax.log1p(-p))
+sf = _below.sf(lambda k, p: p)
+logsf = _below.logsf(lambda k, p: lax.log(p))
+ppf = _below.quantiles(_quantiles).ppf(lambda q, p: dnp.where(q <= 1.0 - p, 0.0, 1.0))
+isf = _below.quantiles(_quantiles).isf(lambda q, p: dnp.where(q >= p, 0.0, 1.0))

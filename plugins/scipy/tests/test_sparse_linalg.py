@@ -1,0 +1,204 @@
+"""Iterative solvers against direct ones: solutions, derivatives, transformations, bad input."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_ad import grad, jacfwd, jacrev, jvp
+from dovetail_backends import evaluate
+from dovetail_batching import vmap
+from dovetail_core import enable_x64
+from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
+from dovetail_jit import eval_shape, jit, make_jaxpr
+from dovetail_scipy.sparse.linalg import bicgstab, cg, gmres
+
+RNG = np.random.default_rng(0)
+N = 24
+RANDOM = RNG.normal(size=(N, N)) / np.sqrt(N)
+REGULAR = RANDOM + 2 * np.eye(N)
+DEFINITE = RANDOM @ RANDOM.T + np.eye(N)
+IMAGINARY = RNG.normal(size=(N, N)) / np.sqrt(N) * 1j
+HERMITIAN = (RANDOM + IMAGINARY) @ (RANDOM + IMAGINARY).conj().T + np.eye(N)
+B = RNG.normal(size=N)
+incremental = partial(gmres, solve_method="incremental")
+SOLVERS: dict[str, tuple[Any, Any, Any]] = {
+    "cg": (cg, DEFINITE, HERMITIAN),
+    "bicgstab": (bicgstab, REGULAR, REGULAR + IMAGINARY),
+    "gmres": (gmres, REGULAR, REGULAR + IMAGINARY),
+    "incremental": (incremental, REGULAR, REGULAR + IMAGINARY),
+}
+ALL = pytest.mark.parametrize("name", SOLVERS)
+
+
+def run(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by the NumPy reference backend, which need not compile."""
+    tree = tree_structure(eval_shape(f, *args))
+    with np.errstate(all="ignore"):
+        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
+
+
+def check_grads(f: Any, args: Any, order: int = 2) -> None:
+    """Derivatives, reverse and then forward over reverse, against central differences."""
+    if order == 0:
+        return
+    for i, x in enumerate(args):
+        slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
+        found, h = run(slope, *args), 1e-6
+        for index in np.ndindex(np.shape(x)):
+            step = np.zeros(np.shape(x))
+            step[index] = h
+            ends = [run(f, *args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
+            want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
+            np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
+        if order == 2:
+            check_grads(slope, args, 1)
+
+
+@ALL
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_solutions(name: str, dtype: Any) -> None:
+    solver, real, complex = SOLVERS[name]
+    kind = np.dtype(dtype).kind
+    exact = complex if kind == "c" else real
+    with enable_x64(np.dtype(dtype).itemsize >= (16 if kind == "c" else 8)):
+        eps = float(dnp.finfo(dtype).eps)
+        args = exact.astype(dtype), B.astype(dtype)
+        x, info = run(lambda A, b: solver(A, b, tol=10 * eps), *args)
+        assert x.dtype == dtype and (info is None or info == 0)
+    np.testing.assert_allclose(x, np.linalg.solve(exact, B), rtol=0, atol=300 * eps)
+
+
+@ALL
+def test_trees_functions_guesses_and_preconditioners(name: str) -> None:
+    solver, A, _ = SOLVERS[name]
+    A = A.astype(np.float32)
+
+    def split(v: Any) -> dict[str, Any]:
+        return {"a": v[:4].reshape(2, 2), "b": v[4:]}
+
+    def join(tree: Any) -> Any:
+        return dnp.concatenate([dnp.ravel(tree["a"]), tree["b"]])
+
+    def product(tree: Any) -> Any:
+        return split(A @ join(tree))
+
+    diagonal = np.diag(A)
+    b = split(B.astype(np.float32))
+    guess = split(np.ones(N, np.float32))
+    x, _ = solver(product, b, guess, tol=1e-6, M=lambda t: split(join(t) / diagonal))
+    assert x["a"].shape == (2, 2)
+    np.testing.assert_allclose(join(x), np.linalg.solve(A, B), atol=2e-5)
+
+
+@ALL
+def test_derivatives_are_those_of_a_direct_solution(name: str) -> None:
+    """Of first order in reverse and forward mode, with and without a preconditioner that is not
+    symmetric; and of second order by differences."""
+    solver, A, _ = SOLVERS[name]
+    M = np.diag(1 / np.diag(A)) if solver is cg else np.linalg.inv(A + 0.1 * RANDOM)
+
+    def loss(solve: Any) -> Any:
+        return lambda A, b: dnp.sum(solve(A, b) ** 3)
+
+    with enable_x64(True):
+        direct = loss(dnp.linalg.solve)
+        wanted = run(grad(direct, (0, 1)), A, B)
+        tangents = (RANDOM, B)
+        for options in ({}, {"M": M}, {"M": lambda v: M @ v}):
+            f = loss(lambda A, b: solver(A, b, tol=1e-13, **options)[0])  # noqa: B023
+            found = run(grad(f, (0, 1)), A, B)
+            for u, v in zip(found, wanted):
+                np.testing.assert_allclose(u, v, atol=1e-9)
+        pushed = [run(lambda *t: jvp(g, (A, B), t)[1], *tangents) for g in (f, direct)]  # noqa: B023
+        np.testing.assert_allclose(*pushed, rtol=1e-9)
+        small = A[:3, :3]
+        check_grads(lambda A, b: solver(A + A.T, b, tol=1e-14)[0], (small, B[:3]))
+
+
+@ALL
+def test_vmap_and_jit(name: str) -> None:
+    solver, A, _ = SOLVERS[name]
+    A, rows = A.astype(np.float32), RNG.normal(size=(3, N)).astype(np.float32)
+    found = jit(vmap(lambda b: solver(A, b, tol=1e-6)[0]))(rows)
+    np.testing.assert_allclose(found, np.linalg.solve(A, rows.T).T, atol=1e-5)
+    scales = np.asarray([1, 2, 4], np.float32)
+    found = vmap(lambda s, b: solver(s * A, b, tol=1e-6)[0])(scales, rows)
+    np.testing.assert_allclose(found, np.linalg.solve(A, rows.T).T / scales[:, None], atol=1e-5)
+
+
+@ALL
+def test_corners(name: str) -> None:
+    """No iterations, nothing to solve, integers, what is not finite, singular matrices."""
+    solver, A, _ = SOLVERS[name]
+    A, b = A.astype(np.float32), B.astype(np.float32)
+    np.testing.assert_array_equal(solver(A, b, maxiter=0)[0], 0 * b)
+    np.testing.assert_array_equal(solver(A, 0 * b)[0], 0 * b)
+    np.testing.assert_array_equal(solver(A, b, b, tol=1e9)[0], b)
+    np.testing.assert_array_equal(solver(A, b, b, atol=1e9)[0], b)
+    x, _ = solver(np.asarray([[2, 0], [0, 4]]), np.asarray([2, 4]))
+    np.testing.assert_allclose(x, [1, 1], rtol=1e-6)
+    assert np.all(np.isnan(solver(A, b * np.nan)[0]))
+    x, _ = solver(np.float32([[4]]), np.float32([8]))
+    np.testing.assert_allclose(x, [2], rtol=1e-6)
+    if solver is not cg:
+        assert np.all(np.isfinite(solver(0 * A, b, maxiter=2)[0]))
+
+
+def test_gmres_says_whether_the_solution_is_finite() -> None:
+    assert gmres(np.eye(2), np.ones(2))[1] == 0
+    assert gmres(np.eye(2) * np.nan, np.ones(2), maxiter=2)[1] == -1
+
+
+def test_few_eigenvalues_take_few_iterations() -> None:
+    """Krylov's space is complete after as many products as there are eigenvalues."""
+    A = np.diag(np.float32([1, 1, 2, 2, 3, 3]))
+    b = np.ones(6, np.float32)
+    wanted = b / np.diag(A)
+    np.testing.assert_allclose(cg(A, b, maxiter=3)[0], wanted, rtol=1e-5)
+    for method in ("batched", "incremental"):
+        for restart in (3, 6, 50):
+            x, _ = gmres(A, b, maxiter=1, restart=restart, solve_method=method)
+            np.testing.assert_allclose(x, wanted, rtol=1e-5)
+
+
+def test_a_preconditioner_that_has_no_transpose() -> None:
+    """It has a loop of unknown length; equations are solved and differentiated all the same."""
+
+    def M(v: Any) -> Any:
+        return lax.while_loop(lambda s: s[1] < 3, lambda s: (s[0] * 0.7, s[1] + 1), (v, 0))[0]
+
+    A = REGULAR[:4, :4].astype(np.float32)
+    b = B[:4].astype(np.float32)
+    found = grad(lambda b: bicgstab(A, b, M=M, tol=1e-7)[0][0])(b)
+    np.testing.assert_allclose(found, np.linalg.inv(A)[0], atol=1e-5)
+
+
+B2, EYE = np.ones(2, np.float32), np.eye(2, dtype=np.float32)
+WRONG: dict[str, tuple[Any, type[Exception], str]] = {
+    "A": (lambda: cg(3, B2), TypeError, "cg: A must be a function or a square matrix, got 3 of"),
+    "M": (lambda: gmres(EYE, B2, M="x"), TypeError, "gmres: M must be a function or a square"),
+    "shape": (lambda: bicgstab(np.ones((2, 3)), B2), ValueError, "got an array of shape (2, 3)"),
+    "b": (lambda: cg(EYE, np.ones(3)), ValueError, "one array of 2 rows, got [(3,)]"),
+    "no b": (lambda: cg(EYE, None), TypeError, "cg: b must hold at least one array, got None"),
+    "text": (lambda: cg(EYE, "x"), TypeError, "cg: b requires an array or a scalar"),
+    "x0": (lambda: cg(EYE, B2, (B2,)), ValueError, "x0 and b must have the same structure"),
+    "x0 shape": (lambda: cg(EYE, B2, B2[:1]), ValueError, "must have the same shapes, got [(1,)]"),
+    "result": (lambda: cg(lambda x: x[:1], B2), TypeError, "matvec returned f32[1], where b has"),
+    "maxiter": (lambda: cg(EYE, B2, maxiter=1.5), TypeError, "cg: maxiter must be an integer"),
+    "restart": (lambda: gmres(EYE, B2, restart=0), ValueError, "restart must be at least 1, got 0"),
+    "method": (lambda: gmres(EYE, B2, solve_method="x"), ValueError, "or 'incremental', got 'x'"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors(name: str) -> None:
+    call, kind, text = WRONG[name]
+    with pytest.raises(kind) as e:
+        call()
+    assert text in str(e.value) and "test_sparse_linalg.py" in str(e.value)

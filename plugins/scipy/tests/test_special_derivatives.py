@@ -1,0 +1,184 @@
+"""Special functions: derivatives in every argument against differences, and at edges."""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+import dovetail_scipy.special as special
+from dovetail_ad import grad, hessian, jvp
+from dovetail_core import enable_x64
+from dovetail_jit import jit
+
+INF, NAN = np.inf, np.nan
+X = np.array([0.21, 0.83])
+CASES: dict[str, tuple[tuple[Any, ...], tuple[int, ...]]] = {
+    "beta": ((X * 5, X + 0.3), (0, 1)), "betaln": ((X * 50, X + 9.0), (0, 1)),
+    "betainc": ((X * 5, X + 2.3, X), (0, 1, 2)), "boxcox": ((X, np.array([1e-9, 1.3])), (0, 1)),
+
+    "dawsn": ((np.array([0.7, 9.0]),), (0,)), "digamma": ((np.array([-2.4, 3.3]),), (0,)),
+    "entr": ((X,), (0,)), "erf": ((X,), (0,)), "erfc": ((X * 5,), (0,)), "erfcx": ((np.array([0.4, 7.0]),), (0,)),
+    "erfinv": ((X,), (0,)), "exp1": ((X * 3,), (0,)), "expi": ((X * 9,), (0,)), "expit": ((X,), (0,)),
+    "expn": ((np.array([2.0, 3.0]), X * 3), (1,)), "factorial": ((X * 5,), (0,)),
+    "gamma": ((np.array([-2.4, 3.3]),), (0,)), "gammainc": ((np.array([0.6, 28.0]), np.array([1.9, 25.0])), (0, 1)),
+    "gammaincc": ((np.array([2.6, 28.0]), np.array([0.4, 33.0])), (0, 1)), "gammaln": ((X * 20,), (0,)),
+    "hyp1f1": ((X * 3, X + 1.0, np.array([-2.2, 3.1])), (0, 1, 2)),
+    "hyp2f1": ((X * 3, X + 1.0, X + 2.0, np.array([-2.2, 0.8])), (0, 1, 2, 3)),
+    "i0": ((X * 14,), (0,)), "i0e": ((X * 14,), (0,)), "i1": ((X * 14,), (0,)), "i1e": ((X * 14,), (0,)),
+    "kl_div": ((X, X[::-1]), (0, 1)), "log_ndtr": ((np.array([-9.0, 0.4]),), (0,)), "logit": ((X,), (0,)),
+    "ndtr": ((X,), (0,)), "ndtri": ((X,), (0,)), "owens_t": ((X * 2, np.array([0.4, 2.0])), (0, 1)),
+    "poch": ((X * 4, X), (0, 1)), "rel_entr": ((X, X[::-1]), (0, 1)), "spence": ((np.array([0.1, 1.02]),), (0,)),
+    "xlog1py": ((X, X), (0, 1)), "xlogy": ((X, X), (0, 1)), "zeta": ((X + 1.2, X * 4), (0, 1)),
+}  # fmt: skip
+SECOND = ["boxcox", "gammainc", "kl_div", "log_ndtr", "zeta"]
+
+
+def _differences(f: Any, args: tuple[Any, ...], i: int) -> Any:
+    """The derivative by the argument ``i``, by differences of fourth order."""
+    h = 1e-3 * np.maximum(np.abs(args[i]), 0.05)
+    total = 0.0
+    for k, weight in ((1, 8 / 12), (2, -1 / 12)):
+        for sign in (1, -1):
+            moved = (*args[:i], args[i] + sign * k * h, *args[i + 1 :])
+            total = total + sign * weight * np.asarray(f(*moved))
+    return total / h
+
+
+def _slope(f: Any, i: int) -> Any:
+    """The derivative by the argument ``i``, in forward mode."""
+
+    def slope(*args: Any) -> Any:
+        one = dnp.ones_like(args[i])
+        return jvp(lambda v: f(*args[:i], v, *args[i + 1 :]), (args[i],), (one,))[1]
+
+    return jit(slope)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_first_derivatives(name: str) -> None:
+    """In all arguments that have one, forward, and backward at once."""
+    args, argnums = CASES[name]
+    f = getattr(special, name)
+    with enable_x64(True):
+        backward = jit(grad(lambda *a: f(*a).sum(), argnums))(*args)
+        for i, found in zip(argnums, backward):
+            want = _differences(f, args, i)
+            np.testing.assert_allclose(found, want, rtol=2e-8, atol=1e-10 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_second_derivatives(name: str) -> None:
+    """Derivatives of derivatives, mixed ones too: of forward mode against differences."""
+    args, argnums = CASES[name]
+    f = getattr(special, name)
+    with enable_x64(True):
+        first = _slope(f, argnums[0])
+        for i in argnums[:2]:
+            got, want = _slope(first, i)(*args), _differences(first, args, i)
+            np.testing.assert_allclose(got, want, rtol=3e-7, atol=1e-9 * np.abs(want).max())
+
+
+def test_backward_over_backward() -> None:
+    """Second derivatives of functions with loops in reverse mode."""
+    with enable_x64(True):
+        got = np.asarray(hessian(lambda v: special.gammainc(v[0], v[1]))(np.array([1.7, 2.2])))
+        first = _slope(special.gammainc, 0)
+        want = _differences(first, (np.array(1.7), np.array(2.2)), 1)
+    np.testing.assert_allclose(got[0, 1], want, rtol=1e-8)
+    np.testing.assert_allclose(got[1, 0], got[0, 1], rtol=1e-10)
+
+
+def test_far_derivatives_do_not_cancel() -> None:
+    """Derivatives of functions for which the recurrence of derivatives cancels, far out."""
+    with enable_x64(True):
+        first = [float(grad(f)(200.0)) for f in (special.erfcx, special.dawsn, special.i0e)]
+        second = float(grad(grad(special.log_ndtr))(-1e4))
+        third = float(grad(grad(grad(special.erfcx)))(30.0))
+    mpmath.mp.dps = 40
+    try:
+        x = mpmath.mpf(200)
+        erfcx = 2 * x * mpmath.exp(x * x) * mpmath.erfc(x) - 2 / mpmath.sqrt(mpmath.pi)
+        with mpmath.workdps(60):
+            dawson = 1 - 2 * x * _dawson(x)
+        bessel = (mpmath.besseli(1, x) - mpmath.besseli(0, x)) * mpmath.exp(-x)
+        np.testing.assert_allclose(first, [float(erfcx), float(dawson), float(bessel)], rtol=1e-13)
+        want = mpmath.diff(lambda t: mpmath.exp(t * t) * mpmath.erfc(t), 30, 3)
+        np.testing.assert_allclose(third, float(want), rtol=1e-12)
+    finally:
+        mpmath.mp.dps = 15
+    np.testing.assert_allclose(second, -1 + 1e-8, rtol=1e-12)
+
+
+def _dawson(x: Any) -> Any:
+    s, term, total = 1 / (2 * x * x), mpmath.mpf(1), mpmath.mpf(1)
+    for k in range(30):
+        term *= (2 * k + 1) * s
+        total += term
+    return total / (2 * x)
+
+
+def test_edges() -> None:
+    """Derivatives at zeros, poles and ends of domains."""
+    cases: list[tuple[Any, tuple[float, ...], int, float]] = [
+        (special.xlogy, (0.0, 2.0), 1, 0.0), (special.xlogy, (0.0, 2.0), 0, np.log(2.0)),
+        (special.xlogy, (0.0, 0.0), 0, -INF), (special.entr, (0.0,), 0, INF), (special.entr, (-1.0,), 0, 0.0),
+        (special.rel_entr, (0.0, 1.0), 1, 0.0), (special.kl_div, (0.0, 1.0), 1, 1.0),
+        (special.logit, (0.0,), 0, INF), (special.logit, (1.0,), 0, INF), (special.erfinv, (0.0,), 0, 0.886226925),
+        (special.log_ndtr, (-300.0,), 0, 300.00333), (special.log_ndtr, (40.0,), 0, 0.0),
+        (special.boxcox, (3.0, 0.0), 1, 0.5 * np.log(3.0) ** 2), (special.spence, (1.0,), 0, -1.0),
+        (special.i1, (0.0,), 0, 0.5), (special.i1e, (0.0,), 0, 0.5), (special.dawsn, (0.0,), 0, 1.0),
+        (special.betainc, (1.0, 3.0, 0.0), 2, 3.0), (special.gammainc, (1.0, 0.0), 1, 1.0),
+        (special.gammasgn, (2.0,), 0, 0.0), (special.owens_t, (0.0, 1.0), 1, 0.25 / np.pi),
+        (special.poch, (3.0, 0.0), 1, 0.92278434), (special.hyp1f1, (0.0, 2.0, 1.0), 2, 0.0),
+    ]  # fmt: skip
+    for function, args, i, want in cases:
+        got = float(grad(function, i)(*args))
+        assert got == pytest.approx(want, rel=3e-6, nan_ok=True), (function.__name__, args, got)
+
+
+def test_complex_derivatives() -> None:
+    """Holomorphic functions: derivatives are those of differences along the real axis."""
+    z, h = np.array([0.7 + 0.4j, -1.6 + 2.0j, 9.0 + 3.0j]), 1e-5
+    with enable_x64(True):
+        for f in (special.loggamma, special.wofz, special.erfcx, special.gamma):
+            got = jvp(f, (z,), (np.ones_like(z),))[1]
+            want = (np.asarray(f(z + h)) - np.asarray(f(z - h))) / (2 * h)
+            np.testing.assert_allclose(got, want, rtol=1e-7)
+
+
+def test_pairs_and_orders() -> None:
+    """Functions that return several arrays, and those with integer parameters."""
+    with enable_x64(True):
+        x = np.array([0.4, 1.4, 2.9])
+        for f in (lambda v: special.fresnel(v)[0], lambda v: special.fresnel(v)[1]):
+            np.testing.assert_allclose(_slope(f, 0)(x), _differences(f, (x,), 0), rtol=1e-6)
+        for i in (0, 1):
+            f = lambda v, i=i: special.sici(v)[i]  # noqa: E731
+            np.testing.assert_allclose(_slope(f, 0)(x), _differences(f, (x,), 0), rtol=1e-7)
+        f = lambda v: special.bessel_jn(v, v=3)  # noqa: E731
+        np.testing.assert_allclose(_slope(f, 0)(x), _differences(f, (x,), 0), rtol=1e-6)
+        f = lambda v: special.polygamma(2, v)  # noqa: E731
+        np.testing.assert_allclose(_slope(f, 0)(x), _differences(f, (x,), 0), rtol=1e-6)
+        n, m = np.array([3, 4, 4]), np.array([2, -3, 0])
+        f = lambda v: special.sph_harm_y(n, m, v, 0.3).real  # noqa: E731
+        angle = np.array([0.4, 1.9, 2.7])
+        np.testing.assert_allclose(_slope(f, 0)(angle), _differences(f, (angle,), 0), rtol=1e-8)
+        np.testing.assert_allclose(
+            grad(special.multigammaln)(4.0, 3),
+            _differences(lambda v: special.multigammaln(v, 3), (np.array(4.0),), 0),
+            rtol=1e-9,
+        )
+
+
+def test_no_derivative() -> None:
+    """Orders have no derivative: an error says so, and what to do."""
+    with pytest.raises(
+        NotImplementedError, match=r"expn has no derivative in its order n.*stop_gradient"
+    ):
+        grad(lambda n: special.expn(n, 0.5))(2.0)

@@ -1,0 +1,432 @@
+"""Distributions against SciPy's in double precision: values, tails, ends, derivatives, types.
+
+Values are mostly those of the NumPy reference backend, which need no time to compile.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import scipy.stats
+
+import dovetail_numpy as dnp
+from dovetail_ad import grad, jvp
+from dovetail_backends import evaluate
+from dovetail_batching import vmap
+from dovetail_core import enable_x64
+from dovetail_core.tree.util import tree_structure, tree_unflatten
+from dovetail_jit import eval_shape, jit, make_jaxpr
+
+PARAMETERS: dict[str, list[list[float]]] = {
+    "bernoulli": [[0.3, 0.9, 0.01]],
+    "beta": [[0.5, 2.0, 30.0, 1500.0, 1.0], [0.7, 3.0, 12.0, 900.0, 5.0]],
+    "betabinom": [[5, 20, 30, 1], [0.5, 2, 10, 1], [0.7, 1, 4, 1]],
+    "binom": [[5, 20, 1000, 3], [0.3, 0.01, 0.5, 0.2]],
+    "cauchy": [],
+    "chi2": [[0.5, 2, 11, 200]],
+    "expon": [],
+    "gamma": [[0.1, 1, 5.5, 40, 150]],
+    "gennorm": [[0.4, 1, 2, 8]],
+    "geom": [[0.3, 1e-3, 0.9]],
+    "gumbel_l": [],
+    "gumbel_r": [],
+    "laplace": [],
+    "logistic": [],
+    "nbinom": [[0.5, 4, 30, 700], [0.3, 0.9, 0.5, 0.4]],
+    "norm": [],
+    "pareto": [[0.3, 1, 5, 70]],
+    "poisson": [[0.1, 3, 40, 60]],
+    "t": [[0.5, 1, 5, 40, 300]],
+    "truncnorm": [[-1, 0.5, 3, -9, -20, 30], [2, 4, 40, -4, 20, 32]],
+    "uniform": [],
+    "vonmises": [[0.1, 1, 10, 900]],
+    "wrapcauchy": [[0.01, 0.5, 0.99]],
+}
+BAD: dict[str, list[tuple[float, ...]]] = {
+    "bernoulli": [(-0.1,), (1.1,)],
+    "beta": [(0, 1), (1, -1)],
+    "betabinom": [(-1, 1, 1), (2.5, 1, 1), (2, 0, 1), (2, 1, -1)],
+    "binom": [(-1, 0.5), (2.5, 0.5), (2, -0.1), (2, 1.1)],
+    "chi2": [(0,), (-1,)],
+    "gamma": [(0,), (-1,), (np.nan,)],
+    "gennorm": [(0,), (-1,)],
+    "geom": [(0,), (1.1,)],
+    "nbinom": [(0, 0.5), (2, 0), (2, 1.1)],
+    "pareto": [(0,), (-1,)],
+    "poisson": [(-1,)],
+    "t": [(0,), (-1,)],
+    "truncnorm": [(2, 1), (1, 1)],
+    "vonmises": [(-1,)],
+    "wrapcauchy": [(0,), (1,)],
+}
+ALL = pytest.mark.parametrize("name", PARAMETERS)
+INVERSES = ("ppf", "isf")
+DISCRETE = ("bernoulli", "betabinom", "binom", "geom", "nbinom", "poisson")
+
+
+def module(name: str) -> Any:
+    return import_module(f"dovetail_scipy.stats.{name}")
+
+
+def kinds(name: str) -> tuple[list[str], list[str]]:
+    """Functions of points, and functions of probabilities."""
+    own = [k for k in module(name).__all__ if k != "entropy"]
+    return [k for k in own if k not in INVERSES], [k for k in own if k in INVERSES]
+
+
+def run(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by the reference backend."""
+    tree = tree_structure(eval_shape(f, *args))
+    with np.errstate(all="ignore"):
+        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *args))
+
+
+def functions(name: str, which: tuple[str, ...]) -> Any:
+    own = {kind: getattr(module(name), kind) for kind in which}
+    return lambda *args: {kind: f(*args) for kind, f in own.items()}
+
+
+def parameters(name: str) -> list[Any]:
+    return [np.asarray(s, float)[:, None] for s in PARAMETERS[name]]
+
+
+@cache
+def points(name: str) -> Any:
+    """Where the distribution is, and far away."""
+    theirs, shapes = getattr(scipy.stats, name), parameters(name)
+    middle = theirs.ppf(np.asarray([1e-3, 0.1, 0.3, 0.5, 0.7, 0.95, 0.999]), *shapes)
+    spread = theirs.ppf(0.9, *shapes) - theirs.ppf(0.1, *shapes)
+    far = np.asarray([-8, -3, 3, 8]) * np.maximum(spread, 1e-3) + theirs.ppf(0.5, *shapes)
+    fixed = np.broadcast_to([0, 1, -1, 2.5, np.nan], (*middle.shape[:-1], 5))
+    found = np.concatenate([middle, far, fixed], -1)
+    return np.where(found == 2.5, found, np.floor(found)) if name in DISCRETE else found
+
+
+Q = np.asarray([0, 1e-20, 1e-6, 0.11, 0.31, 0.5, 0.75, 0.999, 1, -1, 2, np.nan])
+
+
+def wanted(name: str, kind: str, args: Any) -> Any:
+    """SciPy's values; of logarithms of probabilities, what the smaller one of both says."""
+    theirs = getattr(scipy.stats, name)
+    with np.errstate(all="ignore"):
+        if kind in INVERSES:
+            return getattr(theirs, kind)(*args)
+        if kind not in ("logcdf", "logsf"):
+            return getattr(theirs, kind)(*args)
+        p, other = theirs.cdf(*args), theirs.sf(*args)
+        p, other = (p, other) if kind == "logcdf" else (other, p)
+        return np.where(p < 0.5, np.log(p), np.log1p(-other))
+
+
+@ALL
+@pytest.mark.parametrize("x64", [True, False], ids=["float64", "float32"])
+def test_values(name: str, x64: bool) -> None:
+    dtype = np.float64 if x64 else np.float32
+    shapes = [s.astype(dtype) for s in parameters(name)]
+    for which, x in zip(kinds(name), (points(name), Q)):
+        if not which:
+            continue
+        args = [x.astype(dtype), *shapes]
+        with enable_x64(x64):
+            found = run(functions(name, tuple(which)), *args)
+        for kind in which:
+            want = wanted(name, kind, [a.astype(float) for a in args])
+            own = np.asarray(found[kind], float)
+            if name == "bernoulli" and kind in INVERSES:
+                want = np.maximum(want, 0)  # as JAX has it
+            deep = np.isneginf(want) & np.isfinite(own)  # SciPy's probability underflows
+            assert np.all(own[deep] < -700)
+            big = np.abs(want) > np.finfo(dtype).max
+            want = np.where(big, np.copysign(np.inf, want), want)
+            tiny = 1e-300 if x64 else 1e-36
+            rtol = 1e-9 if x64 else SINGLE.get(name, 2e-5)
+            np.testing.assert_allclose(
+                own[~deep], want[~deep], rtol=rtol, atol=tiny, err_msg=f"{name}.{kind}"
+            )
+
+
+# Near an end of a truncated distribution a small difference of logarithms counts; the incomplete
+# beta function has fewer digits where one parameter is large and the other small.
+SINGLE = {"truncnorm": 3e-4, "t": 1e-3, "nbinom": 1e-4}
+
+
+@ALL
+def test_beside_the_support_and_of_no_distribution(name: str) -> None:
+    """At infinity a density is 0, a distribution function 0 or 1; bad parameters give nan."""
+    which, inverses = kinds(name)
+    good = [float(s[0, 0]) for s in parameters(name)]
+    x = np.float32([-np.inf, np.inf])
+    density = [0, 0]
+    limits: dict[str, Any] = {"cdf": [0, 1], "sf": [1, 0], "logcdf": [-np.inf, 0]}
+    limits |= {"logsf": [0, -np.inf], "pdf": density, "pmf": density}
+    limits |= {"logpdf": [-np.inf] * 2, "logpmf": [-np.inf] * 2}
+    bad = np.float32(BAD.get(name, np.zeros((0, len(good)))))
+    rows = np.concatenate([np.float32([good]), bad]).T[..., None]
+    found = run(functions(name, tuple(which)), np.float32([*x, 1.0]), *rows)
+    for kind in which:
+        values = np.reshape(found[kind], (-1, 3))
+        np.testing.assert_array_equal(values[0, :2], limits[kind])
+        assert np.all(np.isnan(values[1:]))
+    if inverses and len(bad):
+        found = run(functions(name, tuple(inverses)), np.float32(0.5), *rows)
+        assert all(np.all(np.isnan(np.ravel(found[kind])[1:])) for kind in inverses)
+
+
+@pytest.mark.parametrize("name", ["norm", "pareto", "poisson", "uniform", "wrapcauchy", "cauchy"])
+def test_location_and_scale(name: str) -> None:
+    shapes = parameters(name)
+    for which, x in zip(kinds(name), (points(name), Q)):
+        for kind in which:
+            f = getattr(module(name), kind)
+            names = [n for n in ("loc", "scale") if n in signature(f).parameters]
+            moved = {n: v for n, v in {"loc": 2.0, "scale": 4.0}.items() if n in names}
+            at = x if kind in INVERSES else x * moved.get("scale", 1) + moved.get("loc", 0)
+            with enable_x64(True), np.errstate(all="ignore"):
+                found = run(lambda *args: f(*args, **moved), at, *shapes)  # noqa: B023
+                want = getattr(getattr(scipy.stats, name), kind)(at, *shapes, **moved)
+                np.testing.assert_allclose(found, want, rtol=1e-7, atol=1e-16, err_msg=kind)
+                if "scale" in moved:
+                    for scale in (-1.0, 0):
+                        bad = run(lambda *args: f(*args, scale=scale), at, *shapes)  # noqa: B023
+                        assert np.all(np.isnan(bad))
+
+
+STEP = 1e-5
+
+
+def inner_points(name: str) -> list[Any]:
+    """Points inside of the support and parameters beside which there are others."""
+    theirs, shapes = getattr(scipy.stats, name), parameters(name)
+    shapes = [s[:4] * (1 if name in DISCRETE else 1.03) for s in shapes]
+    return [theirs.ppf(np.asarray([0.1, 0.4, 0.8]), *shapes), *shapes]
+
+
+@ALL
+def test_derivatives(name: str) -> None:
+    """In every argument but counts, against central differences of the function itself."""
+    which, inverses = kinds(name)
+    args = inner_points(name)
+    whole = {"binom": (0, 1), "betabinom": (0, 1)}.get(name, (0,) if name in DISCRETE else ())
+    if name == "truncnorm":  # far in a tail everything is steep
+        args = [a[:3] for a in args]
+    moving = [i for i in range(len(args)) if i not in whole]
+
+    def along(f: Any, i: int, *args: Any) -> Any:
+        rest = list(args)
+
+        def g(v: Any) -> Any:
+            rest[i] = v
+            return f(*rest)
+
+        return jvp(g, (args[i],), (dnp.ones_like(args[i]),))[1]
+
+    def both(f: Any) -> None:
+        slopes = run(lambda *args: [along(f, i, *args) for i in moving], *args)
+        for i, slope in zip(moving, slopes):
+            h = STEP * np.where(args[i] == 0, 1, np.abs(args[i]))
+            ends = [
+                run(f, *(a + s * h if j == i else a for j, a in enumerate(args))) for s in (1, -1)
+            ]
+            for kind in slope:
+                with np.errstate(invalid="ignore"):  # minus infinity, constantly
+                    want = np.nan_to_num((ends[0][kind] - ends[1][kind]) / (2 * h))
+                scale = np.max(np.abs(want)) + 1e-3
+                np.testing.assert_allclose(
+                    slope[kind], want, rtol=2e-4, atol=2e-6 * scale, err_msg=f"{kind}, {i}"
+                )
+
+    with enable_x64(True):
+        both(functions(name, tuple(which)))
+        if inverses and name != "bernoulli":
+            args[0] = np.broadcast_to([0.1, 0.4, 0.8], args[0].shape)
+            both(functions(name, tuple(inverses)))
+
+
+@pytest.mark.parametrize("name", ["expon", "gamma", "beta", "truncnorm", "uniform", "pareto"])
+def test_derivatives_outside_of_the_support_are_0(name: str) -> None:
+    m, shapes = module(name), [float(s[1, 0]) for s in parameters(name)]
+    for kind in ("logpdf", "pdf", "cdf", "sf"):
+        slope = grad(getattr(m, kind), tuple(range(1 + len(shapes))))
+        found = run(slope, np.float32(-50.0), *map(np.float32, shapes))
+        np.testing.assert_array_equal(found, np.zeros(len(found)))
+
+
+@pytest.mark.parametrize("name", ["norm", "cauchy", "geom", "pareto", "logistic"])
+def test_compiled(name: str) -> None:
+    """Eagerly, and under jit, results are those of the reference."""
+    shapes = [s.astype(np.float32) for s in parameters(name)]
+    for which, x in zip(kinds(name), (points(name), Q)):
+        f = functions(name, tuple(which))
+        args = [x.astype(np.float32), *shapes]
+        want = run(f, *args)
+        for found in (jit(f)(*args), f(*args)):
+            for kind in which:
+                np.testing.assert_allclose(found[kind], want[kind], rtol=2e-5, atol=1e-37)
+
+
+@pytest.mark.parametrize("name", ["norm", "gamma", "poisson", "truncnorm"])
+def test_reverse_mode_and_vmap(name: str) -> None:
+    m, args = module(name), inner_points(name)
+    kind = "logpmf" if name in DISCRETE else "logpdf"
+    f = getattr(m, kind)
+    with enable_x64(True):
+        total = run(grad(lambda *a: dnp.sum(f(*a)), len(args) - 1), *args)
+        flat = [np.broadcast_to(a, args[0].shape).ravel() for a in args]
+        each = run(vmap(grad(f, len(args) - 1)), *flat)
+    each = np.sum(np.reshape(each, args[0].shape), -1) if len(args) > 1 else each
+    np.testing.assert_allclose(np.ravel(total), np.ravel(each), rtol=1e-12)
+
+
+FAR: list[tuple[str, str, tuple[float, ...], float]] = [  # mpmath's, of 60 digits
+    ("gamma", "logsf", (900.0, 2.5), -890.07942452229523),
+    ("gamma", "logsf", (1500.0, 100.0), -1135.0571585668309),
+    ("gamma", "logsf", (10000.0, 2000.0), -4787.2300571310793),
+    ("gamma", "logcdf", (0.001, 200.0), -2244.7840380136963),
+    ("gamma", "logcdf", (500.0, 2000.0), -1277.0206935481177),
+    ("chi2", "logsf", (3000.0, 5.0), -1489.313852456615),
+    ("poisson", "logcdf", (3.0, 1000.0), -981.06549213528388),
+    ("poisson", "logsf", (1000.0, 10.0), -3624.1392251073903),
+    ("beta", "logcdf", (0.0001, 100.0, 3.0), -912.48728907765731),
+    ("beta", "logsf", (0.999, 3.0, 200.0), -1371.6346214119853),
+    ("binom", "logcdf", (10.0, 2000.0, 0.5), -1325.4072521068735),
+    ("binom", "logsf", (1990.0, 2000.0, 0.5), -1330.7015660041906),
+    ("nbinom", "logsf", (9000.0, 4.0, 0.5), -6215.572700563214),
+    ("t", "logsf", (10000000000.0, 40.0), -850.02607572504688),
+    ("t", "logcdf", (-1000.0, 200.0), -855.30856535325614),
+    ("norm", "logsf", (50.0,), -1254.8313611394199),
+    ("norm", "logcdf", (-1000.0,), -500007.82669481218),
+    ("gennorm", "logsf", (1000.0, 1.5), -31627.226787319529),
+    ("truncnorm", "logpdf", (60.0, 50.0, 70.0), -546.08757739378477),
+    ("truncnorm", "logsf", (60.0, 50.0, 70.0), -550.18219954114724),
+    ("gumbel_r", "logsf", (800.0,), -800.0),
+    ("cauchy", "logcdf", (-1e200,), -461.66174848465854),
+    ("expon", "logcdf", (1e-320,), -736.82724089097391),
+    ("geom", "logcdf", (1.0, 1e-18), -41.446531673892822),
+    ("poisson", "logpmf", (100000000.0, 100000000.0), -10.129278906014189),
+    ("gamma", "logpdf", (1000000.0, 1000000.0), -7.8266938955201431),
+    ("beta", "logpdf", (0.5, 1000000.0, 1000000.0), 7.0285373916173823),
+    ("binom", "logpmf", (5000000.0, 10000000.0, 0.5), -8.2848392031238873),
+]
+
+
+def test_far_away() -> None:
+    """Where probabilities underflow, and where terms are large and cancel."""
+    found = {}
+    with enable_x64(True):
+        for name, kind, args, _ in FAR:
+            found[name, kind, args] = run(getattr(module(name), kind), *map(np.float64, args))
+    for name, kind, args, want in FAR:
+        message = f"{name}.{kind}{args}"
+        np.testing.assert_allclose(found[name, kind, args], want, rtol=2e-12, err_msg=message)
+
+
+def test_entropy_of_poisson() -> None:
+    mean = np.asarray([0, 1e-3, 0.5, 3, 20, 49, 51, 300])
+    k = np.arange(1000)[:, None]
+    p = scipy.stats.poisson.pmf(k, mean)
+    want = -np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0), 0)
+    with enable_x64(True):
+        np.testing.assert_allclose(module("poisson").entropy(mean), want, rtol=1e-9, atol=1e-300)
+        slope = grad(module("poisson").entropy)(3.0)
+        ends = [float(module("poisson").entropy(3.0 + h)) for h in (1e-6, -1e-6)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, rtol=1e-7)
+    found = module("poisson").entropy(np.float32(mean), 2.0)
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-30)
+    assert np.isnan(module("poisson").entropy(-1.0))
+
+
+SIGNATURES = {
+    "bernoulli": {"logpmf pmf": "k, p, loc=0", "cdf": "k, p", "ppf": "q, p"},
+    "beta": {"cdf logcdf logpdf logsf pdf sf": "x, a, b, loc=0, scale=1"},
+    "betabinom": {"logpmf pmf": "k, n, a, b, loc=0"},
+    "binom": {"logpmf pmf": "k, n, p, loc=0"},
+    "cauchy": {
+        "cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1",
+        "isf ppf": "q, loc=0, scale=1",
+    },
+    "chi2": {"cdf logcdf logpdf logsf pdf sf": "x, df, loc=0, scale=1"},
+    "dirichlet": {"logpdf pdf": "x, alpha"},
+    "expon": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "ppf": "q, loc=0, scale=1"},
+    "gamma": {"cdf logcdf logpdf logsf pdf sf": "x, a, loc=0, scale=1"},
+    "gennorm": {"cdf logpdf pdf": "x, beta"},
+    "geom": {"logpmf pmf": "k, p, loc=0"},
+    "gumbel_l": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "ppf": "p, loc=0, scale=1"},
+    "gumbel_r": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "ppf": "p, loc=0, scale=1"},
+    "laplace": {"cdf logpdf pdf": "x, loc=0, scale=1"},
+    "logistic": {"cdf isf logpdf pdf ppf sf": "x, loc=0, scale=1"},
+    "multinomial": {"logpmf pmf": "x, n, p"},
+    "multivariate_normal": {"logpdf": "x, mean, cov, allow_singular=None", "pdf": "x, mean, cov"},
+    "nbinom": {"logpmf pmf": "k, n, p, loc=0"},
+    "norm": {"cdf logcdf logpdf logsf pdf sf": "x, loc=0, scale=1", "isf ppf": "q, loc=0, scale=1"},
+    "pareto": {
+        "cdf logcdf logpdf logsf pdf sf": "x, b, loc=0, scale=1",
+        "ppf": "q, b, loc=0, scale=1",
+    },
+    "poisson": {"cdf logpmf pmf": "k, mu, loc=0", "entropy": "mu, loc=0"},
+    "t": {"logpdf pdf": "x, df, loc=0, scale=1"},
+    "truncnorm": {"cdf logcdf logpdf logsf pdf sf": "x, a, b, loc=0, scale=1"},
+    "uniform": {"cdf logpdf pdf": "x, loc=0, scale=1", "ppf": "q, loc=0, scale=1"},
+    "vonmises": {"logpdf pdf": "x, kappa"},
+    "wrapcauchy": {"logpdf pdf": "x, c"},
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_arguments_are_those_of_jax(name: str) -> None:
+    for which, want in SIGNATURES[name].items():
+        for kind in which.split():
+            f = getattr(module(name), kind)
+            shown = [
+                f"{p.name}" + ("" if p.default is p.empty else f"={p.default}")
+                for p in signature(f).parameters.values()
+            ]
+            assert ", ".join(shown) == want and f.__doc__ and f.__name__ == kind
+
+
+def test_types() -> None:
+    norm, poisson = module("norm"), module("poisson")
+    for dtype in (np.float16, ml_dtypes.bfloat16, np.float32):
+        assert norm.logpdf(dtype(1)).dtype == dtype
+        np.testing.assert_allclose(float(norm.cdf(dtype(0.5))), 0.6914625, rtol=4e-3)
+        assert poisson.pmf(np.arange(3), dtype(2)).dtype == dtype
+    assert norm.pdf(np.arange(3)).dtype == np.float32 and norm.pdf(True).dtype == np.float32
+    assert norm.pdf(1.0).aval.weak_type and norm.pdf(1).dtype == np.float32
+    assert norm.pdf(np.float32(1), np.float16(2)).dtype == np.float32
+    assert norm.pdf(np.ones((2, 1), np.float32), np.ones(3, np.float32)).shape == (2, 3)
+    assert norm.ppf(np.ones(0, np.float32)).shape == (0,)
+    with enable_x64(True):
+        assert (
+            norm.pdf(np.ones(2)).dtype == np.float64 and norm.pdf(np.arange(2)).dtype == np.float64
+        )
+
+
+def test_named_arguments() -> None:
+    beta = module("beta")
+    want = scipy.stats.beta.pdf(2.3, 2, 3, 2, 4)
+    np.testing.assert_allclose(beta.pdf(2.3, b=3, a=2, scale=4, loc=2), want, rtol=1e-6)
+    np.testing.assert_allclose(module("gumbel_r").ppf(p=0.5), 0.36651292, rtol=1e-6)
+    np.testing.assert_allclose(module("logistic").ppf(x=0.75), np.log(3), rtol=1e-6)
+
+
+WRONG: dict[str, tuple[Any, type[Exception], str]] = {
+    "missing": (lambda m: m("gamma").pdf(1.0), TypeError, "gamma() missing 1 required positional"),
+    "unknown": (lambda m: m("t").pdf(1.0, dg=2), TypeError, "unexpected keyword argument 'dg'"),
+    "None": (lambda m: m("norm").pdf(None), TypeError, "norm.pdf requires an array or a scalar"),
+    "complex": (lambda m: m("norm").cdf(1j), TypeError, "norm.cdf takes real numbers, got complex"),
+    "shapes": (lambda m: m("beta").sf(np.ones(2), np.ones(3), 1), ValueError, "beta.sf got shapes"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors(name: str) -> None:
+    call, kind, text = WRONG[name]
+    with pytest.raises(kind) as e:
+        call(module)
+    assert text in str(e.value)
+    assert name in ("missing", "unknown") or "test_stats.py" in str(e.value)

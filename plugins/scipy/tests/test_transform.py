@@ -1,0 +1,223 @@
+"""Rotations against SciPy's: conversions, composition, interpolation, derivatives, bad input."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation as Theirs, Slerp as TheirSlerp
+
+import dovetail_numpy as dnp
+import dovetail_random as random
+from dovetail_ad import jacfwd, jacrev
+from dovetail_backends import evaluate
+from dovetail_batching import vmap
+from dovetail_core import enable_x64
+from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
+from dovetail_jit import eval_shape, jit, make_jaxpr
+from dovetail_scipy.spatial.transform import Rotation, Slerp
+
+RNG = np.random.default_rng(0)
+QUATS = np.concatenate(
+    [RNG.normal(size=(20, 4)), np.eye(4), -np.eye(4), [[1, 1, 0, 0], [1e-6, 0, 0, 1]]]
+)
+ROTVECS = np.concatenate([RNG.normal(size=(20, 3)) * 2, np.zeros((1, 3)), np.eye(3) * 1e-7])
+OUT = ["as_matrix", "as_rotvec", "as_mrp", "magnitude"]
+
+
+def run(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by the NumPy reference backend, which need not compile."""
+    tree = tree_structure(eval_shape(f, *args))
+    with np.errstate(all="ignore"):
+        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
+
+
+def check_grads(f: Any, args: Any, order: int = 2) -> None:
+    """Derivatives, reverse and then forward over reverse, against central differences."""
+    if order == 0:
+        return
+    for i, x in enumerate(args):
+        slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
+        found, h = run(slope, *args), 1e-6
+        for index in np.ndindex(np.shape(x)):
+            step = np.zeros(np.shape(x))
+            step[index] = h
+            ends = [run(f, *args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
+            want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
+            np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
+        if order == 2:
+            check_grads(slope, args, 1)
+
+
+def same(ours: Rotation, theirs: Any, atol: float = 1e-6) -> None:
+    np.testing.assert_allclose(ours.as_matrix(), theirs.as_matrix(), atol=atol)
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_conversions(x64: bool) -> None:
+    atol = 1e-13 if x64 else 3e-6
+    with enable_x64(x64):
+        ours, theirs = Rotation.from_quat(QUATS), Theirs.from_quat(QUATS)
+        for name in OUT:
+            found, wanted = getattr(ours, name)(), getattr(theirs, name)()
+            flips = np.abs(theirs.as_quat()[:, 3]) < 1e-6  # half turns about either end of the axis
+            if name in ("as_rotvec", "as_mrp"):
+                found, wanted = found[~flips], wanted[~flips]
+            np.testing.assert_allclose(found, wanted, atol=atol)
+            np.testing.assert_allclose(
+                getattr(ours[0], name)(), getattr(theirs[0], name)(), atol=atol
+            )
+        np.testing.assert_allclose(ours.as_quat(True), theirs.as_quat(canonical=True), atol=atol)
+        np.testing.assert_allclose(ours.as_quat(scalar_first=True)[:, 1:], ours.as_quat()[:, :3])
+        same(Rotation.from_matrix(theirs.as_matrix()), theirs, atol)
+        same(Rotation.from_mrp(theirs.as_mrp()), theirs, atol)
+        same(Rotation.from_rotvec(ROTVECS), Theirs.from_rotvec(ROTVECS), atol)
+        same(Rotation.from_rotvec(ROTVECS * 50, True), Theirs.from_rotvec(ROTVECS * 50, True), 5e-6)
+        same(Rotation.from_rotvec(ours.as_rotvec(True), True), theirs, atol)
+        same(ours.inv(), theirs.inv(), atol)
+        same(ours * ours[3], theirs * theirs[3], atol)
+        same(ours[3] * ours, theirs[3] * theirs, atol)
+        same(ours[4:9], theirs[4:9], atol)
+        weights = RNG.uniform(size=len(QUATS))
+        same(ours.mean(), theirs.mean(), atol)
+        same(ours.mean(weights), theirs.mean(weights), atol)
+
+
+SEQUENCES = ["".join(s) for s in product("xyz", repeat=3) if s[0] != s[1] != s[2]]
+
+
+@pytest.mark.parametrize("seq", [*SEQUENCES, *(s.upper() for s in SEQUENCES)])
+def test_euler_angles(seq: str) -> None:
+    quats = QUATS[:6]
+    with enable_x64(True):
+        theirs = Theirs.from_quat(quats)
+        angles = run(lambda q: Rotation(q).as_euler(seq), theirs.as_quat())
+        np.testing.assert_allclose(angles, theirs.as_euler(seq), atol=1e-12)
+        turn = lambda a: Rotation.from_euler(seq, a, True).as_matrix()  # noqa: E731
+        angles = theirs.as_euler(seq, True)
+        np.testing.assert_allclose(run(turn, angles), theirs.as_matrix(), atol=1e-13)
+        locked = np.asarray([[20.0, 90, 30], [20, 0, 30], [20, 180, 30], [20, -90, 30]])
+        again = run(lambda a: turn(Rotation.from_euler(seq, a, True).as_euler(seq, True)), locked)
+        np.testing.assert_allclose(again, run(turn, locked), atol=1e-7)
+
+
+def test_fewer_euler_angles() -> None:
+    assert Rotation.from_euler("z", 0.5).single
+    assert Rotation.from_euler("z", np.float32([[0.5], [0.2]])).as_quat().shape == (2, 4)
+    same(Rotation.from_euler("zx", np.float32([0.5, 1])), Theirs.from_euler("zx", [0.5, 1]))
+    same(Rotation.from_euler("Y", 90, True), Theirs.from_euler("Y", 90, True))
+
+
+def test_vectors_are_rotated() -> None:
+    ours, theirs = Rotation.from_quat(QUATS), Theirs.from_quat(QUATS)
+    v, many = np.float32([1, 2, 3]), RNG.normal(size=(len(QUATS), 3))
+    for inverse in (False, True):
+        np.testing.assert_allclose(ours.apply(v, inverse), theirs.apply(v, inverse), atol=3e-6)
+        np.testing.assert_allclose(
+            ours.apply(many, inverse), theirs.apply(many, inverse), atol=3e-6
+        )
+        np.testing.assert_allclose(
+            ours[0].apply(many, inverse), theirs[0].apply(many, inverse), atol=3e-6
+        )
+
+
+def test_making() -> None:
+    same(Rotation.identity(), Theirs.identity())
+    assert Rotation.identity().single and len(Rotation.identity(3)) == 3
+    drawn = Rotation.random(random.key(0), 2000)
+    np.testing.assert_allclose(np.linalg.norm(drawn.quat, axis=-1), 1, rtol=1e-6)
+    np.testing.assert_allclose(np.mean(drawn.as_matrix(), 0), np.zeros((3, 3)), atol=0.06)
+    assert Rotation.random(random.key(0)).single
+    joined = Rotation.concatenate([drawn, drawn[0]])
+    assert len(joined) == 2001 and bool(drawn)
+    assert Rotation.from_quat([0, 0, 0, 2]).quat.dtype == np.float32
+
+
+def test_transformations() -> None:
+    """Rotations are pytrees, through which values are mapped and compiled."""
+    r = Rotation.from_quat(QUATS.astype(np.float32))
+    v = np.float32([1, 2, 3])
+    found = jit(vmap(lambda r: (r * r).inv().apply(v)))(r)
+    np.testing.assert_allclose(found, (r * r).inv().apply(v), atol=2e-6)
+
+
+def test_derivatives() -> None:
+    """Of both orders; at the identity, too, where lengths have none."""
+    with enable_x64(True):
+        q, v = QUATS[0], RNG.normal(size=3)
+        m = Theirs.from_quat(q).as_matrix()
+        for x in (v, np.zeros(3), v * 1e-2):
+            check_grads(lambda x: Rotation.from_rotvec(x).as_matrix(), (x,), 2)
+            check_grads(lambda x: Rotation.from_rotvec(x).as_rotvec(), (x,), 2)
+            check_grads(lambda x: Rotation.from_mrp(x).as_mrp(), (x,), 2)
+        check_grads(lambda q: Rotation.from_quat(q).as_rotvec(), (q,), 2)
+        check_grads(lambda q: Rotation.from_quat(q).magnitude(), (q,), 2)
+        check_grads(lambda m: Rotation.from_matrix(m).as_quat(), (m,), 1)
+        check_grads(lambda a: Rotation.from_euler("xyz", a).as_euler("ZXZ"), (v,), 1)
+        found = run(jacrev(lambda v: Rotation.from_rotvec(v).as_rotvec()), np.zeros(3))
+    np.testing.assert_array_equal(found, np.eye(3))
+
+
+def test_slerp() -> None:
+    times = np.asarray([0.0, 1, 3])
+    ours = Slerp.init(times.astype(np.float32), Rotation.from_quat(QUATS[:3]))
+    theirs = TheirSlerp(times, Theirs.from_quat(QUATS[:3]))
+    at = np.linspace(0, 3, 13)
+    same(ours(at.astype(np.float32)), theirs(at), 3e-6)
+    same(ours(0.5), theirs(0.5), 3e-6)
+    assert ours(0.5).single
+    same(jit(lambda s, t: s(t))(ours, at.astype(np.float32)), theirs(at), 3e-6)
+    beyond, last, before = (ours(np.float32(t)) for t in (4.0, 3.0, 2.0))
+    np.testing.assert_allclose(
+        (before.inv() * last).as_quat(), (last.inv() * beyond).as_quat(), atol=1e-6
+    )
+    with enable_x64(True):
+
+        def at_time(t: Any) -> Any:
+            return Slerp.init(times, Rotation.from_quat(QUATS[:3]))(t).as_quat()
+
+        check_grads(at_time, (0.7,), 1)
+
+
+ONE = Rotation(dnp.asarray([0, 0, 0, 1.0]))
+TWO = Rotation.identity(2)
+WRONG: dict[str, tuple[Any, type[Exception], str]] = {
+    "shape": (
+        lambda: Rotation.from_quat(np.ones(3)),
+        ValueError,
+        "dimensions are (4,), got shape (3,)",
+    ),
+    "matrix": (lambda: Rotation.from_matrix(np.eye(4)), ValueError, "(3, 3), got shape (4, 4)"),
+    "scalar": (
+        lambda: Rotation.from_rotvec(1.0),
+        ValueError,
+        "Rotation.from_rotvec takes an array",
+    ),
+    "vectors": (lambda: ONE.apply(np.ones(2)), ValueError, "Rotation.apply takes an array"),
+    "angles": (lambda: Rotation.from_euler("xy", 1.0), ValueError, "(2,), got shape (1,)"),
+    "axes": (lambda: ONE.as_euler("xyX"), ValueError, "seq must be 3 letters of 'xyz' or of 'XYZ'"),
+    "twice": (lambda: ONE.as_euler("xxz"), ValueError, "none twice in succession, got 'xxz'"),
+    "none": (lambda: Rotation.from_euler("", 1.0), ValueError, "must be 1 to 3 letters"),
+    "length": (lambda: len(ONE), TypeError, "a single Rotation has no length"),
+    "element": (lambda: ONE[0], TypeError, "a single Rotation has no elements"),
+    "weights": (lambda: TWO.mean(np.ones(3)), ValueError, "Rotation.mean: weights"),
+    "num": (lambda: Rotation.identity(2.5), TypeError, "Rotation.identity: num must be an integer"),
+    "rotations": (lambda: Slerp.init(np.ones(2), 3), TypeError, "rotations must be a Rotation"),
+    "single": (lambda: Slerp.init(np.ones(1), ONE), ValueError, "rotations must be two or more"),
+    "times": (lambda: Slerp.init(np.ones(3), TWO), ValueError, "times must be a vector of 2"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors(name: str) -> None:
+    call, kind, text = WRONG[name]
+    with pytest.raises(kind) as e:
+        call()
+    assert text in str(e.value) and "test_transform.py" in str(e.value)
+
+
+def test_other_factors_are_refused() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        ONE * 3  # type: ignore[operator]
