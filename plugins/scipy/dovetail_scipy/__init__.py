@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        cluster as cluster,
         fft as fft,
         integrate as integrate,
-        linalg as linalg,
-        signal as signal,
-        cluster as cluster,
-        integrate as integrate,
         interpolate as interpolate,
+        linalg as linalg,
         ndimage as ndimage,
         optimize as optimize,
+        signal as signal,
         sparse as sparse,
         spatial as spatial,
         special as special,

@@ -4,22 +4,18 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "scipy",
-    requires=("ad", "custom_rules", "jit", "lax", "nn", "numpy"),
-    surfaces={
-        "scipy": "dovetail_scipy",
-        "scipy.fft": "dovetail_scipy.fft",
-        "scipy.integrate": "dovetail_scipy.integrate",
-        "scipy.linalg": "dovetail_scipy.linalg",
-        "scipy.signal": "dovetail_scipy.signal",
     requires=("ad", "custom_rules", "jit", "lax", "nn", "numpy", "random"),
     surfaces={
         "scipy": "dovetail_scipy",
         "scipy.cluster": "dovetail_scipy.cluster",
         "scipy.cluster.vq": "dovetail_scipy.cluster.vq",
+        "scipy.fft": "dovetail_scipy.fft",
         "scipy.integrate": "dovetail_scipy.integrate",
         "scipy.interpolate": "dovetail_scipy.interpolate",
+        "scipy.linalg": "dovetail_scipy.linalg",
         "scipy.ndimage": "dovetail_scipy.ndimage",
         "scipy.optimize": "dovetail_scipy.optimize",
+        "scipy.signal": "dovetail_scipy.signal",
         "scipy.sparse": "dovetail_scipy.sparse",
         "scipy.sparse.linalg": "dovetail_scipy.sparse.linalg",
         "scipy.spatial": "dovetail_scipy.spatial",
