@@ -22,7 +22,7 @@ from dovetail_jit import fused
 from .beta_functions import log_quotient, quotient
 from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
 from .gamma_functions import small_gamma, stirling_rest
-from .logarithms import log1p, log1pmx
+from .logarithms import is_near, log1p, log1pmx
 from .rounding import cross, lost_in_sum
 from .series import epsilon
 
@@ -60,6 +60,12 @@ def _fraction(a: Any, b: Any, x: Any) -> Any:
     return lax.while_loop(going, step, (x.dtype.type(1), one, d, d, one > 0))[3]
 
 
+def _log_excess(u: Any, whole: Any) -> Any:
+    """``log(1 + u) - u`` for ``whole = 1 + u``, which ``u`` does not hold if it is near -1."""
+    near = is_near(u)
+    return dnp.where(near, log1pmx(dnp.where(near, u, 0.0)), lax.log(whole) - u)
+
+
 def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
     """``x^a y^b / B(a, b)`` for y = 1 - x, by its maximum where both parameters are large."""
     log_y = dnp.where(x < 0.5, log1p(-dnp.where(x < 0.5, x, 0.0)), lax.log(y))
@@ -79,7 +85,9 @@ def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
     lost = lost_in_sum(lax.full_like(x, 1.0), -x, y)
     away = cross(a, y, b, x) + a * lost
     away = dnp.where(a < b, away, -away)
-    exponent = big * log1pmx(-away / big) + high * log1pmx(away / high)
+    total, at_q = big + high, dnp.where(a < b, y, x)
+    exponent = big * _log_excess(-away / big, at_p * (total / big))
+    exponent = exponent + high * _log_excess(away / high, at_q * (total / high))
     rest = stirling_rest(big) + stirling_rest(high) - stirling_rest(big + high)
     far = lax.sqrt(big * (high / (big + high)) * (0.5 / pi)) * lax.exp(exponent - rest)
     return dnp.where(q < _LARGE, near, dnp.where(p < _LARGE, middle, far))
