@@ -13,7 +13,6 @@ from dovetail_core import here, is_inexact
 from dovetail_core.base import arguments
 from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
-from dovetail_numpy.operands import DTypeError
 
 
 def array(name: str, x: Any) -> Any:
@@ -41,7 +40,7 @@ def mask(name: str, where: Any) -> Any:
     """``where`` as an array or tracer of booleans.
 
     Raises:
-        DTypeError: it is of numbers.
+        TypeError: it is of numbers.
     """
     x = array(name, where)
     if x.dtype.kind != "b":
