@@ -44,7 +44,7 @@ def mask(name: str, where: Any) -> Any:
     """
     x = array(name, where)
     if x.dtype.kind != "b":
-        raise DTypeError(f"{name}: where must be an array of booleans, got dtype {x.dtype}{here()}")
+        raise TypeError(f"{name}: where must be an array of booleans, got dtype {x.dtype}{here()}")
     return x
 
 
