@@ -3,7 +3,7 @@
 from dovetail_core import hide_frames
 
 from .coloring import color as color
-from .jacobians import (
+from .jacobian import (
     SparseMatrix as SparseMatrix,
     sparse_hessian as sparse_hessian,
     sparse_jacobian as sparse_jacobian,

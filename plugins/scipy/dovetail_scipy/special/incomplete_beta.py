@@ -34,8 +34,8 @@ def _away_from_zero(x: Any) -> Any:
     return dnp.where(lax.abs(x) < 1e-30, 1e-30, x)
 
 
-def _fraction(a: Any, b: Any, x: Any) -> Any:
-    """``1 + K(d_n / 1)`` inverted, by Lentz's method."""
+def _fraction(a: Any, b: Any, x: Any, least: Any) -> Any:
+    """``1 + K(d_n / 1)`` inverted, by Lentz's method with at least so many steps."""
     eps = 2 * epsilon(x)
 
     def going(state: Any) -> Any:
@@ -53,7 +53,8 @@ def _fraction(a: Any, b: Any, x: Any) -> Any:
         factor = c * d
         # What has converged stays: the roundings of further factors would add up.
         h = dnp.where(active, h * (first * factor), h)
-        return m + 1.0, c, d, h, dnp.logical_and(active, lax.abs(factor - 1.0) > eps)
+        goes_on = dnp.logical_or(lax.abs(factor - 1.0) > eps, m < least)
+        return m + 1.0, c, d, h, dnp.logical_and(active, goes_on)
 
     one = lax.full_like(x, 1.0)
     d = 1.0 / _away_from_zero(1.0 - (a + b) * x / (a + 1.0))
@@ -70,18 +71,17 @@ def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
     """``x^a y^b / B(a, b)`` for y = 1 - x, by its maximum where both parameters are large."""
     log_y = dnp.where(x < 0.5, log1p(-dnp.where(x < 0.5, x, 0.0)), lax.log(y))
     log_x = dnp.where(y < 0.5, log1p(-dnp.where(y < 0.5, y, 0.0)), lax.log(x))
-    p, q = lax.min(a, b), lax.max(a, b)
+    p, q = dnp.where(a < b, a, b), dnp.where(a < b, b, a)  # not min: equal ones have derivatives
     of_p, of_q = dnp.where(a < b, log_x, log_y), dnp.where(a < b, log_y, log_x)
     at_p = dnp.where(a < b, x, y)
-    small = lax.min(q, lax.full_like(q, _LARGE))
-    low = lax.min(p, lax.full_like(p, _LARGE))
+    small, low = dnp.where(q < _LARGE, q, _LARGE), dnp.where(p < _LARGE, p, _LARGE)
     near = lax.pow(at_p, low) * lax.exp(small * of_q) / quotient(low, small)
-    high = lax.max(q, lax.full_like(q, _LARGE))
+    high = dnp.where(q < _LARGE, _LARGE, q)
     grown = lax.pow(at_p * high, low) * lax.exp(high * of_q)
     scaled = lax.exp(low * (of_p + lax.log(high)) + high * of_q)
     grown = dnp.where(at_p * high > 50.0, scaled, grown)
     middle = grown / (small_gamma(low) * lax.exp(log_quotient(low, high)))
-    big = lax.max(p, lax.full_like(p, _LARGE))
+    big = dnp.where(p < _LARGE, _LARGE, p)
     lost = lost_in_sum(lax.full_like(x, 1.0), -x, y)
     away = cross(a, y, b, x) + a * lost
     away = dnp.where(a < b, away, -away)
@@ -93,13 +93,24 @@ def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
     return dnp.where(q < _LARGE, near, dnp.where(p < _LARGE, middle, far))
 
 
-def _inside(a: Any, b: Any, x: Any) -> Any:
-    """I_x(a, b) for positive finite a and b, and 0 < x < 1."""
+def _inside(a: Any, b: Any, x: Any, is_derived: bool) -> Any:
+    """I_x(a, b) for positive finite a and b, and 0 < x < 1.
+
+    Where a numerator is zero the fraction ends, but its derivatives do not: they take as many steps
+    as for other parameters.
+    """
     y = 1.0 - x
+    mirrored = x * (a + b + 2.0) >= a + 1.0
     # For b < 1 the other tail is near 1, and the fraction converges well enough.
-    mirrored = dnp.where(b < 1.0, x > 0.9, x * (a + b + 2.0) >= a + 1.0)
+    mirrored = dnp.logical_and(mirrored, dnp.logical_or(b >= 1.0, x > 0.9))
     p, q = dnp.where(mirrored, b, a), dnp.where(mirrored, a, b)
-    tail = power_term(a, b, x, y) / p * _fraction(p, q, dnp.where(mirrored, y, x))
+    tail = (
+        power_term(a, b, x, y)
+        / p
+        * _fraction(
+            p, q, dnp.where(mirrored, y, x), 40.0 + 3.0 * lax.sqrt(a + b) if is_derived else 0.0
+        )
+    )
     return dnp.where(mirrored, 1.0 - tail, tail)
 
 
@@ -122,12 +133,16 @@ def _density(out: Any, a: Any, b: Any, x: Any) -> Any:
     return dnp.where(inside, value, dnp.where(valid, limit, np.nan))
 
 
-def _raw(a: Any, b: Any, x: Any) -> Any:
+def _raw(a: Any, b: Any, x: Any, is_derived: bool = False) -> Any:
     _, inside, sa, sb, sx = _parted(a, b, x)
-    return dnp.where(inside, _inside(sa, sb, sx), 0.0)
+    return dnp.where(inside, _inside(sa, sb, sx, is_derived), 0.0)
 
 
-@differentiable(by_forward_mode(_raw, 0, 3), by_forward_mode(_raw, 1, 3), _density)
+def _derived(a: Any, b: Any, x: Any) -> Any:
+    return _raw(a, b, x, is_derived=True)
+
+
+@differentiable(by_forward_mode(_derived, 0, 3), by_forward_mode(_derived, 1, 3), _density)
 def betainc_kernel(a: Any, b: Any, x: Any) -> Any:
     """I_x(a, b), and its limits at the ends of its domain."""
     valid, inside, *_ = _parted(a, b, x)

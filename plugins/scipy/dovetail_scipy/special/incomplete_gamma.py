@@ -71,8 +71,8 @@ def _series(a: Any, x: Any) -> Any:
     return lax.while_loop(going, step, (x.dtype.type(0), a, one, one, one > 0))[3]
 
 
-def _fraction(a: Any, x: Any) -> Any:
-    """1/(x+1-a + K(-n(n - a)/(x+1-a + 2n))), by Lentz's method."""
+def _fraction(a: Any, x: Any, least: Any) -> Any:
+    """1/(x+1-a + K(-n(n - a)/(x+1-a + 2n))), by Lentz's method with at least so many steps."""
     eps = 2 * epsilon(x)
 
     def going(state: Any) -> Any:
@@ -87,7 +87,8 @@ def _fraction(a: Any, x: Any) -> Any:
         factor = c * d
         # What has converged stays: the roundings of further factors would add up.
         h = dnp.where(active, h * factor, h)
-        return n + 1.0, b, c, d, h, dnp.logical_and(active, lax.abs(factor - 1.0) > eps)
+        goes_on = dnp.logical_or(lax.abs(factor - 1.0) > eps, n < least)
+        return n + 1.0, b, c, d, h, dnp.logical_and(active, goes_on)
 
     b = x + 1.0 - a
     state = (x.dtype.type(1), b, lax.full_like(x, 1e30), 1.0 / b, 1.0 / b, b == b)
@@ -139,8 +140,12 @@ def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
     return dnp.where(above, 1.0 - small, small), dnp.where(above, small, 1.0 - small)
 
 
-def _both(a: Any, x: Any) -> tuple[Any, Any]:
-    """P and Q of positive finite arguments; each method sees harmless ones where another serves."""
+def _both(a: Any, x: Any, is_derived: bool) -> tuple[Any, Any]:
+    """P and Q of positive finite arguments; each method sees harmless ones where another serves.
+
+    Where a is an integer the fraction ends, but its derivative does not: it takes as many steps as
+    for others, of which there are about (log(eps)/4)^2/x.
+    """
     uniform = dnp.logical_and(a > 20.0, lax.abs(x - a) < 0.3 * a)
     small = dnp.logical_and(x <= 1.1, a < lax.max(1.1 * x, -0.4 / lax.log(lax.min(x, x * 0 + 0.6))))
     by_fraction = dnp.logical_and(dnp.logical_and(x > a, x > 1.1), dnp.logical_not(uniform))
@@ -148,7 +153,7 @@ def _both(a: Any, x: Any) -> tuple[Any, Any]:
     density = _density(dnp.where(uniform, 2.0, a), dnp.where(uniform, 1.0, x))
     lower = density * _series(dnp.where(by_series, a, 2.0), dnp.where(by_series, x, 1.0))
     fa, fx = dnp.where(by_fraction, a, 1.0), dnp.where(by_fraction, x, 2.0)
-    upper = density * fa * _fraction(fa, fx)
+    upper = density * fa * _fraction(fa, fx, 20.0 + 110.0 / fx if is_derived else 0.0)
     tiny = _small_upper(dnp.where(small, a, 0.5), dnp.where(small, x, 0.5))
     complement = dnp.where(small, tiny, 1.0 - lower)
     p, q = _uniform(dnp.where(uniform, a, 30.0), dnp.where(uniform, x, 30.0))
@@ -171,14 +176,18 @@ def _limit(a: Any, x: Any, at_zero: float) -> Any:
     return dnp.where(dnp.logical_and(a >= 0, x >= 0), value, np.nan)
 
 
-def _raw_lower(a: Any, x: Any) -> Any:
+def _raw(a: Any, x: Any, is_derived: bool = False) -> tuple[Any, Any]:
     inside, a, x = _inside(a, x)
-    return dnp.where(inside, _both(a, x)[0], 0.0)
+    p, q = _both(a, x, is_derived)
+    return dnp.where(inside, p, 0.0), dnp.where(inside, q, 0.0)
 
 
-def _raw_upper(a: Any, x: Any) -> Any:
-    inside, a, x = _inside(a, x)
-    return dnp.where(inside, _both(a, x)[1], 0.0)
+def _derived_lower(a: Any, x: Any) -> Any:
+    return _raw(a, x, is_derived=True)[0]
+
+
+def _derived_upper(a: Any, x: Any) -> Any:
+    return _raw(a, x, is_derived=True)[1]
 
 
 def _slope(out: Any, a: Any, x: Any) -> Any:
@@ -188,16 +197,16 @@ def _slope(out: Any, a: Any, x: Any) -> Any:
     return dnp.where(inside, _density(sa, sx) * (sa / sx), limit)
 
 
-@differentiable(by_forward_mode(_raw_lower, 0, 2), _slope)
+@differentiable(by_forward_mode(_derived_lower, 0, 2), _slope)
 def gammainc_kernel(a: Any, x: Any) -> Any:
     """P(a, x)."""
-    return dnp.where(_inside(a, x)[0], _raw_lower(a, x), _limit(a, x, 0.0))
+    return dnp.where(_inside(a, x)[0], _raw(a, x)[0], _limit(a, x, 0.0))
 
 
-@differentiable(by_forward_mode(_raw_upper, 0, 2), lambda out, a, x: -_slope(out, a, x))
+@differentiable(by_forward_mode(_derived_upper, 0, 2), lambda out, a, x: -_slope(out, a, x))
 def gammaincc_kernel(a: Any, x: Any) -> Any:
     """Q(a, x)."""
-    return dnp.where(_inside(a, x)[0], _raw_upper(a, x), _limit(a, x, 1.0))
+    return dnp.where(_inside(a, x)[0], _raw(a, x)[1], _limit(a, x, 1.0))
 
 
 @fused()
