@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .kernels import ResizeMethod as ResizeMethod
-    from .resizing import resize as resize, scale_and_translate as scale_and_translate
+    from dovetail_image.kernels import ResizeMethod as ResizeMethod
+    from dovetail_image.resizing import resize as resize, scale_and_translate as scale_and_translate
 else:
     from dovetail_core import lazy_exports
 

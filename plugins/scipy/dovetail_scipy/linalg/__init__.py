@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .equations import (
+    from dovetail_scipy.linalg.equations import (
         cho_solve as cho_solve,
         det as det,
         inv as inv,
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
         solve as solve,
         solve_triangular as solve_triangular,
     )
-    from .exponential import expm as expm, expm_frechet as expm_frechet
-    from .factorizations import (
+    from dovetail_scipy.linalg.exponential import expm as expm, expm_frechet as expm_frechet
+    from dovetail_scipy.linalg.factorizations import (
         cho_factor as cho_factor,
         cholesky as cholesky,
         lu as lu,
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
         qr as qr,
         qr_multiply as qr_multiply,
     )
-    from .functions_of_matrices import funm as funm, sqrtm as sqrtm
-    from .schur_forms import hessenberg as hessenberg, rsf2csf as rsf2csf, schur as schur
-    from .special_matrices import (
+    from dovetail_scipy.linalg.functions_of_matrices import funm as funm, sqrtm as sqrtm
+    from dovetail_scipy.linalg.schur_forms import (
+        hessenberg as hessenberg,
+        rsf2csf as rsf2csf,
+        schur as schur,
+    )
+    from dovetail_scipy.linalg.special_matrices import (
         dft as dft,
         hadamard as hadamard,
         helmert as helmert,
@@ -31,8 +35,8 @@ if TYPE_CHECKING:
         invpascal as invpascal,
         pascal as pascal,
     )
-    from .spectral import eigh as eigh, polar as polar, svd as svd
-    from .structured import (
+    from dovetail_scipy.linalg.spectral import eigh as eigh, polar as polar, svd as svd
+    from dovetail_scipy.linalg.structured import (
         block_diag as block_diag,
         circulant as circulant,
         companion as companion,
@@ -43,8 +47,8 @@ if TYPE_CHECKING:
         leslie as leslie,
         toeplitz as toeplitz,
     )
-    from .sylvester import solve_sylvester as solve_sylvester
-    from .tridiagonal import eigh_tridiagonal as eigh_tridiagonal
+    from dovetail_scipy.linalg.sylvester import solve_sylvester as solve_sylvester
+    from dovetail_scipy.linalg.tridiagonal import eigh_tridiagonal as eigh_tridiagonal
 else:
     from dovetail_core import lazy_exports
 

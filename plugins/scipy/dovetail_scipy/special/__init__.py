@@ -8,46 +8,62 @@ if TYPE_CHECKING:
         logsumexp as logsumexp,
         softmax as softmax,
     )
-
-    from .bernoulli_numbers import bernoulli as bernoulli
-    from .bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
-    from .beta_functions import beta as beta, betaln as betaln
-    from .combinatorics import comb as comb, factorial as factorial, poch as poch
-    from .complex_gamma import gamma as gamma, loggamma as loggamma
-    from .entropies import (
+    from dovetail_scipy.special.bernoulli_numbers import bernoulli as bernoulli
+    from dovetail_scipy.special.bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
+    from dovetail_scipy.special.beta_functions import beta as beta, betaln as betaln
+    from dovetail_scipy.special.combinatorics import (
+        comb as comb,
+        factorial as factorial,
+        poch as poch,
+    )
+    from dovetail_scipy.special.complex_gamma import gamma as gamma, loggamma as loggamma
+    from dovetail_scipy.special.entropies import (
         entr as entr,
         kl_div as kl_div,
         rel_entr as rel_entr,
         xlog1py as xlog1py,
         xlogy as xlogy,
     )
-    from .error_functions import erf as erf, erfc as erfc, erfinv as erfinv
-    from .exponential_integrals import exp1 as exp1, expi as expi, expn as expn
-    from .faddeeva import erfcx as erfcx, wofz as wofz
-    from .first_kind import bessel_jn as bessel_jn
-    from .gamma_functions import (
+    from dovetail_scipy.special.error_functions import erf as erf, erfc as erfc, erfinv as erfinv
+    from dovetail_scipy.special.exponential_integrals import (
+        exp1 as exp1,
+        expi as expi,
+        expn as expn,
+    )
+    from dovetail_scipy.special.faddeeva import erfcx as erfcx, wofz as wofz
+    from dovetail_scipy.special.first_kind import bessel_jn as bessel_jn
+    from dovetail_scipy.special.gamma_functions import (
         gammaln as gammaln,
         gammasgn as gammasgn,
         multigammaln as multigammaln,
     )
-    from .hypergeometric import hyp1f1 as hyp1f1, hyp2f1 as hyp2f1
-    from .incomplete_beta import betainc as betainc
-    from .incomplete_gamma import gammainc as gammainc, gammaincc as gammaincc
-    from .integrals import dawsn as dawsn, fresnel as fresnel, sici as sici, spence as spence
-    from .normal import (
+    from dovetail_scipy.special.hypergeometric import hyp1f1 as hyp1f1, hyp2f1 as hyp2f1
+    from dovetail_scipy.special.incomplete_beta import betainc as betainc
+    from dovetail_scipy.special.incomplete_gamma import gammainc as gammainc, gammaincc as gammaincc
+    from dovetail_scipy.special.integrals import (
+        dawsn as dawsn,
+        fresnel as fresnel,
+        sici as sici,
+        spence as spence,
+    )
+    from dovetail_scipy.special.normal import (
         log_ndtr as log_ndtr,
         ndtr as ndtr,
         ndtri as ndtri,
         owens_t as owens_t,
     )
-    from .spherical import sph_harm_y as sph_harm_y
-    from .transformations import (
+    from dovetail_scipy.special.spherical import sph_harm_y as sph_harm_y
+    from dovetail_scipy.special.transformations import (
         boxcox as boxcox,
         boxcox1p as boxcox1p,
         expit as expit,
         logit as logit,
     )
-    from .zeta_functions import digamma as digamma, polygamma as polygamma, zeta as zeta
+    from dovetail_scipy.special.zeta_functions import (
+        digamma as digamma,
+        polygamma as polygamma,
+        zeta as zeta,
+    )
 else:
     from dovetail_core import lazy_exports
 

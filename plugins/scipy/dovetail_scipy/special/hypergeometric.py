@@ -24,28 +24,50 @@ from .series import epsilon, is_single
 _LIMIT = 5000
 
 
-def _sum(ratio: Any, x: Any) -> Any:
-    """1 + t_1 + t_2 + ..., where t_k+1 = t_k * ratio(k), until terms are seen no more."""
+def _sum(ratio: Any, x: Any, majorant: Any) -> Any:
+    """1 + t_1 + t_2 + ..., where t_k+1 = t_k * ratio(k), until terms are seen no more.
+
+    A term that is 0 ends the series, but not its derivatives in parameters: for these ``majorant``
+    bounds the ratios of all their terms; for values it is None.
+    """
     eps = 0.5 * epsilon(x)
 
     def going(state: Any) -> Any:
         return dnp.logical_and(state[0] < _LIMIT, dnp.any(state[-1]))
 
     def step(state: Any) -> Any:
-        k, term, total, active = state
+        k, term, size, total, active = state
         factor = ratio(k)
-        term = dnp.where(active, term * factor, 0.0)
+        growth = lax.abs(factor) if majorant is None else majorant(k)
+        term, size = dnp.where(active, term * factor, 0.0), dnp.where(active, size * growth, 0.0)
         total = total + term
         # The terms fall from here on if they do so now by much.
-        small = dnp.logical_and(lax.abs(term) <= eps * lax.abs(total), lax.abs(factor) < 0.95)
-        return k + 1.0, term, total, dnp.logical_and(active, dnp.logical_not(small))
+        small = dnp.logical_and(size <= eps * lax.abs(total), growth < 0.95)
+        return k + 1.0, term, size, total, dnp.logical_and(active, dnp.logical_not(small))
 
     one = lax.full_like(x, 1.0)
-    return lax.while_loop(going, step, (x.dtype.type(0), one, one, one > 0))[2]
+    return lax.while_loop(going, step, (x.dtype.type(0), one, one, one, one > 0))[3]
 
 
-def _gauss_sum(a: Any, b: Any, c: Any, x: Any) -> Any:
-    return _sum(lambda k: (a + k) * (b + k) / (c + k) * (x / (k + 1.0)), x)
+def _gauss_sum(a: Any, b: Any, c: Any, x: Any, is_derived: bool) -> Any:
+    def ratio(k: Any) -> Any:
+        return (a + k) * (b + k) / (c + k) * (x / (k + 1.0))
+
+    def majorant(k: Any) -> Any:
+        above = (lax.abs(a + k) + 1.0) * (lax.abs(b + k) + 1.0)
+        return above / lax.abs(c + k) * (lax.abs(x) / (k + 1.0))
+
+    return _sum(ratio, x, majorant if is_derived else None)
+
+
+def _kummer_sum(a: Any, b: Any, x: Any, is_derived: bool) -> Any:
+    def ratio(k: Any) -> Any:
+        return (a + k) / (b + k) * (x / (k + 1.0))
+
+    def majorant(k: Any) -> Any:
+        return (lax.abs(a + k) + 1.0) / lax.abs(b + k) * (lax.abs(x) / (k + 1.0))
+
+    return _sum(ratio, x, majorant if is_derived else None)
 
 
 def _asymptotic(a: Any, b: Any, x: Any) -> Any:
@@ -69,7 +91,7 @@ def _quotient(b: Any, a: Any) -> Any:
     return dnp.where(pole, 0.0, sign * exact * lax.exp(logs))
 
 
-def _raw_1f1(a: Any, b: Any, x: Any) -> Any:
+def _raw_1f1(a: Any, b: Any, x: Any, is_derived: bool = False) -> Any:
     undefined = dnp.logical_and(b <= 0, lax.floor(b) == b)
     b = dnp.where(undefined, 1.0, b)
     negative = x < 0
@@ -77,7 +99,7 @@ def _raw_1f1(a: Any, b: Any, x: Any) -> Any:
     first = dnp.where(negative, b - a, a)
     far = size > 40.0 + 2.0 * lax.abs(a) * lax.abs(b - a) + lax.abs(b)
     z = dnp.where(far, 1.0, size)
-    near = _sum(lambda k: (first + k) / (b + k) * (z / (k + 1.0)), x)
+    near = _kummer_sum(first, b, z, is_derived)
     # The exponential is left to the end: exp(x) underflows before the product does.
     half = lax.exp(0.5 * dnp.where(negative, -z, 0.0))
     near = half * (half * near)
@@ -95,7 +117,11 @@ def _1f1_dx(out: Any, a: Any, b: Any, x: Any) -> Any:
     return a / b * hyp1f1_kernel(a + 1.0, b + 1.0, x)
 
 
-@differentiable(by_forward_mode(_raw_1f1, 0, 3), by_forward_mode(_raw_1f1, 1, 3), _1f1_dx)
+def _derived_1f1(a: Any, b: Any, x: Any) -> Any:
+    return _raw_1f1(a, b, x, is_derived=True)
+
+
+@differentiable(by_forward_mode(_derived_1f1, 0, 3), by_forward_mode(_derived_1f1, 1, 3), _1f1_dx)
 def hyp1f1_kernel(a: Any, b: Any, x: Any) -> Any:
     """1F1(a; b; x)."""
     trivial = dnp.logical_or(a == 0, x == 0)
@@ -103,11 +129,11 @@ def hyp1f1_kernel(a: Any, b: Any, x: Any) -> Any:
     return dnp.where(trivial, 1.0, dnp.where(x != x, x, value))
 
 
-def _continued(a: Any, b: Any, c: Any, x: Any) -> Any:
+def _continued(a: Any, b: Any, c: Any, x: Any, is_derived: bool) -> Any:
     """2F1 for 0 <= x < 1."""
-    start = lax.min(x, lax.full_like(x, 0.5))
-    value = _gauss_sum(a, b, c, start)
-    slope = a * b / c * _gauss_sum(a + 1.0, b + 1.0, c + 1.0, start)
+    start = dnp.where(x < 0.5, x, 0.5)
+    value = _gauss_sum(a, b, c, start, is_derived)
+    slope = a * b / c * _gauss_sum(a + 1.0, b + 1.0, c + 1.0, start, is_derived)
     terms = 28 if is_single(x) else 58
 
     def step(state: Any) -> Any:
@@ -136,16 +162,18 @@ def _continued(a: Any, b: Any, c: Any, x: Any) -> Any:
     return lax.while_loop(going, step, (start, value, slope))[1]
 
 
-def _raw_2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
-    polynomial = dnp.logical_or(
+def _is_polynomial(a: Any, b: Any) -> Any:
+    return dnp.logical_or(
         dnp.logical_and(a <= 0, lax.floor(a) == a), dnp.logical_and(b <= 0, lax.floor(b) == b)
     )
-    whole = _gauss_sum(
-        dnp.where(polynomial, a, 0.0),
-        dnp.where(polynomial, b, 0.0),
-        c,
-        dnp.where(polynomial, x, 0.0),
-    )
+
+
+def _raw_2f1(a: Any, b: Any, c: Any, x: Any, is_derived: bool = False) -> Any:
+    polynomial = _is_polynomial(a, b)
+    if is_derived:  # beside an integer there is no polynomial
+        polynomial = dnp.logical_and(polynomial, False)
+    safe_a, safe_b, safe_x = (dnp.where(polynomial, v, 0.0) for v in (a, b, x))
+    whole = _gauss_sum(safe_a, safe_b, c, safe_x, False)
     inside = dnp.logical_and(x < 1, dnp.logical_not(polynomial))
     z = dnp.where(inside, x, 0.25)
     negative = z < 0
@@ -155,7 +183,8 @@ def _raw_2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     # Euler's transformation, DLMF 15.8.1: what is left is bounded in 1.
     steep = p + q > r
     first, second = dnp.where(steep, r - p, p), dnp.where(steep, r - q, q)
-    value = _continued(first, second, r, lax.min(argument, lax.full_like(x, 1 - epsilon(x) / 2)))
+    argument = lax.min(argument, lax.full_like(x, 1 - epsilon(x) / 2))
+    value = _continued(first, second, r, argument, is_derived)
     exponent = dnp.where(steep, r - p - q, 0.0)
     exponent = dnp.where(negative, -p - exponent, exponent)
     factor = lax.pow(1.0 - z, exponent)
@@ -174,16 +203,18 @@ def _at_one(a: Any, b: Any, c: Any) -> Any:
     return dnp.where(d > 0, value, np.inf)
 
 
-@differentiable(*[by_forward_mode(_raw_2f1, i, 4) for i in range(3)], _2f1_dx)
+def _derived_2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
+    return _raw_2f1(a, b, c, x, is_derived=True)
+
+
+@differentiable(*[by_forward_mode(_derived_2f1, i, 4) for i in range(3)], _2f1_dx)
 def hyp2f1_kernel(a: Any, b: Any, c: Any, x: Any) -> Any:
     """2F1(a, b; c; x)."""
     trivial = dnp.logical_or(dnp.logical_or(a == 0, b == 0), x == 0)
     undefined = dnp.logical_and(c <= 0, lax.floor(c) == c)
     third = dnp.where(dnp.logical_or(trivial, undefined), 1.0, c)
     value = _raw_2f1(dnp.where(trivial, 0.0, a), b, third, dnp.where(trivial, 0.0, x))
-    polynomial = dnp.logical_or(
-        dnp.logical_and(a <= 0, lax.floor(a) == a), dnp.logical_and(b <= 0, lax.floor(b) == b)
-    )
+    polynomial = _is_polynomial(a, b)
     end = dnp.logical_and(x == 1, dnp.logical_not(polynomial))
     value = dnp.where(end, _at_one(a, b, third), value)
     value = dnp.where(dnp.logical_and(x > 1, dnp.logical_not(polynomial)), np.nan, value)

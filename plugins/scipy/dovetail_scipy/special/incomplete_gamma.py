@@ -126,7 +126,8 @@ def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
     """P and Q by Temme's expansion; both are half of erfc, corrected."""
     deviation = lax.clamp(-0.32, (x - a) / a, 0.32)
     eta = deviation * chebyshev(between(deviation, -0.32, 0.32), ETA)
-    y = lax.abs(eta) * lax.sqrt(0.5 * a)
+    above = deviation > 0
+    y = dnp.where(above, eta, -eta) * lax.sqrt(0.5 * a)  # not abs, whose derivative in 0 is 0
     polynomials = [horner(eta, row) for row in _temme(epsilon(a))]
     inverse = 1.0 / a
     rest = polynomials[-1]
@@ -135,7 +136,6 @@ def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
     size = lax.exp(a * log1pmx(deviation))
     rest = rest * lax.rsqrt(2 * pi * a)
     tail = 0.5 * erfcx_kernel(y)
-    above = deviation > 0
     small = size * dnp.where(above, tail + rest, tail - rest)
     return dnp.where(above, 1.0 - small, small), dnp.where(above, small, 1.0 - small)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+import dovetail_numpy as dnp
 
 
 def epsilon(x: Any) -> float:
@@ -57,13 +58,18 @@ def _shortened(
     return kept, tuple(powers.tolist()) if np.abs(powers).max() < 2 * top else None
 
 
+def _held(x: Any, low: float, high: float) -> Any:
+    """``x`` within bounds; on them it has the derivative 1, unlike ``clamp``."""
+    return dnp.where(x < low, low, dnp.where(x > high, high, x))
+
+
 def between(x: Any, low: float, high: float) -> Any:
     """The interval from ``low`` to ``high`` mapped to [-1, 1], and what is outside to its ends."""
     middle, half = (low + high) / 2, (high - low) / 2
-    return lax.mul(lax.sub(lax.clamp(low, x, high), middle), 1 / half)
+    return lax.mul(lax.sub(_held(x, low, high), middle), 1 / half)
 
 
 def beyond(x: Any, start: float, scale: float) -> Any:
     """The ray from ``start`` mapped to [-1, 1], where ``start + scale`` becomes 0."""
-    ends = lax.clamp(start, x, float(np.finfo(x.dtype).max) / 4)
+    ends = _held(x, start, float(np.finfo(x.dtype).max) / 4)
     return lax.div(lax.sub(ends, start + scale), lax.add(ends, scale - start))
