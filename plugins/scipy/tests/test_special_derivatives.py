@@ -182,3 +182,48 @@ def test_no_derivative() -> None:
         NotImplementedError, match=r"expn has no derivative in its order n.*stop_gradient"
     ):
         grad(lambda n: special.expn(n, 0.5))(2.0)
+
+
+# Where a series or fraction ends at an integer, and where two methods of computation meet.
+BOUNDARIES: dict[str, tuple[Any, list[tuple[float, ...]], tuple[int, ...]]] = {
+    "gammainc": (
+        lambda a, x: mpmath.gammainc(a, 0, x, regularized=True),
+        [(1, 2), (2, 2), (3, 1.2), (7, 10), (20, 21), (21, 21), (21, 40), (0.5, 0.5)], (0,),
+    ),
+    "gammaincc": (
+        lambda a, x: mpmath.gammainc(a, x, regularized=True),
+        [(1, 2), (2, 2), (3, 1.2), (7, 10), (20, 21), (21, 21), (0.5, 0.5)], (0,),
+    ),
+    "betainc": (
+        lambda a, b, x: mpmath.betainc(a, b, 0, x, regularized=True),
+        [(0.5, 0.5, 0.3), (0.5, 0.5, 0.95), (1, 1, 0.5), (2, 3, 0.4), (8, 8, 0.5), (0.3, 8, 0.02),
+         (8, 30, 0.3), (3.5, 2, 0.75)], (0, 1),
+    ),
+    "hyp1f1": (
+        mpmath.hyp1f1, [(-2, 1.5, 0.7), (-3, 0.5, 2), (0, 2, 1), (1, 1, 0.5), (-1, -1.5, 0.3)],
+        (0, 1),
+    ),
+    "hyp2f1": (
+        mpmath.hyp2f1, [(-2, 1.5, 0.7, 0.3), (1, 1, 2, 0.5), (0, 2, 1, 0.4), (1, -3, 0.5, -0.6),
+                        (1, 2, 2, 0.5), (2, 1, 1, -3)], (0, 1, 2),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_derivatives_at_integers_and_where_methods_meet(name: str):
+    exact, points, argnums = BOUNDARIES[name]
+    with enable_x64():
+        columns = [np.array(c, np.float64) for c in zip(*points)]
+        for i in argnums:
+            found = _slope(getattr(special, name), i)(*columns)
+            wanted = [
+                float(mpmath.diff(lambda t, p=p, i=i: exact(*p[:i], t, *p[i + 1 :]), p[i]))
+                for p in points
+            ]
+            np.testing.assert_allclose(found, wanted, rtol=2e-8, atol=1e-12)
+
+
+def test_a_tail_that_is_no_complement():
+    with enable_x64():
+        np.testing.assert_allclose(special.betainc(5000.0, 0.5, 0.98), 7.580371583764416e-46)
