@@ -31,6 +31,8 @@ FAILING = frozenset({"extreme", "nonsmooth"})
 PHASES = frozenset({"nonsmooth"})
 # Rotations by angles of a rounding make the vectors: each entry is as exact as the vector's length.
 UNIT = 1.0
+# Of singular matrices methods with and without exchanges of rows give different results.
+REGULAR = frozenset({"tame"})
 DTYPES = ("float32", "complex64")
 
 
@@ -152,7 +154,7 @@ def _tridiagonals() -> Iterator[Sample]:
             b = numbers("b", (-1, 1), (*shape, 2), dtype)
             for perturb in (False, True):
                 params = {"perturb_singular": perturb}
-                yield Sample(tridiagonal_solve_p, (dl, d, du, b), params, scale=UNIT)
+                yield Sample(tridiagonal_solve_p, (dl, d, du, b), params, REGULAR, UNIT)
     none = np.zeros((0,), np.float32)
     params = {"perturb_singular": False}
     yield Sample(tridiagonal_solve_p, (none, none, none, none.reshape(0, 2)), params, EMPTY)
@@ -161,9 +163,10 @@ def _tridiagonals() -> Iterator[Sample]:
 def _updates() -> Iterator[Sample]:
     for shape in ((3, 3), (2, 2, 2)):
         r = np.triu(_matrices("r", shape))
-        yield Sample(cholesky_update_p, (r, numbers("w", (-1, 1), shape[:-1])), scale=UNIT)
+        w = numbers("w", (-1, 1), shape[:-1])
+        yield Sample(cholesky_update_p, (r, w), tags=REGULAR, scale=UNIT)
     w = np.zeros((2,), np.float32)
-    yield Sample(cholesky_update_p, (np.diag([-1, 1]).astype(np.float32), w))
+    yield Sample(cholesky_update_p, (np.diag([-1, 1]).astype(np.float32), w), tags=REGULAR)
     yield Sample(cholesky_update_p, (w[:0, None][:, :0], w[:0]), tags=EMPTY)
     for alpha, beta in ((1.0, 0.0), (2.0, -0.5)):
         params = {"alpha": alpha, "beta": beta}
