@@ -91,7 +91,7 @@ def test_values_with_more_dimensions_and_grids_of_one() -> None:
     found = RegularGridInterpolator(GRID, values)(POINTS)
     np.testing.assert_allclose(found, theirs(POINTS), atol=2e-5)
     line = RegularGridInterpolator(GRID[:1], IMAGE[:, 0])
-    assert line(np.float32([0.5, 1])).shape == (2,) and line(np.float32(0.5)).shape == (1,)
+    assert line(np.float32([0.5, 1])).shape == (2,) and line(np.float32(0.5)).shape == ()
     integers = RegularGridInterpolator((np.arange(3),), np.arange(3))(np.asarray([[1]]))
     assert integers.dtype == np.float32 and integers == 1
     corner = RegularGridInterpolator(GRID, IMAGE)(np.float32([2.5, 4]))
