@@ -154,7 +154,7 @@ def _tridiagonals() -> Iterator[Sample]:
             b = numbers("b", (-1, 1), (*shape, 2), dtype)
             for perturb in (False, True):
                 params = {"perturb_singular": perturb}
-                yield Sample(tridiagonal_solve_p, (dl, d, du, b), params, REGULAR, UNIT)
+                yield Sample(tridiagonal_solve_p, (dl, d, du, b), params, REGULAR, scale=UNIT)
     none = np.zeros((0,), np.float32)
     params = {"perturb_singular": False}
     yield Sample(tridiagonal_solve_p, (none, none, none, none.reshape(0, 2)), params, EMPTY)
