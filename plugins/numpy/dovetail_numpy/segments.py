@@ -13,6 +13,7 @@ from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
 from .creation.filled import full
+from .manipulation.joining import stack
 from .operands import Array, ArrayLike, DTypeError, integer
 from .operations import number, select
 from .reductions import basic
@@ -112,8 +113,6 @@ def _segments(
         raise ValueError(f"{name}: bucket_size must be at least 1, got {size}{here()}")
     starts = range(0, max(x.shape[0], 1), size)
     parts = [updated(x[i : i + size], ids[i : i + size]) for i in starts]
-    from .manipulation.joining import stack
-
     return reduce(stack(parts), axis=0).astype(x.dtype)
 
 

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference_backend import check_grads, run
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_ad import grad, jacfwd, jacrev, jvp
-from dovetail_backends import evaluate
+from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
-from dovetail_jit import eval_shape, jit, make_jaxpr
+from dovetail_jit import jit
 from dovetail_scipy.sparse.linalg import bicgstab, cg, gmres
 
 RNG = np.random.default_rng(0)
@@ -34,30 +33,6 @@ SOLVERS: dict[str, tuple[Any, Any, Any]] = {
     "incremental": (incremental, REGULAR, REGULAR + IMAGINARY),
 }
 ALL = pytest.mark.parametrize("name", SOLVERS)
-
-
-def run(f: Any, *args: Any) -> Any:
-    """What ``f`` returns, by the NumPy reference backend, which need not compile."""
-    tree = tree_structure(eval_shape(f, *args))
-    with np.errstate(all="ignore"):
-        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
-
-
-def check_grads(f: Any, args: Any, order: int = 2) -> None:
-    """Derivatives, reverse and then forward over reverse, against central differences."""
-    if order == 0:
-        return
-    for i, x in enumerate(args):
-        slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
-        found, h = run(slope, *args), 1e-6
-        for index in np.ndindex(np.shape(x)):
-            step = np.zeros(np.shape(x))
-            step[index] = h
-            ends = [run(f, *args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
-            want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
-            np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
-        if order == 2:
-            check_grads(slope, args, 1)
 
 
 @ALL

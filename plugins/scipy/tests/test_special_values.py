@@ -4,23 +4,19 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 from scipy import special as reference
+from special_cases import ARGUMENTS, INF, NAN, wanted
 
 import dovetail_numpy as dnp
 import dovetail_scipy.special as special
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_jit import jit
-
-sys.path.insert(0, str(Path(__file__).parent))
-from special_cases import ARGUMENTS, INF, NAN, wanted
 
 # Where SciPy is less accurate than what is tested, or a zero is near.
 LOOSE = {

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reference_backend import check_grads, run
 from scipy.spatial.transform import Rotation as Theirs, Slerp as TheirSlerp
 
 import dovetail_numpy as dnp
 import dovetail_random as random
-from dovetail_ad import jacfwd, jacrev
-from dovetail_backends import evaluate
+from dovetail_ad import jacrev
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
-from dovetail_jit import eval_shape, jit, make_jaxpr
+from dovetail_jit import jit
 from dovetail_scipy.spatial.transform import Rotation, Slerp
 
 RNG = np.random.default_rng(0)
@@ -25,30 +24,6 @@ QUATS = np.concatenate(
 )
 ROTVECS = np.concatenate([RNG.normal(size=(20, 3)) * 2, np.zeros((1, 3)), np.eye(3) * 1e-7])
 OUT = ["as_matrix", "as_rotvec", "as_mrp", "magnitude"]
-
-
-def run(f: Any, *args: Any) -> Any:
-    """What ``f`` returns, by the NumPy reference backend, which need not compile."""
-    tree = tree_structure(eval_shape(f, *args))
-    with np.errstate(all="ignore"):
-        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
-
-
-def check_grads(f: Any, args: Any, order: int = 2) -> None:
-    """Derivatives, reverse and then forward over reverse, against central differences."""
-    if order == 0:
-        return
-    for i, x in enumerate(args):
-        slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
-        found, h = run(slope, *args), 1e-6
-        for index in np.ndindex(np.shape(x)):
-            step = np.zeros(np.shape(x))
-            step[index] = h
-            ends = [run(f, *args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
-            want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
-            np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
-        if order == 2:
-            check_grads(slope, args, 1)
 
 
 def same(ours: Rotation, theirs: Any, atol: float = 1e-6) -> None:

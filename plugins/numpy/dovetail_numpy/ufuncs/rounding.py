@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import log10
 from typing import Any
 
@@ -36,6 +37,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     return _round_float(a, n=n)
 
 
+@cache  # asked at each eager call
 def _most_digits(dtype: Any) -> int:
     """The greatest power of ten that has a reciprocal in the precision of the computation."""
     return int(log10(float(dtypes.finfo(dtypes.promote_types(dtype, "float32")).max))) - 1
