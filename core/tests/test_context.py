@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from dovetail_core import Option, ShapedArray, config, enable_x64, typeof
-from dovetail_core.base.options import as_bool, check_ir, disable_jit
+from dovetail_core.base.options import as_bool, disable_jit, enable_checks
 from dovetail_core.xla.config import trace_context
 
 
@@ -47,14 +47,14 @@ def test_settings_belong_to_a_thread():
 
 def test_update_sets_the_process():
     seen = []
-    config.update("check_ir", True)
+    config.update("enable_checks", True)
     try:
-        thread = threading.Thread(target=lambda: seen.append(check_ir.value))
+        thread = threading.Thread(target=lambda: seen.append(enable_checks.value))
         thread.start()
         thread.join()
         assert seen == [True]
     finally:
-        config.update("check_ir", False)
+        config.update("enable_checks", False)
 
 
 def test_names_may_carry_a_prefix():
@@ -69,7 +69,7 @@ def test_what_changes_programs_is_part_of_cache_keys():
     before = trace_context()
     with enable_x64(True):
         assert trace_context() != before
-    with disable_jit(True), check_ir(True):
+    with disable_jit(True), enable_checks(True):
         assert trace_context() == before
 
 
@@ -82,8 +82,8 @@ def test_defaults_come_from_the_environment(monkeypatch):
 def test_an_error_for_a_bad_value_names_the_option_or_the_variable(monkeypatch):
     with pytest.raises(ValueError, match=r"^option 'enable_x64': expected a boolean .*got 'maybe'"):
         config.update("enable_x64", "maybe")
-    with pytest.raises(ValueError, match=r"^option 'check_ir': expected a boolean"):
-        check_ir(3)
+    with pytest.raises(ValueError, match=r"^option 'enable_checks': expected a boolean"):
+        enable_checks(3)
     monkeypatch.setenv("DOVETAIL_TEST_FLAG", "maybe")
     message = "^environment variable DOVETAIL_TEST_FLAG: expected a boolean"
     with pytest.raises(ValueError, match=message):
@@ -104,7 +104,7 @@ def test_a_copy_of_the_configuration_reads_the_same_options():
 
 
 def test_an_unknown_option_lists_those_there_are(site, monkeypatch):
-    kernels = {n: config.option(n) for n in ("check_ir", "disable_jit", "enable_x64")}
+    kernels = {n: config.option(n) for n in ("enable_checks", "disable_jit", "enable_x64")}
     monkeypatch.setattr(config, "_options", kernels)  # plugins of earlier tests have added theirs
     site.plugin("acme", "options={'acme_depth': 'acme_options:DEPTH'}")
     site.module(
@@ -116,7 +116,7 @@ def test_an_unknown_option_lists_those_there_are(site, monkeypatch):
     first, last = str(e.value).split(" at ")
     assert first == "no option 'nonsense'"
     assert "test_context.py" in last
-    assert last.endswith("; options are acme_depth, check_ir, disable_jit, enable_x64")
+    assert last.endswith("; options are acme_depth, disable_jit, enable_checks, enable_x64")
     assert not hasattr(config, "_private")
     try:
         assert config.acme_depth == 3

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import IRError, ShapedArray, dce_closed, dce_jaxpr, dce_rules, stage_closed
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.testing.toy import add_p, cos_p, emit_p, mul_p, sin_p, sincos_p
 
 F32 = ShapedArray((), np.float32)
@@ -85,7 +85,10 @@ def test_results_of_a_bad_rule_are_found_where_asked():
     dce_rules.set(p, lambda used, eqn: ([False], eqn), override=True)
     try:
         ir = stage_closed(lambda x: [sin_p.bind(cos_p.bind(x))], [F32]).jaxpr
-        with check_ir(True), pytest.raises(IRError, match="after dead-code elimination: operand 0"):
+        with (
+            enable_checks(True),
+            pytest.raises(IRError, match="after dead-code elimination: operand 0"),
+        ):
             dce_jaxpr(ir, [True])
     finally:
         del dce_rules.rules[p], dce_rules.origins[p]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import ShapedArray, jaxpr_as_fun, lift_call, lift_structures, stage_closed
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.ir.verification import check_jaxpr
 from dovetail_core.testing.toy import add_p, less_p, mul_p, neg_p, sin_p
 from dovetail_core.testing.toy_control import call_p, cond_p, scan_p, while_p
@@ -242,7 +242,7 @@ def test_arrays_that_are_not_of_their_types_are_found_where_programs_are_checked
         r"^Wrong.arrays made arrays of types \(f32\[\]\) of a value of type f32\[\] and structure "
         r"'range' at .*test_derived_rules.*; its types are \(f32\[\], f32\[\]\)\.$"
     )
-    with check_ir(True), pytest.raises(TypeError, match=message):
+    with enable_checks(True), pytest.raises(TypeError, match=message):
         lift_call(
             Wrong(), lambda x: call_p.bind(x, program=fresh), [carriers.Interval(f32(1), f32(2))]
         )

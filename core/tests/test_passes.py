@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import IRError, Pass, RegistryError, ShapedArray, stage_closed
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.interpret.passes import ordered, run_passes
 from dovetail_core.testing.toy import sin_p
 
@@ -59,5 +59,8 @@ def test_what_a_pass_makes_is_checked_where_asked(site):
     )
     ir = stage_closed(lambda x: [sin_p.bind(x)], [ShapedArray((), np.float32)])
     assert run_passes("ir", ir).eqns == []
-    with check_ir(True), pytest.raises(IRError, match=r"after the pass 'acme\.break': output 0"):
+    with (
+        enable_checks(True),
+        pytest.raises(IRError, match=r"after the pass 'acme\.break': output 0"),
+    ):
         run_passes("ir", ir)

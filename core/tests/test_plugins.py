@@ -20,7 +20,7 @@ from dovetail_core import (
     registry,
     typeof,
 )
-from dovetail_core.base.options import check_ir, disable_jit, enable_x64
+from dovetail_core.base.options import disable_jit, enable_checks, enable_x64
 from dovetail_core.registry.configuration import Configuration
 from dovetail_core.registry.discovery import distribution_of, swap_registry
 from dovetail_core.registry.plugins import load_object
@@ -191,7 +191,7 @@ def test_two_plugins_may_not_claim_one_name(site, kind):
 def test_an_option_that_two_claim_fails_when_it_is_used(site):
     for name in ("acme", "beta"):
         site.plugin(name, "options={'thing': 'm:x'}")
-    config = Configuration(enable_x64, disable_jit, check_ir)
+    config = Configuration(enable_x64, disable_jit, enable_checks)
     assert "thing" not in config.names()
     with pytest.raises(RegistryError, match="options entry 'thing' is claimed by plugin 'acme'"):
         config.thing  # noqa: B018

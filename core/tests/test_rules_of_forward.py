@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import LiftTrace, MissingRule, Primitive, RuleTable, def_impl, derive, lift_call
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p
 
 f32 = np.float32
@@ -103,7 +103,7 @@ def test_results_are_checked_with_check_ir(lift, double_p):
         r"the rule of 'test.bounds' for 'test.double' \(.*\) returned a value of type f32\[2\] as "
         r"result 0 at .*; the type rule says f32\[\]"
     )
-    with check_ir(True), pytest.raises(TypeError, match=message):
+    with enable_checks(True), pytest.raises(TypeError, match=message):
         lift(double_p, (1.0, 2.0))
 
 

@@ -23,7 +23,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p, sin_p, sincos_p
 
 F32 = ShapedArray((), np.float32)
@@ -166,9 +166,9 @@ def test_staged_programs_are_checked_where_asked(monkeypatch):
         return [y]
 
     stage_closed(broken, [F32])
-    with check_ir(True), pytest.raises(IRError, match="is not valid after tracing: output 0"):
+    with enable_checks(True), pytest.raises(IRError, match="is not valid after tracing: output 0"):
         stage_closed(broken, [F32])
-    assert not config.check_ir
+    assert not config.enable_checks
 
 
 def test_the_number_of_constants_must_fit():

@@ -7,14 +7,29 @@ if TYPE_CHECKING:
     from dovetail_backends.public import *
     from dovetail_batching import vmap as vmap
     from dovetail_callbacks import pure_callback as pure_callback
-    from dovetail_core.base.options import enable_x64 as enable_x64
+    from dovetail_core.base.options import (
+        check_tracer_leaks as check_tracer_leaks,
+        checking_leaks as checking_leaks,
+        enable_checks as enable_checks,
+        enable_x64 as enable_x64,
+        make_user_context as make_user_context,
+    )
     from dovetail_core.base.source import named_call as named_call, named_scope as named_scope
     from dovetail_core.registry.configuration import config as config
     from dovetail_core.types.avals import float0 as float0, typeof as typeof
     from dovetail_custom_rules.public import *
     from dovetail_jit.public import *
     from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
-    from dovetail_random.generators import default_prng_impl as default_prng_impl
+    from dovetail_lax.functions.precision import (
+        default_matmul_precision as default_matmul_precision,
+    )
+    from dovetail_nn.functions.softmax import softmax_custom_jvp as softmax_custom_jvp
+    from dovetail_numpy.rank_promotion import numpy_rank_promotion as numpy_rank_promotion
+    from dovetail_random.generators import (
+        default_prng_impl as default_prng_impl,
+        enable_custom_prng as enable_custom_prng,
+        legacy_prng_key as legacy_prng_key,
+    )
     from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs.public import *
     from dovetail_remat.public import *
@@ -50,4 +65,4 @@ else:
 
     __getattr__, __dir__ = _surface(__name__)
 
-__version__ = "0.1.0"
+from .version import __version__ as __version__

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import Primitive, ShapedArray, stage_closed
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.testing.samples import Sample, all_samples
 
 WEAK = (np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.complex64))  # of Python's numbers
@@ -27,7 +27,7 @@ def check(sample: Sample, avals: Sequence[Any]) -> None:
         out = p.decomposition(*xs, **params)  # type: ignore[misc]
         return list(out) if p.multiple_results else [out]
 
-    with check_ir(True):
+    with enable_checks(True):
         found = stage_closed(f, avals, p.name).out_avals
     assert list(found) == list(wanted), f"{p.name} of {avals} with {params}"
 

@@ -27,7 +27,7 @@ import dovetail.numpy as dnp
 from dovetail_core import dce_closed, jaxpr_as_fun, parse_ir, print_ir, printed_constants
 
 dovetail.config.update("enable_x64", True)
-dovetail.config.update("check_ir", True)
+dovetail.config.update("enable_checks", True)
 np.seterr(all="ignore")
 """
 _EVALUATIONS = {

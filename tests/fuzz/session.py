@@ -64,7 +64,7 @@ def _give_up(*_: Any) -> None:
 def prepare() -> None:
     """Options of the process, and no compiling."""
     dovetail.config.update("enable_x64", True)
-    dovetail.config.update("check_ir", True)
+    dovetail.config.update("enable_checks", True)
     warnings.filterwarnings("ignore", "Budget")  # small ones are small on purpose
     without_compiling()
 
@@ -81,7 +81,7 @@ def run(seed: int, numbers: range, compile_every: int, shrinking: float = 30.0) 
 
 
 def _try(report: Report, seed: int, number: int, compile_every: int, shrinking: float) -> None:
-    dovetail.config.update("check_ir", number % 3 == 0)
+    dovetail.config.update("enable_checks", number % 3 == 0)
     before = time.process_time()
     case = case_of(seed, number, compile_every)
     report.cases += 1

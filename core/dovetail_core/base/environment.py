@@ -28,7 +28,7 @@ def as_bool(value: Any) -> bool:
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting: ``DOVETAIL_CHECK_IR`` of ``check_ir``."""
+    """The environment variable of a setting: ``DOVETAIL_ENABLE_CHECKS`` of ``enable_checks``."""
     return PREFIX + name.upper()
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ..xla.config import Config, disable_jit_state, enable_x64_state, unset
+from ..xla.config import Config, LateConfig, disable_jit_state, enable_x64_state, unset
 from .environment import as_bool, variable
 from .scopes import Scope
 from .source import here, short_repr
@@ -57,11 +57,9 @@ class Option:
         self.name = name
         self.__doc__ = doc
         self._check = check
-        self.state: Any = (
-            Config(name, default, include_in_jit_key=traced, include_in_trace_context=traced)
-            if state is None
-            else state
-        )
+        if state is None:
+            state = LateConfig(name, default) if traced else Config(name, default)
+        self.state: Any = state
         place = variable(name)
         given = os.environ.get(place)
         self.state.set_global(default if given is None else self._valid(given, place))
@@ -90,6 +88,31 @@ class Option:
         return _Setting(self.state, self._valid(new_val))
 
 
+class UserContext:
+    """A value of its user's that compiled functions are traced anew for (see below)."""
+
+    def __init__(self, default: Any) -> None:
+        self._state = LateConfig("dovetail_user_context", default)
+
+    @property
+    def value(self) -> Any:
+        return self._state.value
+
+    def __call__(self, new_val: Any) -> _Setting:
+        return _Setting(self._state, new_val)
+
+
+def make_user_context(default_value: Any = None) -> UserContext:
+    """A setting of one's own that functions may read while they are traced.
+
+    ``context(value)`` is a context manager and a decorator, ``context.value`` is what holds now in
+    this thread. A compiled function is traced once for each value that it is called under; values
+    are told apart by ``==``, and must be hashable. Make contexts when a module is imported: each
+    that is used makes every call a little slower, for as long as the process lives.
+    """
+    return UserContext(default_value)
+
+
 enable_x64 = Option(
     "enable_x64",
     False,
@@ -105,12 +128,31 @@ disable_jit = Option(
     check=as_bool,
     state=disable_jit_state,
 )
-check_ir = Option("check_ir", False, "Check every program after it is made.", check=as_bool)
+check_tracer_leaks = Option(
+    "check_tracer_leaks",
+    False,
+    "A traced value that is kept after its trace has ended is an error, which says where it is.",
+    check=as_bool,
+    traced=True,
+)
+
+
+def checking_leaks() -> _Setting:
+    """The option ``check_tracer_leaks``, on: a context manager and a decorator."""
+    return check_tracer_leaks(True)
+
+
+enable_checks = Option(
+    "enable_checks", False, "Check every program after it is made.", check=as_bool
+)
 __all__ = [
     "Option",
     "as_bool",
-    "check_ir",
+    "enable_checks",
+    "check_tracer_leaks",
+    "checking_leaks",
     "disable_jit",
     "enable_x64",
+    "make_user_context",
     "unset",
 ]

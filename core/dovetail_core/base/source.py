@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import islice
@@ -14,6 +15,7 @@ from .scopes import Scope, run_with
 _hidden_packages: set[str] = {"dovetail"}
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
 _is_hidden: dict[str, bool] = {}
+_warned: dict[Any, Any] = {}
 
 
 def hide_frames(package: str) -> None:
@@ -130,6 +132,15 @@ def describe(source: Source | None) -> str:
 def here() -> str:
     """:func:`describe` of :func:`current_source`: the user's line that is running, for messages."""
     return describe(current_source())
+
+
+def warn_here(text: str, category: type[Warning]) -> None:
+    """Warn at the user's line, which is at no fixed distance from here."""
+    place = current_source()
+    if place is None:
+        warnings.warn(text, category, stacklevel=3)
+    else:
+        warnings.warn_explicit(text, category, place.filename, place.line, registry=_warned)
 
 
 def short_repr(x: object) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from ..base.errors import ConcretizationTypeError
-from ..base.options import check_ir
+from ..base.options import enable_checks
 from ..base.source import current_source, describe, here
 from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
@@ -121,7 +121,7 @@ class LiftTrace(Trace, Generic[V]):
         finally:
             set_trace(outer)
         found = [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
-        if check_ir.value:
+        if enable_checks.value:
             check_results(table, primitive, args, params, found)
         return found
 
@@ -168,7 +168,7 @@ def lift_function(
             at += len(t)
         outs = f(*values)
         out_structures[:] = wanted or [carrier.structure(v, 0) for v in outs]
-        if check_ir.value:
+        if enable_checks.value:
             for v, s in zip(outs, out_structures):
                 check_arrays(carrier, v, s)
         return [x for v, s in zip(outs, out_structures) for x in carrier.arrays(v, s, 0)]

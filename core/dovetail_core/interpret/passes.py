@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal
 
 from ..base.errors import RegistryError
-from ..base.options import check_ir
+from ..base.options import enable_checks
 from ..ir.verification import check_jaxpr
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
@@ -103,6 +103,6 @@ def run_passes(stage: Stage, program: Any) -> Any:
         passes = _by_stage[stage]
     for p in passes:
         program = p.run(program)
-        if check_ir.value and stage != "module":
+        if enable_checks.value and stage != "module":
             check_jaxpr(program, f"the pass {p.name!r}")
     return program

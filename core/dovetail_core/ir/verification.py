@@ -1,4 +1,4 @@
-"""The checker: whether a program keeps the rules of the IR; option ``check_ir`` runs it always."""
+"""The checker: whether a program keeps the rules of the IR (always by option ``enable_checks``)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .plugins import KERNEL_TABLES, Registry
 
 KERNEL_CLAIMS = {
     "tables": tuple(KERNEL_TABLES),
-    "options": ("enable_x64", "disable_jit", "check_ir"),
+    "options": ("enable_x64", "disable_jit", "enable_checks", "check_tracer_leaks"),
     "commands": ("new", "plugins", "matrix", "explain", "doctor"),
 }
 _KINDS = (

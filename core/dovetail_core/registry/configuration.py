@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.errors import DovetailError
-from ..base.options import Option, check_ir, disable_jit, enable_x64
+from ..base.options import Option, check_tracer_leaks, disable_jit, enable_checks, enable_x64
 from ..base.source import called, short_repr
 from .discovery import registry
 
@@ -69,4 +69,4 @@ def _fits(thing: Any) -> str:
     return "" if named else f"it is a {type(thing).__name__}, not a dovetail_core.Option"
 
 
-config = Configuration(enable_x64, disable_jit, check_ir)
+config = Configuration(enable_x64, disable_jit, enable_checks, check_tracer_leaks)

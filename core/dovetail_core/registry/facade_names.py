@@ -16,9 +16,13 @@ from .plugins import Plugin, load_object
 KERNEL = Manifest(
     "kernel",
     names={
+        "check_tracer_leaks": "dovetail_core.base.options:check_tracer_leaks",
+        "checking_leaks": "dovetail_core.base.options:checking_leaks",
         "config": "dovetail_core.registry.configuration:config",
+        "enable_checks": "dovetail_core.base.options:enable_checks",
         "enable_x64": "dovetail_core.base.options:enable_x64",
         "float0": "dovetail_core.types.avals:float0",
+        "make_user_context": "dovetail_core.base.options:make_user_context",
         "named_call": "dovetail_core.base.source:named_call",
         "named_scope": "dovetail_core.base.source:named_scope",
         "typeof": "dovetail_core.types.avals:typeof",

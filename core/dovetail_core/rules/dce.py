@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..base.options import check_ir
+from ..base.options import enable_checks
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import CONTROL, Operand, RegionInterface
@@ -144,7 +144,7 @@ def dce_jaxpr(
     invars = [v for v, u in zip(jaxpr.invars, left) if u]
     mut_types = _moved(jaxpr, [True] * len(jaxpr.constvars) + left)
     reduced = jaxpr.replace(invars=invars, outvars=outvars, eqns=kept[::-1], mut_types=mut_types)
-    if check_ir.value:
+    if enable_checks.value:
         check_jaxpr(reduced, "dead-code elimination")
     return reduced, left
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..base.errors import UnexpectedTracerError, refuse_mutable_result
 from ..base.frozen import frozen
-from ..base.options import check_ir
+from ..base.options import enable_checks
 from ..base.source import Source, current_source, describe
+from ..dispatch.leaks import leak_checked
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
@@ -150,7 +151,7 @@ class StagingTrace(Trace):
             mut_types=self._final_types(inputs) if self.retyped else None,
             name=self.name,
         )
-        if check_ir.value:
+        if enable_checks.value:
             check_jaxpr(jaxpr, "tracing")
         return jaxpr, [c for _, c in self.constants]
 
@@ -188,6 +189,12 @@ def stage(
     Returns the program and the values of its constants (which may be tracers of an outer trace:
     pass them as operands of the equation that is being built, see :func:`consts_to_inputs`).
     """
+    return leak_checked(_stage)(f, in_avals, name)
+
+
+def _stage(
+    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str
+) -> tuple[Jaxpr, list[Any]]:
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
     outer = _State(get_trace(), tracing_state.get_local(), get_threshold())

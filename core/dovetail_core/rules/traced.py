@@ -13,6 +13,7 @@ from operator import is_
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from ..base.options import check_tracer_leaks
 from ..base.source import here
 from ..dispatch.axes import axis_env
 from ..dispatch.primitive import EVAL, get_trace
@@ -95,9 +96,12 @@ def recall(f: Any, key: Hashable) -> Any:
 
 
 def keep(f: Any, key: Hashable, consts: Sequence[Any], result: Any) -> None:
-    """Remember the result of tracing ``f``, whose program closes over the values ``consts``."""
+    """Remember the result of tracing ``f``, whose program closes over the values ``consts``.
+
+    (Not while leaks are looked for: what is remembered holds tracers.)
+    """
     traced = _traced.get()
-    if traced is not None and f.__class__ is FunctionType:
+    if traced is not None and f.__class__ is FunctionType and not check_tracer_leaks.value:
         found = _Found(f, _closure(f), consts, result)
         traced[id(f), key, trace_context(), axis_env()] = found
 

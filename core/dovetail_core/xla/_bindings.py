@@ -62,6 +62,13 @@ set_enable_x64_state = _jax.jax_jit.set_enable_x64_state
 set_disable_jit_state = _jax.jax_jit.set_disable_jit_state
 set_post_hook_state = _jax.jax_jit.set_post_hook_state
 
+GuardState = _jax.guard_lib.GuardState
+TransferGuardLevel = _jax.guard_lib.TransferGuardLevel
+GarbageCollectionGuardLevel = _jax.guard_lib.GarbageCollectionGuardLevel
+guard_global_state = _jax.guard_lib.global_state
+guard_thread_state = _jax.guard_lib.thread_local_state
+update_thread_guard_global_state = _jax.guard_lib.update_thread_guard_global_state
+
 PyTreeDef = _jax.pytree.PyTreeDef
 PyTreeRegistry = _jax.pytree.PyTreeRegistry
 treedef_tuple = _jax.pytree.treedef_tuple

@@ -41,6 +41,50 @@ class Config(_b.Config):
             _defaults.append(value)
 
 
+class LateConfig:
+    """A value of call and trace cache keys that enters them when it is first not its default.
+
+    Each one in the keys costs every call of every compiled function some hundredths of a
+    microsecond, and most programs leave most options as they are.
+    """
+
+    __slots__ = ("_default", "_made", "_name")
+
+    def __init__(self, name: str, default: Any) -> None:
+        self._name, self._default = name, default
+        self._made: dict[str, Config] = {}  # at most one; dict.setdefault is atomic
+
+    @property
+    def value(self) -> Any:
+        """The value in this thread."""
+        made = self._made.get("")
+        return self._default if made is None else made.value
+
+    def get_local(self) -> Any:
+        """What this thread has set, or ``unset``."""
+        made = self._made.get("")
+        return unset if made is None else made.get_local()
+
+    def set_local(self, value: Any) -> None:
+        """Set it in this thread; ``unset`` for what the process has."""
+        if value is not unset or self._made:
+            self._set("set_local", value)
+
+    def set_global(self, value: Any) -> None:
+        """Set it for all threads that have set nothing."""
+        self._set("set_global", value)
+
+    def _set(self, method: str, value: Any) -> None:
+        if not self._made:
+            if value == self._default:
+                return  # as it is
+            made = Config(
+                self._name, self._default, include_in_jit_key=True, include_in_trace_context=True
+            )
+            self._made.setdefault("", made)
+        getattr(self._made[""], method)(value)
+
+
 def trace_context() -> tuple[Any, ...]:
     """The values that what is traced depends on, for cache keys.
 

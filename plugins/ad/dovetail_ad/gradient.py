@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_core import get_trace, is_inexact, run_under, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import LocalValue
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import algebra
@@ -63,14 +64,16 @@ def value_and_grad(
         chosen = tuple(args[n] for n in nums)
         check_input_dtypes(chosen, "grad", holomorphic, allow_int)
         leaves, in_tree = tree_flatten(chosen)
-        full = list(args)
 
         def on_leaves(*xs: Any) -> Any:
+            full = list(args)
             for n, x in zip(nums, tree_unflatten(in_tree, xs)):
                 full[n] = x
             return fun(*full, **kwargs)
 
-        value, aux, gradients = _value_and_gradients(fun, on_leaves, leaves, has_aux, holomorphic)
+        value, aux, gradients = leak_checked(_value_and_gradients)(
+            fun, on_leaves, leaves, has_aux, holomorphic
+        )
         found = tree_unflatten(in_tree, gradients)
         gradient = found if isinstance(argnums, (tuple, list)) else found[0]
         return ((value, aux) if has_aux else value), gradient

@@ -121,9 +121,9 @@ def _restrict(
     nums = canonical_argnums(argnums, len(args), what)
     chosen = tuple(args[n] for n in nums)
     check_input_dtypes(chosen, what, holomorphic, allow_int)
-    full = list(args)
 
     def partial_fun(*xs: Any) -> Any:
+        full = list(args)
         for n, x in zip(nums, xs):
             full[n] = x
         return fun(*full, **kwargs)

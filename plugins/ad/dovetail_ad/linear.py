@@ -28,7 +28,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.frozen import frozen
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_core.base.source import get_override, set_override
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
@@ -223,12 +223,12 @@ def to_program(
 
 
 def checked(program: ClosedJaxpr, after: str) -> ClosedJaxpr:
-    """``program``, checked where the option ``check_ir`` is on; ``after`` says what made it.
+    """``program``, checked where the option ``enable_checks`` is on; ``after`` says what made it.
 
     Raises:
         IRError: the program breaks a rule of the IR.
     """
-    if check_ir.value:
+    if enable_checks.value:
         from dovetail_core import check_jaxpr
 
         check_jaxpr(program, after)

@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "ad",
-    requires=("batching",),
+    requires=("batching", "jit"),
     names=names_of("dovetail_ad.public"),
     surfaces={"test_util": "dovetail_ad.test_util"},
     tables={

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         jacrev as jacrev,
     )
     from .linear_functions import linear_transpose as linear_transpose
+    from .passes import fwd_and_bwd as fwd_and_bwd
 else:
     from dovetail_core import lazy_exports
 

@@ -11,7 +11,7 @@ import pytest
 import dovetail.numpy as dnp
 from dovetail_ad import grad, jvp, jvp_rules, linearize, transpose_rules, vjp
 from dovetail_core import Primitive
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 
 X = np.ones(3, np.float32)
 
@@ -38,7 +38,7 @@ def halves(name: str, rule: Callable[..., Any]) -> Primitive:
 def test_a_cotangent_of_another_shape(checking: bool) -> None:
     p = total(f"shape_{checking}")
     transpose_rules.register(p)(lambda ct, x: [ct])
-    with check_ir(checking), pytest.raises(TypeError) as e:
+    with enable_checks(checking), pytest.raises(TypeError) as e:
         grad(p.bind)(X)
     said = str(e.value)
     assert said.startswith(f"the rule of 'ad.transpose' for 'rule_checks.shape_{checking}' (")

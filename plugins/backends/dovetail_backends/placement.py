@@ -11,6 +11,7 @@ from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.client import Device as Device
+from dovetail_core.xla.guards import explicit_get, explicit_put
 from dovetail_core.xla.shardings import Sharding
 
 from .array import check_usable, value_of
@@ -77,12 +78,16 @@ def device_put(
     leaves, treedef = tree_flatten(x)
     given = {"device": device, "src": src, "donate": donate, "may_alias": may_alias}
     options = [_per_leaf(name, value, x, len(leaves)) for name, value in given.items()]
+    return treedef.unflatten(explicit_put(_put_leaves, leaves, options))
+
+
+def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     put = _device_put_now if get_trace() is EVAL else device_put_p.bind
     out: list[Any] = []
     for leaf, where, source, gives, alias in zip(leaves, *options, strict=True):
         _check(where, gives, alias)
         out.append(put(leaf, device=where, src=source, donate=gives, may_alias=alias))
-    return treedef.unflatten(out)
+    return out
 
 
 _PLAIN = (type(None), bool, Device, Sharding)
@@ -119,10 +124,14 @@ def device_get(x: Any) -> Any:
         RuntimeError: an array was deleted or donated, or its computation failed.
     """
     leaves, treedef = tree_flatten(x)
+    return treedef.unflatten(explicit_get(_get_leaves, leaves))
+
+
+def _get_leaves(leaves: list[Any]) -> list[Any]:
     for leaf in leaves:  # start every transfer before waiting for the first
         if leaf.__class__ is ArrayImpl and leaf.platform() != "cpu":
             leaf.copy_to_host_async()
-    return treedef.unflatten([_to_host(leaf) for leaf in leaves])
+    return [_to_host(leaf) for leaf in leaves]
 
 
 def _to_host(leaf: Any) -> Any:

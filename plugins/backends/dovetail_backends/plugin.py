@@ -28,6 +28,17 @@ MANIFEST = Manifest(
         "reference": "dovetail_backends.reference:REFERENCE",
     },
     options={
+        **{
+            name: f"dovetail_backends.guards:{name}"
+            for name in (
+                "array_garbage_collection_guard",
+                "thread_guard",
+                "transfer_guard",
+                "transfer_guard_device_to_device",
+                "transfer_guard_device_to_host",
+                "transfer_guard_host_to_device",
+            )
+        },
         "default_device": "dovetail_backends.selection:default_device",
         "platforms": "dovetail_backends.selection:platforms",
         "num_cpu_devices": "dovetail_backends.cpu:num_cpu_devices",

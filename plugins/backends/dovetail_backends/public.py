@@ -4,6 +4,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .array import Array as Array, Shard as Shard
+    from .guards import (
+        array_garbage_collection_guard as array_garbage_collection_guard,
+        thread_guard as thread_guard,
+        transfer_guard as transfer_guard,
+        transfer_guard_device_to_device as transfer_guard_device_to_device,
+        transfer_guard_device_to_host as transfer_guard_device_to_host,
+        transfer_guard_host_to_device as transfer_guard_host_to_device,
+    )
     from .placement import (
         Device as Device,
         block_until_ready as block_until_ready,
@@ -17,8 +25,12 @@ if TYPE_CHECKING:
         default_backend as default_backend,
         device_count as device_count,
         devices as devices,
+        host_count as host_count,
+        host_id as host_id,
+        host_ids as host_ids,
         local_device_count as local_device_count,
         local_devices as local_devices,
+        print_environment_info as print_environment_info,
         process_count as process_count,
         process_index as process_index,
         process_indices as process_indices,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dovetail_core import here
@@ -69,3 +72,35 @@ def process_indices(backend: str | None = None) -> list[int]:
 def process_count(backend: str | None = None) -> int:
     """How many processes compute together."""
     return len(process_indices(backend))
+
+
+host_id, host_ids, host_count = process_index, process_indices, process_count
+"""Older names of what is said of processes."""
+
+
+def print_environment_info(return_string: bool = False) -> str | None:
+    """Print the versions, devices and machine that a report of a problem should name.
+
+    Args:
+        return_string: return the text in place of printing it.
+    """
+    packages = ("dovetail", "jaxlib", "numpy", "ml_dtypes")
+    found = [f"{name}: {_version(name)}" for name in packages]
+    found.append(f"python: {sys.version}")
+    here_now = devices()
+    kinds = ", ".join(sorted({d.device_kind for d in here_now}))
+    found.append(f"devices: {len(here_now)} ({kinds}), {len(local_devices())} of this process")
+    found.append(f"processes: {process_count()}")
+    found.append(f"platform: {platform.platform()}")
+    text = "\n".join(found)
+    if return_string:
+        return text
+    print(text)
+    return None
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed as a distribution"

@@ -9,6 +9,7 @@ from typing import Any
 
 from dovetail_core import callable_name, here, is_value, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import (
     keystr,
@@ -77,7 +78,7 @@ def vmap(
             return found
 
         axis = Axis(size, axis_name, spmd_axis_name)
-        results = batch_values(flat, axis, leaves, dims)
+        results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
         out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
         outs = [_place(name, axis, v, d) for v, d in zip(results, out_dims)]

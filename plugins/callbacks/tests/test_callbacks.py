@@ -16,7 +16,7 @@ from dovetail_batching import vmap
 from dovetail_callbacks import debug, pure_callback
 from dovetail_callbacks.experimental import io_callback
 from dovetail_core import IOEffect, OrderedIOEffect
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 from dovetail_jit import ShapeDtypeStruct, effects_barrier, jit, make_jaxpr
 from dovetail_jit.disk_cache import cache_dir
 
@@ -28,7 +28,7 @@ HERE = r"at .*test_callbacks\.py:\d+"
 
 @pytest.fixture(autouse=True)
 def checked() -> Iterator[None]:
-    with check_ir(True):
+    with enable_checks(True):
         yield
     effects_barrier()
 

@@ -20,6 +20,8 @@ from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
+from .restrictions import refuse_execution
+
 
 class Executable:
     """A compiled program on one device."""
@@ -38,7 +40,12 @@ class Executable:
         self._nothing = {i: a.shape for i, a in enumerate(module.out_avals) if a.dtype == float0}
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
-        """Run on the program's (flat) arguments."""
+        """Run on the program's (flat) arguments.
+
+        Raises:
+            RuntimeError: the option ``no_execution`` forbids it.
+        """
+        refuse_execution(self.module.name)
         kept = [
             self._array(x, a) for x, a, keep in zip(leaves, self.in_avals, self.module.kept) if keep
         ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         eval_shape as eval_shape,
         make_jaxpr as make_jaxpr,
     )
+    from .restrictions import no_execution as no_execution, no_tracing as no_tracing
     from .structs import ShapeDtypeStruct as ShapeDtypeStruct
 else:
     from dovetail_core import lazy_exports

@@ -22,6 +22,8 @@ from dovetail_core.rules.traced import tracing
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
 
+from .restrictions import refuse_tracing
+
 
 class Program(NamedTuple):
     """A traced function.
@@ -62,6 +64,7 @@ def trace_program(
     if found is not None and not (found.consts and _outdated(found)):
         return found
     start, name = time.perf_counter(), function_name(f)
+    refuse_tracing(name)
     out_tree: list[Any] = []
 
     def flat(*xs: Any) -> list[Any]:

@@ -114,7 +114,6 @@ if TYPE_CHECKING:
         shift_right_logical as shift_right_logical,
     )
     from .functions.dot import (
-        PrecisionLike as PrecisionLike,
         batch_matmul as batch_matmul,
         dot as dot,
         dot_general as dot_general,
@@ -137,6 +136,7 @@ if TYPE_CHECKING:
         tile as tile,
         unstack as unstack,
     )
+    from .functions.precision import PrecisionLike as PrecisionLike
     from .functions.reductions import (
         argmax as argmax,
         argmin as argmin,
@@ -255,9 +255,7 @@ if TYPE_CHECKING:
     )
     from .primitives.contractions import (
         ConvDimensionNumbers as ConvDimensionNumbers,
-        DotAlgorithm as DotAlgorithm,
         DotDimensionNumbers as DotDimensionNumbers,
-        Precision as Precision,
         conv_general_dilated_p as conv_general_dilated_p,
         dot_general_p as dot_general_p,
     )
@@ -318,6 +316,11 @@ if TYPE_CHECKING:
         stack_p as stack_p,
         tile_p as tile_p,
         unstack_p as unstack_p,
+    )
+    from .primitives.precision import (
+        DotAlgorithm as DotAlgorithm,
+        DotAlgorithmPreset as DotAlgorithmPreset,
+        Precision as Precision,
     )
     from .primitives.reductions import (
         argmax_p as argmax_p,

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from dovetail_core import current_source, here
-
-_seen: dict[Any, Any] = {}
+from dovetail_core import here
+from dovetail_core.base.source import warn_here
 
 
 def warn_truncated(wanted: Any, found: Any) -> None:
     """Say that ``found`` stands for the 64-bit dtype that was asked for."""
-    _warn(
+    warn_here(
         f"dtype {wanted} was asked for{here()}, but without 64-bit "
         f"types it is {found}. Enable them (dovetail.enable_x64), or ask for {found}.",
         UserWarning,
@@ -28,17 +26,8 @@ def warn_imaginary(source: Any, target: Any) -> None:
     """
     if source.kind != "c" or target.kind in "cb":
         return
-    _warn(
+    warn_here(
         f"a conversion from {source} to {target} discards the imaginary parts"
         f"{here()}. Take x.real or abs(x) first.",
         np.exceptions.ComplexWarning,
     )
-
-
-def _warn(text: str, category: type[Warning]) -> None:
-    # At the user's line, which is at no fixed distance from here.
-    place = current_source()
-    if place is None:
-        warnings.warn(text, category, stacklevel=3)
-    else:
-        warnings.warn_explicit(text, category, place.filename, place.line, registry=_seen)

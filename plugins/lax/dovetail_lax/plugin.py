@@ -5,13 +5,19 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "lax",
     requires=("batching",),
-    names={"numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion"},
+    names={
+        "default_matmul_precision": "dovetail_lax.functions.precision:default_matmul_precision",
+        "numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion",
+    },
     surfaces={
         "dtypes": "dovetail_lax.dtypes",
         "lax": "dovetail_lax",
         "lax.linalg": "dovetail_lax.linalg",
     },
-    options={"numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion"},
+    options={
+        "default_matmul_precision": "dovetail_lax.functions.precision:default_matmul_precision",
+        "numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion",
+    },
     primitives=("dovetail_lax.primitives",),
     contributes={
         "ad.jvp": ("dovetail_lax.rules.jvp",),

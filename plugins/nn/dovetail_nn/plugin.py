@@ -5,6 +5,8 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "nn",
     requires=("jit", "lax", "numpy", "random"),
+    names={"softmax_custom_jvp": "dovetail_nn.functions.softmax:softmax_custom_jvp"},
+    options={"softmax_custom_jvp": "dovetail_nn.functions.softmax:softmax_custom_jvp"},
     surfaces={"nn": "dovetail_nn", "nn.initializers": "dovetail_nn.initializers"},
     primitives=("dovetail_nn.primitives",),
     contributes={

@@ -5,6 +5,8 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "numpy",
     requires=("lax", "jit", "backends", "batching", "custom_rules"),
+    names={"numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion"},
+    options={"numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion"},
     surfaces={
         "flatten_util": "dovetail_numpy.flatten_util",
         "numpy": "dovetail_numpy",

@@ -12,6 +12,7 @@ from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand
+from .rank_promotion import check_ranks, rank_promotion
 
 x64 = enable_x64.state
 FLOAT32 = np.dtype(np.float32)
@@ -106,11 +107,14 @@ def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which all of ``shapes`` broadcast.
 
     Raises:
-        ShapeError: they do not; names the function and the shapes.
+        ShapeError: they do not, or the option ``numpy_rank_promotion`` allows no different ranks;
+            names the function and the shapes.
     """
     first = shapes[0]
     if all(s == first for s in shapes):
         return first
+    if rank_promotion.value != "allow":
+        check_ranks(name, shapes)
     ndim = max(map(len, shapes))
     out = [1] * ndim
     for shape in shapes:

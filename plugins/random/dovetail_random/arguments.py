@@ -13,7 +13,7 @@ from dovetail_core import ExtendedDType, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
-from .generators import implementation
+from .generators import implementation, note_raw
 from .implementations import Implementation
 from .keys import KeyArray
 from .lanes import UINTS
@@ -32,6 +32,7 @@ def check_key(name: str, key: Any) -> Any:
     if key.__class__ is not KeyArray:
         impl = implementation()
         check_words(name, key, impl)
+        note_raw(name)
         shape: Shape = key.shape[:-1]
     else:
         shape = key.shape

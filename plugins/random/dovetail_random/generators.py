@@ -6,6 +6,8 @@ import copyreg
 from typing import Any
 
 from dovetail_core import Option, config, here
+from dovetail_core.base.options import as_bool
+from dovetail_core.base.source import warn_here
 
 # Importing the generators makes them known.
 from . import rbg as rbg, threefry as threefry
@@ -50,6 +52,53 @@ default_prng_impl = config.add(
         traced=True,
     )
 )
+
+
+def _check_legacy(value: Any) -> Any:
+    if value not in ("allow", "warn", "error"):
+        raise ValueError(f"legacy_prng_key is 'allow', 'warn' or 'error', not {value!r}")
+    return value
+
+
+legacy_prng_key = config.add(
+    Option(
+        "legacy_prng_key",
+        "allow",
+        "What happens where a raw key, an array of words, is given in place of a typed one: "
+        "'allow', 'warn' or 'error'.",
+        check=_check_legacy,
+        traced=True,
+    )
+)
+enable_custom_prng = config.add(
+    Option(
+        "enable_custom_prng",
+        False,
+        "PRNGKey makes typed keys, as key does.",
+        check=as_bool,
+        traced=True,
+    )
+)
+
+
+def note_raw(name: str) -> None:
+    """Say that ``name`` was given a raw key, as the option ``legacy_prng_key`` wants.
+
+    Raises:
+        ValueError: it forbids raw keys.
+    """
+    choice = legacy_prng_key.value
+    if choice == "allow":
+        return
+    text = (
+        f"{name} was given a raw key, an array of uint32 words{here()}. Make typed keys with "
+        "dovetail.random.key(seed), or of raw ones with wrap_key_data (option legacy_prng_key)."
+    )
+    if choice == "error":
+        raise ValueError(text)
+    warn_here(text, FutureWarning)
+
+
 # A generator is pickled as its name, since there is one object of each.
 copyreg.pickle(Implementation, lambda impl: (implementation, (impl.name,)))
 copyreg.pickle(KeyType, lambda dtype: (_dtype_named, (dtype.impl.name,)))

@@ -12,7 +12,7 @@ from dovetail_core import EVAL, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
 from .arguments import check_key, check_words, shape_of
-from .generators import implementation
+from .generators import enable_custom_prng, implementation
 from .implementations import Implementation, KeyType
 from .keys import KeyArray, join, like, open_key, take
 from .lanes import UINTS
@@ -38,8 +38,14 @@ def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> KeyArray:
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
-    """A raw key made of a seed: a uint32 array of its words (see :func:`key`)."""
-    lanes = _seeded("PRNGKey", seed, implementation(impl))
+    """A raw key made of a seed: a uint32 array of its words (see :func:`key`).
+
+    With the option ``enable_custom_prng`` it is a typed key.
+    """
+    chosen = implementation(impl)
+    lanes = _seeded("PRNGKey", seed, chosen)
+    if enable_custom_prng.value:
+        return KeyArray(chosen, _arrays(lanes))
     if all(isinstance(lane, np.generic) for lane in lanes):
         return dnp.asarray(np.stack(lanes))
     return join(lanes)

@@ -7,6 +7,8 @@ MANIFEST = Manifest(
     requires=("backends", "batching", "jit", "lax", "numpy"),
     names={
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",
+        "enable_custom_prng": "dovetail_random.generators:enable_custom_prng",
+        "legacy_prng_key": "dovetail_random.generators:legacy_prng_key",
         "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     surfaces={"random": "dovetail_random"},
@@ -19,6 +21,8 @@ MANIFEST = Manifest(
     },
     options={
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",
+        "enable_custom_prng": "dovetail_random.generators:enable_custom_prng",
+        "legacy_prng_key": "dovetail_random.generators:legacy_prng_key",
         "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     samples=("dovetail_random.samples",),

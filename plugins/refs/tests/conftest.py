@@ -12,5 +12,5 @@ import dovetail
 @pytest.fixture
 def wide() -> Iterator[None]:
     """64-bit types, and every program checked after it is made."""
-    with dovetail.enable_x64(True), dovetail.config.option("check_ir")(True):
+    with dovetail.enable_x64(True), dovetail.config.option("enable_checks")(True):
         yield

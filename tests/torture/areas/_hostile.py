@@ -85,7 +85,7 @@ _OURS = {
     "surfaces": ["numpy", "lax", "random"],
     "tables": ["ad.jvp", "eval", "backends.stablehlo", "dce"],
     "backends": ["cpu", "reference"],
-    "options": ["enable_x64", "platforms", "num_cpu_devices", "check_ir"],
+    "options": ["enable_x64", "platforms", "num_cpu_devices", "enable_checks"],
     "passes": ["discharge"],
     "commands": ["ir", "doctor"],
     "providers": ["algebra", "evaluator", "array_methods", "discharge"],
@@ -273,7 +273,7 @@ def _misspelt(rng: random.Random, n: int) -> Distribution:
         [
             ({"DOVETAIL_DISABLE_PLUGINS": "evl"}, "named 'evl'"),
             ({"DOVETAIL_ENABLE_X46": "1"}, "did you mean DOVETAIL_ENABLE_X64?"),
-            ({"DOVETAIL_CHEK_IR": "1"}, "did you mean DOVETAIL_CHECK_IR?"),
+            ({"DOVETAIL_ENABLE_CHEKS": "1"}, "did you mean DOVETAIL_ENABLE_CHECKS?"),
             ({"DOVETAIL_NUM_CPU_DEVICE": "1"}, "did you mean DOVETAIL_NUM_CPU_DEVICES?"),
             ({"DOVETAIL_STRIKT": "1"}, "did you mean DOVETAIL_STRICT?"),
             ({"DOVETAIL_NONSENSE": "1"}, "DOVETAIL_NONSENSE, which is no setting"),

@@ -20,7 +20,7 @@ from .conv_numbers import (
     conv_dimension_numbers,
     transpose_pads,
 )
-from .dot import PrecisionLike, canonical_precision
+from .precision import PrecisionLike, convolution_precision
 
 Padding = str | Sequence[tuple[int, int]]
 
@@ -73,7 +73,7 @@ def conv_general_dilated(
         "dimension_numbers": dn,
         "feature_group_count": arguments.integer("feature_group_count", feature_group_count),
         "batch_group_count": arguments.integer("batch_group_count", batch_group_count),
-        "precision": canonical_precision(precision),
+        "precision": convolution_precision(precision),
         "preferred_element_type": (
             None if preferred_element_type is None else as_dtype(preferred_element_type)
         ),

@@ -21,7 +21,8 @@ from ..primitives.values import convert_element_type_p, iota_p
 from ._args import Array, ArrayLike, check
 from .conv import Padding, conv_general_dilated
 from .conv_numbers import ConvGeneralDilatedDimensionNumbers, conv_dimension_numbers
-from .dot import PrecisionLike, dot_general
+from .dot import dot_general
+from .precision import PrecisionLike
 
 
 @names_itself

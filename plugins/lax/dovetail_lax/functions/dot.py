@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
-from ..primitives.contractions import DotAlgorithm, DotDimensionNumbers, Precision, dot_general_p
+from ..primitives.contractions import DotDimensionNumbers, dot_general_p
 from ._args import Array, ArrayLike, binary, check
-
-PrecisionLike: TypeAlias = (
-    str | Precision | DotAlgorithm | tuple[str, str] | tuple[Precision, Precision] | None
-)
-"""What ``precision=`` takes: None, a name, a member of ``Precision``, or one for each operand."""
+from .precision import PrecisionLike, canonical_precision, default_precision
 
 _plain: Cache[Any, dict[str, Any]] = Cache()
 """Parameters of contractions without further options, by dimension numbers as they were given."""
@@ -39,7 +35,9 @@ def dot_general(
         dimension_numbers: ``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``, axes
             counted from 0; pairs must have equal sizes.
         precision: how exactly accelerators multiply 32-bit floats (a ``Precision``, a name such as
-            ``"highest"``, or a pair of them for the two operands).
+            ``"highest"``, or a pair of them for the two operands), or by which algorithm (a
+            ``DotAlgorithmPreset`` or its name, or a ``DotAlgorithm``); by default what the option
+            ``default_matmul_precision`` says.
         preferred_element_type: the type to accumulate in and return; by default the operands'
             common type.
 
@@ -47,7 +45,7 @@ def dot_general(
         TypeError: axes do not fit the operands or each other; names the types and axes.
     """
     no_sharding("dot_general", out_sharding)
-    if precision is None and preferred_element_type is None:
+    if precision is None and preferred_element_type is None and default_precision.value is None:
         try:
             params = _plain[dimension_numbers]
         except (KeyError, TypeError):
@@ -76,26 +74,6 @@ def _params(dimension_numbers: Any, precision: Any, preferred: Any) -> dict[str,
 
 def _axes(axes: Sequence[Any]) -> tuple[int, ...]:
     return tuple([a.__index__() for a in axes])
-
-
-def canonical_precision(precision: Any) -> Any:
-    """A pair of ``Precision``, a ``DotAlgorithm``, or None.
-
-    Raises:
-        ValueError: it is none that is known; lists the names.
-    """
-    if precision is None or isinstance(precision, DotAlgorithm):
-        return precision
-    pair = precision if isinstance(precision, (tuple, list)) else (precision, precision)
-    try:
-        if len(pair) == 2:
-            return tuple([Precision.DEFAULT if p is None else Precision(p) for p in pair])
-    except ValueError:
-        pass
-    raise ValueError(
-        f"got precision {precision!r}{place()}: it is None, a Precision or its name ('default', "
-        "'high', 'highest'), a pair of those for the two operands, or a DotAlgorithm."
-    )
 
 
 _MATRIX: DotDimensionNumbers = (((1,), (0,)), ((), ()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,6 +10,7 @@ from dovetail_core import Primitive, ShapedArray
 from ..dtypes import promote_types
 from ..element_types import itemsize_bits, kind_of
 from ._elementwise import place
+from .precision import check_algorithm
 from .window_shapes import check_lengths, check_positive, window_counts
 
 Axes = tuple[int, ...]
@@ -18,47 +18,6 @@ DotDimensionNumbers: TypeAlias = tuple[
     tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
 ]
 """``((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))``."""
-
-
-class Precision(enum.Enum):
-    """How exactly accelerators multiply 32-bit floats; CPUs always do it exactly."""
-
-    DEFAULT = 0
-    HIGH = 1
-    HIGHEST = 2
-
-    def __repr__(self) -> str:
-        return f"Precision.{self.name}"
-
-    __str__ = __repr__
-
-    @classmethod
-    def _missing_(cls, value: object) -> Precision | None:
-        return _PRECISION_NAMES.get(value) if isinstance(value, str) else None  # type: ignore[arg-type]
-
-
-_PRECISION_NAMES = {
-    "default": Precision.DEFAULT,
-    "fastest": Precision.DEFAULT,
-    "bfloat16": Precision.DEFAULT,
-    "high": Precision.HIGH,
-    "bfloat16_3x": Precision.HIGH,
-    "tensorfloat32": Precision.HIGH,
-    "highest": Precision.HIGHEST,
-    "float32": Precision.HIGHEST,
-}
-
-
-class DotAlgorithm(NamedTuple):
-    """What types a contraction multiplies and accumulates in, on platforms that offer a choice."""
-
-    lhs_precision_type: Any
-    rhs_precision_type: Any
-    accumulation_type: Any
-    lhs_component_count: int = 1
-    rhs_component_count: int = 1
-    num_primitive_operations: int = 1
-    allow_imprecise_accumulation: bool = False
 
 
 dot_general_p = Primitive("dot_general")
@@ -87,6 +46,7 @@ def _dot_general_type(
     _check_side("rhs", rhs, contract_r, batch_r)
     _check_pairs("contracting", lhs, rhs, contract_l, contract_r)
     _check_pairs("batch", lhs, rhs, batch_l, batch_r)
+    check_algorithm(precision, lhs.dtype, rhs.dtype)
     shape = (
         *[lhs.shape[i] for i in batch_l],
         *[lhs.shape[i] for i in left_axes(len(lhs.shape), contract_l, batch_l)],

@@ -12,11 +12,11 @@ from dovetail_core.testing import Sample
 
 from ..primitives.contractions import (
     ConvDimensionNumbers,
-    Precision,
     conv_general_dilated_p,
     dot_general_p,
 )
 from ..primitives.fft import FftType, fft_p
+from ..primitives.precision import DotAlgorithmPreset, Precision
 from .kinds import numbers
 
 EMPTY = frozenset({"empty"})
@@ -47,7 +47,9 @@ def _dot() -> Iterator[Sample]:
     yield Sample(dot_general_p, (a[0, :, :0], b[:0, 0, 0]), _dot_params(((1,), (0,))), EMPTY)
     yield Sample(dot_general_p, (a[:0, 0], b[:, 0, 0]), _dot_params(((1,), (0,))), EMPTY)
     exact = _dot_params(((1,), (0,)), precision=(Precision.HIGHEST, Precision.DEFAULT))
+    named = _dot_params(((1,), (0,)), precision=DotAlgorithmPreset.F32_F32_F32)
     yield Sample(dot_general_p, (a[0], b[:, 0, 0]), exact)
+    yield Sample(dot_general_p, (a[0], b[:, 0, 0]), named, name="algorithm")
     for given, wanted in (("bfloat16", "float32"), ("int8", "int32")):
         args = (_values("lhs", (3, 4), given), _values("rhs", (4, 2), given))
         params = _dot_params(((1,), (0,)), preferred_element_type=np.dtype(wanted))

@@ -9,20 +9,32 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import get_trace, here
+from dovetail_core import Option, config, get_trace, here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
 
-Array = Any
+Array = ArrayLike = Axis = Any
 
 
-ArrayLike = Any
+def _check_rule(value: Any) -> Any:
+    if value is not True:
+        raise ValueError(
+            f"softmax is always differentiated by its own rule: this is True, not {value!r}"
+        )
+    return value
 
 
-Axis = Any
+softmax_custom_jvp = config.add(
+    Option(
+        "softmax_custom_jvp",
+        True,
+        "The derivative of softmax is its own rule, which is stable. It cannot be switched off.",
+        check=_check_rule,
+    )
+)
 
 
 def _numbers(name: str, x: Any) -> Any:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import ShapedArray, config, typeof
 from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 
@@ -17,14 +17,21 @@ from ..operations import transpose as permute
 from ..promotion import common_type, convert
 
 Plan = Callable[[Any, Any], Any]
+_default = config.option("default_matmul_precision")
 NO_AXES: tuple[int, ...] = ()
 
 
 def contraction(dims: Any, precision: Any = None, preferred: Any = None) -> Plan:
     """``dot_general`` with fixed parameters, of operands of one element type."""
+    bind = lax.dot_general_p.bind
+
+    def plain(x: Any, y: Any) -> Any:
+        if _default.value is not None:
+            return lax.dot_general(x, y, dims)
+        return bind(x, y, dimension_numbers=dims, precision=None, preferred_element_type=None)
+
     if precision is None and preferred is None:
-        return partial(lax.dot_general_p.bind, dimension_numbers=dims, precision=None,
-                       preferred_element_type=None)  # fmt: skip
+        return plain
     return partial(lax.dot_general, dimension_numbers=dims, precision=precision,
                    preferred_element_type=preferred)  # fmt: skip
 

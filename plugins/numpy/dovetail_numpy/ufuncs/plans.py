@@ -28,6 +28,7 @@ from ..promotion import (
     python_scalar,
     x64,
 )
+from ..rank_promotion import mixes_ranks, rank_promotion
 
 Op = Callable[..., Any]
 Chooser = Callable[[str, Any], Op]
@@ -39,8 +40,10 @@ def _kept_by(v: Any) -> Any:
 
 
 def _is_settled(x: Any, y: Any) -> bool:
-    """Whether the common type of two operands is the same under every configuration."""
+    """Whether two operands meet in the same type and shape under every configuration."""
     a, b = cast(ShapedArray, typeof(x)), cast(ShapedArray, typeof(y))
+    if mixes_ranks((a.shape, b.shape)):
+        return False
     arrays = [t for t, v in ((a, x), (b, y)) if v.__class__ not in PYTHON_SCALARS]
     if not arrays or any(t.weak_type for t in arrays):
         return False
@@ -54,14 +57,15 @@ def _is_settled(x: Any, y: Any) -> bool:
 def by_configuration(build: Callable[..., Op]) -> Op:
     """A plan that is made anew for each configuration that promotion depends on.
 
-    (The width of Python numbers, and whether promotion is strict.)
+    (The width of Python numbers, and whether element types and ranks may be mixed.)
     """
     plans: dict[Any, Op] = {}
 
     def choose(*operands: Any) -> Any:
-        key = (x64.value, dtypes.numpy_dtype_promotion.value)
+        ranks = rank_promotion.value
+        key = (x64.value, dtypes.numpy_dtype_promotion.value, ranks)
         plan = plans.get(key)
-        if plan is None:
+        if plan is None or ranks == "warn":
             plan = plans[key] = build(*operands)
         return plan(*operands)
 

@@ -11,7 +11,7 @@ import pytest
 from dovetail_ad import jvp_rules
 from dovetail_backends import reference_rules, stablehlo_rules
 from dovetail_core import Primitive, enable_x64
-from dovetail_core.base.options import check_ir
+from dovetail_core.base.options import enable_checks
 
 mark_p = Primitive("loops_test.mark")
 executed: Counter[int] = Counter()
@@ -58,5 +58,5 @@ def counts() -> Counter[int]:
 @pytest.fixture
 def x64() -> Iterator[None]:
     """64-bit arithmetic, so that derivatives can be compared closely, and programs checked."""
-    with enable_x64(True), check_ir(True):
+    with enable_x64(True), enable_checks(True):
         yield

@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import element_type, i64_array, i64_dense
 
 from ...dtypes import promote_types
 from ...primitives.contractions import (
     ConvDimensionNumbers,
-    DotAlgorithm,
     conv_general_dilated_p,
     dot_general_p,
 )
 from ...primitives.fft import FftType, fft_p
+from ...primitives.precision import STORED_TYPES, DotAlgorithm, DotAlgorithmPreset
 
 
 @stablehlo_rules.register(dot_general_p)
@@ -29,6 +31,8 @@ def _dot_general(
     preferred_element_type: Any,
 ) -> Any:
     out = b.out
+    if isinstance(precision, DotAlgorithmPreset):
+        return _by_algorithm(b, lhs, rhs, dimension_numbers, precision)
     if lhs.aval.dtype != rhs.aval.dtype:  # no backend multiplies unequal types everywhere
         dtype = promote_types(lhs.aval.dtype, rhs.aval.dtype)
         lhs, rhs = b.convert(lhs, dtype), b.convert(rhs, dtype)
@@ -36,6 +40,45 @@ def _dot_general(
         found = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
         return b.convert(found, out.dtype)
     return b.op("stablehlo.dot_general", [lhs, rhs], out, _attrs(dimension_numbers, precision))
+
+
+def _by_algorithm(b: Any, lhs: Any, rhs: Any, dimension_numbers: Any, preset: Any) -> Any:
+    if b.platform == "cpu" and preset not in _ON_CPU:
+        names = ", ".join(p.name for p in _ON_CPU)
+        raise NotImplementedError(
+            f"lax.dot_general: the CPU does not offer {preset}; it has {names}. Name one of these, "
+            "a Precision, or none."
+        )
+    recipe, out = preset.value, b.out
+    if recipe.stored:
+        lhs, rhs = _stored(b, lhs, recipe), _stored(b, rhs, recipe)
+    total = recipe.summed
+    dtype = out.dtype if total == "any" or recipe.multiplied is None else STORED_TYPES[total]
+    if lhs.aval.dtype == rhs.aval.dtype == out.dtype:
+        dtype = out.dtype  # devices round as they store the sum
+    attrs = _attrs(dimension_numbers, _spelled(recipe, lhs.aval.dtype, rhs.aval.dtype))
+    found = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
+    return b.convert(found, out.dtype)
+
+
+_ON_CPU = tuple(
+    DotAlgorithmPreset[name]
+    for name in (
+        "F16_F16_F16", "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "F32_F32_F32",
+        "F64_F64_F64",
+    )
+)  # fmt: skip
+
+
+def _stored(b: Any, x: Any, recipe: Any) -> Any:
+    types = [STORED_TYPES[t] for t in recipe.stored]
+    return x if x.aval.dtype in types else b.convert(x, types[0])
+
+
+def _spelled(recipe: Any, lhs: Any, rhs: Any) -> Any:
+    left, right = [recipe.multiplied or element_type(t) for t in (lhs, rhs)]
+    total = "f32" if recipe.summed == "any" else recipe.summed
+    return DotAlgorithm(left, right, total, 1, 1, recipe.products, recipe.imprecise)
 
 
 @cache
@@ -58,12 +101,7 @@ def precision_config(precision: Any) -> str:
 
 
 def _algorithm(a: DotAlgorithm) -> str:
-    import numpy as np
-
-    lhs, rhs, total = (
-        element_type(np.dtype(t))
-        for t in (a.lhs_precision_type, a.rhs_precision_type, a.accumulation_type)
-    )
+    lhs, rhs, total = map(_type_named, a[:3])
     loose = "true" if a.allow_imprecise_accumulation else "false"
     return (
         f"#stablehlo.dot_algorithm<lhs_precision_type = {lhs}, rhs_precision_type = {rhs}, "
@@ -71,6 +109,14 @@ def _algorithm(a: DotAlgorithm) -> str:
         f"rhs_component_count = {a.rhs_component_count}, num_primitive_operations = "
         f"{a.num_primitive_operations}, allow_imprecise_accumulation = {loose}>"
     )
+
+
+def _type_named(given: Any) -> str:
+    # ``tf32`` is the name of no element type: operands are rounded to it as they are multiplied.
+    return given if given in _MULTIPLIED else element_type(np.dtype(given))
+
+
+_MULTIPLIED = {r.multiplied for p in DotAlgorithmPreset if (r := p.value) and r.multiplied}
 
 
 @stablehlo_rules.register(conv_general_dilated_p)

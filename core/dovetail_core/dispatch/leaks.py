@@ -1,0 +1,151 @@
+"""Finds traced values that outlive their trace, and says where they are kept.
+
+At the end of a transformation nobody should hold its tracers: they are no arrays, and any later use
+of one fails, often far from its cause. With the option ``check_tracer_leaks`` the end itself fails.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import CellType, FrameType, FunctionType, ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+from ..base.errors import UnexpectedTracerError
+from ..base.options import check_tracer_leaks
+from ..base.source import describe
+from .tracer import Tracer
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Step = tuple[str, object]
+"""Who holds an object, in words, and that holder where a name must still be found."""
+_CONTAINERS = (list, tuple, set, frozenset)
+_DEPTH = 5
+"""How many containers within containers are looked through."""
+
+
+def leak_checked(f: Callable[P, R]) -> Callable[P, R]:
+    """``f``, which begins and ends a trace; with the option ``check_tracer_leaks`` its calls raise
+
+    UnexpectedTracerError where a tracer of a trace that has ended is still alive; the error names
+    its type, the line that made it, and its holder.
+    """
+    return partial(_checked, f) if check_tracer_leaks.value else f  # type: ignore[return-value]
+
+
+def _checked(f: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+    known = {id(t): t for t in _leaked()}  # kept, so that no other tracer gets its address
+    out = f(*args, **kwargs)
+    gc.collect()
+    found = [t for t in _leaked() if id(t) not in known]
+    if found:
+        raise UnexpectedTracerError(_report(found))
+    return out
+
+
+def _leaked() -> list[Tracer[Any]]:
+    tracers: list[Any] = [x for x in gc.get_objects() if isinstance(x, Tracer)]
+    return [x for x in tracers if x._trace.ended]
+
+
+def _report(found: list[Tracer[Any]]) -> str:
+    first = found[0]
+    others = f" So are {len(found) - 1} more." if len(found) > 1 else ""
+    made = describe(first.origin()) or ", an argument,"
+    return (
+        f"{first!r}{made} is kept after its end: it is {_kept(first, [found])}.{others} Return the "
+        "value from the function, or keep what it is computed from (option check_tracer_leaks)."
+    )
+
+
+def _kept(x: object, ours: list[Any]) -> str:
+    """In words who holds ``x``: the way from it to a name that the user gave."""
+    steps: list[str] = []
+    for _ in range(_DEPTH):
+        step, x = _holder(x, ours)
+        if step:
+            steps.append(step)
+        if x is None:
+            break
+    return ", ".join(steps) or "held by an object that cannot be named"
+
+
+def _holder(x: object, ours: list[Any]) -> Step:
+    holders = gc.get_referrers(x)
+    ours.append(holders)
+    candidates = [h for h in holders if not _is_ours(h, ours)]
+    for look in (_in_named, _in_container):
+        for holder in candidates:
+            found = look(x, holder)
+            if found is not None:
+                return found
+    return "", None
+
+
+def _is_ours(holder: object, ours: Iterable[Any]) -> bool:
+    return isinstance(holder, FrameType) or any(holder is o for o in ours) or holder is ours
+
+
+def _in_named(x: object, holder: Any) -> Step | None:
+    kind: type[Any] = holder.__class__
+    if kind is dict:
+        return _in_namespace(x, holder)
+    if kind is CellType:
+        return _in_closure(holder)
+    if issubclass(kind, _CONTAINERS) or kind.__module__ == __name__:
+        return None
+    name = _key_of(x, _attributes(holder))
+    return None if name is None else (f"attribute {name!r} of {_named(holder)}", None)
+
+
+def _in_namespace(x: object, names: dict[Any, Any]) -> Step | None:
+    key = _key_of(x, names)
+    for owner in gc.get_referrers(names):
+        if getattr(owner, "__dict__", None) is names:
+            if isinstance(owner, ModuleType):
+                return f"global variable {key!r} of module {owner.__name__!r}", None
+            return f"attribute {key!r} of {_named(owner)}", None
+    module = names.get("__name__")
+    if isinstance(module, str) and getattr(sys.modules.get(module), "__dict__", None) is names:
+        return f"global variable {key!r} of module {module!r}", None
+    return None
+
+
+def _in_closure(cell: CellType) -> Step:
+    holders: list[Any] = gc.get_referrers(cell)
+    for cells in holders:
+        for owner in gc.get_referrers(cells) if cells.__class__ is tuple else ():
+            if isinstance(owner, FunctionType) and owner.__closure__ is cells:
+                name = owner.__code__.co_freevars[[c is cell for c in cells].index(True)]
+                return f"variable {name!r} that {owner.__qualname__} closes over", None
+    return "a variable of a function that an inner one closes over", None
+
+
+def _in_container(x: object, holder: Any) -> Step | None:
+    kind: type[Any] = holder.__class__
+    if kind is dict:
+        return f"under key {_key_of(x, holder)!r} of a dict", holder
+    if issubclass(kind, (list, tuple)):
+        at = next(i for i, v in enumerate(holder) if v is x)
+        return f"item {at} of a {kind.__name__}", holder
+    if issubclass(kind, _CONTAINERS):
+        return f"in a {kind.__name__}", holder
+    return None
+
+
+def _attributes(x: object) -> dict[str, Any]:
+    slots = [n for c in x.__class__.__mro__ for n in getattr(c, "__slots__", ())]
+    found: dict[str, Any] = {n: getattr(x, n, None) for n in slots if n != "__weakref__"}
+    return {**found, **getattr(x, "__dict__", {})}
+
+
+def _key_of(x: object, names: dict[Any, Any]) -> Any:
+    return next((k for k, v in names.items() if v is x), None)
+
+
+def _named(x: object) -> str:
+    cls = x if isinstance(x, type) else x.__class__
+    return f"{'class' if cls is x else 'an object of class'} {cls.__qualname__}"
