@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
+import threading
 import weakref
 
 import numpy as np
@@ -115,3 +117,25 @@ def test_an_entry_of_something_dead_is_no_entry_of_what_has_its_place():
     cache._entries.update({id(two): entry for entry in left.values()})  # the drop was interrupted
     assert cache.of(two, lambda: "of two") == "of two"
     assert cache.of(two, list) == "of two"
+
+
+def test_caches_may_come_and_go_in_other_threads_while_all_are_emptied():
+    kept = [Cache() for _ in range(300)]
+    over = threading.Event()
+
+    def make():
+        while not over.is_set():
+            Cache()
+
+    before = sys.getswitchinterval()
+    thread = threading.Thread(target=make)
+    try:
+        sys.setswitchinterval(1e-6)
+        thread.start()
+        for _ in range(2000):
+            forget_all()
+    finally:
+        over.set()
+        thread.join()
+        sys.setswitchinterval(before)
+    assert not any(kept)

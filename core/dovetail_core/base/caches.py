@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, Generic, TypeVar
-from weakref import WeakSet, ref
+from weakref import ref
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -29,7 +29,7 @@ class Cache(dict[K, V]):
     def __init__(self, most: int = KEPT) -> None:
         super().__init__()
         self.most = most
-        _caches.add(self)
+        _note(self)
 
     def __setitem__(self, key: K, value: V) -> None:
         if len(self) >= self.most and key not in self:
@@ -48,7 +48,7 @@ class ByIdentity(Generic[V]):
 
     def __init__(self) -> None:
         self._entries: dict[Any, tuple[ref[Any], V]] = {}
-        _caches.add(self)
+        _note(self)
 
     def of(self, owner: Any, make: Callable[[], V]) -> V:
         """What belongs to ``owner``, made where there is nothing yet.
@@ -90,10 +90,24 @@ def identity(f: Any) -> Any:
     return None if cls.__eq__ is object.__eq__ else id(f)
 
 
-_caches: WeakSet[Cache[Any, Any] | ByIdentity[Any]] = WeakSet()
+# By id. Copying it runs no Python code, so no other thread can change it meanwhile, as it could
+# while a WeakSet is iterated over.
+_caches: dict[int, ref[Any]] = {}
+
+
+def _note(cache: Any) -> None:
+    key = id(cache)
+    _caches[key] = ref(cache, partial(_forgotten, key))
+
+
+def _forgotten(key: int, dead: ref[Any]) -> None:
+    if _caches.get(key) is dead:
+        del _caches[key]
 
 
 def forget_all() -> None:
     """Empty every cache."""
-    for cache in list(_caches):
-        cache.clear()
+    for known in list(_caches.values()):
+        cache: Cache[Any, Any] | ByIdentity[Any] | None = known()
+        if cache is not None:
+            cache.clear()
