@@ -143,6 +143,11 @@ class RegionInterface:
         """The operand that selects among the regions, if any."""
         return self.operands.index(Kind.CONTROL) if Kind.CONTROL in self.operands else None
 
+    @property
+    def is_choice(self) -> bool:
+        """Whether one of several regions runs: what an operand selects, or the backend."""
+        return self.control is not None or (not self.is_loop and len(self.regions) > 1)
+
     def depth(self, operand: int) -> int:
         """How many leading axes of an operand the regions do not see."""
         return int(self.operands[operand].leading)

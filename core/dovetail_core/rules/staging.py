@@ -100,7 +100,7 @@ class StagingTrace(Trace):
                 var = invars[e.input_index]  # type: ignore[attr-defined]
                 if primitive.regions is not None:
                     interface: RegionInterface = primitive.regions(params)
-                    if interface.is_loop or interface.control is not None:
+                    if interface.is_loop or interface.is_choice:
                         _refuse_retyping(primitive, var.aval, e.aval)  # type: ignore[attr-defined]
                 self.retyped[var] = e.aval  # type: ignore[attr-defined]
                 tracer = args[e.input_index]  # type: ignore[attr-defined]

@@ -119,7 +119,7 @@ class _Keeping(Interpreter):
         primitive = eqn.primitive
         if primitive.regions is not None and not primitive.anonymous:
             interface = primitive.regions(eqn.params)
-            if not interface.is_loop and interface.control is None:
+            if not (interface.is_loop or interface.is_choice):
                 (region,) = interface.regions
                 outs = self.run(region.program, [args[i] for i in region.operands])
                 found = dict(zip(region.results, outs))

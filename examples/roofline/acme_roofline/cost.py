@@ -69,7 +69,7 @@ def _of_regions(primitive: Primitive) -> CostRule:
         assert primitive.regions is not None
         interface: RegionInterface = primitive.regions(params)
         times = interface.length if interface.is_loop else 1
-        return Nested([r.program for r in interface.regions], interface.control is not None, times)
+        return Nested([r.program for r in interface.regions], interface.is_choice, times)
 
     return rule
 

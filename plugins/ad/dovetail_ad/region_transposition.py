@@ -153,7 +153,7 @@ class _Transposition:
         ins = [s for s in (self.known[i] for i in region.operands) if s is not None]
         cts = [s for s in (self.out_cts[r] for r in region.results) if s is not None]
         outs = [s for s in (self.in_cts[i] for i in region.operands) if s is not None]
-        if self.interface.runs == "once" and self.interface.control is None:
+        if not (self.interface.is_loop or self.interface.is_choice):
             program, nonzero = transpose_program(region.program, linear, given)
             return Part(program, [*ins, *cts], [s for s, some in zip(outs, nonzero) if some])
         variables = {s for s in self.out_cts if s is not None}

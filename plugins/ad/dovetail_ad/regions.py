@@ -162,7 +162,7 @@ class _Linearization:
 
     def _residuals(self) -> tuple[list[list[Slot]], list[ClosedJaxpr]]:
         """Per region what it returns behind its results, and the program that does."""
-        if self.interface.control is not None:
+        if self.interface.is_choice:
             places = _Places(self.splits)
             slots = [Slot(Kind.PLAIN) for _ in places.types]
             self.residuals = [[slots[k] for k in own] for own in places.own]

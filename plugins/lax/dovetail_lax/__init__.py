@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         all_to_all as all_to_all,
         axis_index as axis_index,
         axis_size as axis_size,
+        pbroadcast as pbroadcast,
         pmax as pmax,
         pmean as pmean,
         pmin as pmin,
@@ -48,10 +49,12 @@ if TYPE_CHECKING:
         psum_scatter as psum_scatter,
         pswapaxes as pswapaxes,
     )
+    from .functions.composite import composite as composite
     from .functions.control_flow import (
         cond as cond,
         fori_loop as fori_loop,
         map as map,
+        platform_dependent as platform_dependent,
         scan as scan,
         switch as switch,
         while_loop as while_loop,
@@ -137,6 +140,7 @@ if TYPE_CHECKING:
         unstack as unstack,
     )
     from .functions.precision import PrecisionLike as PrecisionLike
+    from .functions.ragged import ragged_dot as ragged_dot, ragged_dot_general as ragged_dot_general
     from .functions.reductions import (
         argmax as argmax,
         argmin as argmin,
@@ -150,6 +154,7 @@ if TYPE_CHECKING:
         reduce_xor as reduce_xor,
     )
     from .functions.rng import rng_bit_generator as rng_bit_generator, rng_uniform as rng_uniform
+    from .functions.scaled import scaled_dot as scaled_dot
     from .functions.scatter import (
         scatter as scatter,
         scatter_add as scatter_add,
@@ -221,12 +226,14 @@ if TYPE_CHECKING:
         complex as complex,
         conj as conj,
         convert_element_type as convert_element_type,
+        dce_sink as dce_sink,
         dtype as dtype,
         imag as imag,
         optimization_barrier as optimization_barrier,
         real as real,
         select as select,
         select_n as select_n,
+        stage as stage,
         stop_gradient as stop_gradient,
     )
     from .functions.windows import (
@@ -322,6 +329,7 @@ if TYPE_CHECKING:
         DotAlgorithmPreset as DotAlgorithmPreset,
         Precision as Precision,
     )
+    from .primitives.ragged import RaggedDotDimensionNumbers as RaggedDotDimensionNumbers
     from .primitives.reductions import (
         argmax_p as argmax_p,
         argmin_p as argmin_p,
@@ -398,11 +406,13 @@ if TYPE_CHECKING:
         conj_p as conj_p,
         convert_element_type_p as convert_element_type_p,
         copy_p as copy_p,
+        dce_sink_p as dce_sink_p,
         imag_p as imag_p,
         iota_p as iota_p,
         optimization_barrier_p as optimization_barrier_p,
         real_p as real_p,
         select_n_p as select_n_p,
+        stage_p as stage_p,
         stop_gradient_p as stop_gradient_p,
     )
     from .primitives.windows import (

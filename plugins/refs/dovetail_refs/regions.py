@@ -92,14 +92,14 @@ class _Discharge:
         if self.interface.is_loop:
             return self.groups[i]
         before = self.groups[i]
-        if self.interface.control is not None:
+        if self.interface.is_choice:
             return [Slot(Kind.PLAIN, otherwise=s) for s in before]
         return [Slot(Kind.PLAIN) for _ in self._final_type(i).content_types()]
 
     def _final_type(self, i: int) -> Any:
         """The type that a written operand has in the end; it changes in calls alone."""
         region = self.interface.regions[0]
-        if self.interface.is_loop or self.interface.control is not None:
+        if self.interface.is_loop or self.interface.is_choice:
             return self.args[i].aval
         return final_type(region.program, region.operands.index(i))
 

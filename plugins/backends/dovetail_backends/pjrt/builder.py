@@ -192,8 +192,12 @@ class Builder(Emitter):
         """Call the private function of a program."""
         if program.jaxpr.effects and effects.has_order([program]):
             return self._here(program, args)  # a function would not pass the clock on
-        name = self.module.names.get(program) or self._write_function(program)
-        return self.op("func.call", args, list(program.out_avals), {"callee": symbol(name)})
+        callee = symbol(self.function(program))
+        return self.op("func.call", args, list(program.out_avals), {"callee": callee})
+
+    def function(self, program: ClosedJaxpr) -> str:
+        """The name of the private function of a program, which equal programs share."""
+        return self.module.names.get(program) or self._write_function(program)
 
     def _write_function(self, program: ClosedJaxpr) -> str:
         """The name of a new private function for ``program``."""

@@ -27,8 +27,10 @@ from ..primitives.collectives import (
     ppermute_p,
     psum_p,
 )
-from ..primitives.moves import moved, reshaped
-from ._args import beside, operands
+from ..primitives.discrete import eq_p
+from ..primitives.moves import full, moved, reshaped, spread
+from ..primitives.values import select_n_p
+from ._args import beside, check, operands
 from ._shapes import axis_in
 from .arithmetic import mul
 from .reductions import reduce_max, reduce_min, reduce_sum
@@ -136,6 +138,29 @@ def pmax(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
 def pmin(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The minimum of every leaf of ``x`` over the named axis or axes."""
     return _over("pmin", pmin_p, x, axis_name, axis_index_groups)
+
+
+@names_itself
+def pbroadcast(x: Any, axis_name: Names, source: int) -> Any:
+    """Every leaf of ``x`` as the instance at position ``source`` of the named axis has it.
+
+    Raises:
+        ValueError: the axis has no such position.
+    """
+    size = prod(_axes(axis_name)["axis_sizes"])
+    at = source.__index__()
+    if not 0 <= at < size:
+        raise ValueError(
+            f"pbroadcast: source {at} is no position of an axis of length {size}{place()}"
+        )
+    is_source = eq_p.bind(axis_index(axis_name), np.int32(at))
+
+    def one(v: Any) -> Any:
+        aval = check("pbroadcast", v)
+        zero = full(aval.shape, 0, aval.dtype)
+        return psum(select_n_p.bind(spread(is_source, aval.shape), zero, v), axis_name)
+
+    return tree_map(one, x)
 
 
 @names_itself

@@ -16,10 +16,12 @@ from ..primitives.values import (
     complex_p,
     conj_p,
     convert_element_type_p,
+    dce_sink_p,
     imag_p,
     optimization_barrier_p,
     real_p,
     select_n_p,
+    stage_p,
     stop_gradient_p,
 )
 from ..scalars import PYTHON_SCALARS
@@ -157,3 +159,23 @@ def optimization_barrier(operand: T) -> T:
     for x in leaves:
         check("optimization_barrier", x)
     return tree_unflatten(tree, optimization_barrier_p.bind(*leaves) if leaves else [])
+
+
+def stage(x: ArrayLike, /) -> Array:
+    """``x``, a number or a NumPy array, as a value of the program that is being traced.
+
+    Outside of any trace it is an array.
+    """
+    check("stage", x)
+    return stage_p.bind(x)
+
+
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+    """Use ``val``, a pytree of arrays: what computes it is not removed from a program as dead.
+
+    Args:
+        prevent_mlir_dce: whether it also stays in what the compiler is given, and is computed.
+    """
+    for x in tree_flatten(val)[0]:
+        check("dce_sink", x)
+        dce_sink_p.bind(x, prevent_mlir_dce=bool(prevent_mlir_dce))

@@ -3,6 +3,7 @@
 from . import (
     arithmetic as arithmetic,
     collectives as collectives,
+    composite as composite,
     condensed as condensed,
     contractions as contractions,
     control_flow as control_flow,
@@ -12,7 +13,9 @@ from . import (
     gather as gather,
     incomplete as incomplete,
     joining as joining,
+    platforms as platforms,
     polar as polar,
+    ragged as ragged,
     reductions as reductions,
     rng as rng,
     shape as shape,

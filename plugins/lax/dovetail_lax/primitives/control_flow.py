@@ -7,7 +7,6 @@ from typing import Any
 
 from dovetail_core import (
     CONTROL,
-    NO_EFFECTS,
     ClosedJaxpr,
     Kind,
     Operand,
@@ -17,19 +16,13 @@ from dovetail_core import (
     with_leading,
 )
 
+from ._effects import effects_of
+
 Programs = Sequence[ClosedJaxpr]
 
 
 def _count(operands: Sequence[Operand], kind: Kind) -> int:
     return [x.kind for x in operands].count(kind)
-
-
-def _effects(primitive: Primitive, params: dict[str, Any], *programs: ClosedJaxpr) -> Any:
-    """The effects of sub-programs, by the operands of ``primitive``."""
-    if not any([p.effects for p in programs]):  # noqa: C419
-        return NO_EFFECTS
-    assert primitive.regions is not None
-    return primitive.regions(params).effects()
 
 
 # cond(index, *operands): the branch number ``index`` on the operands. There must be one of that
@@ -40,7 +33,7 @@ cond_p = Primitive("cond", multiple_results=True)
 
 @cond_p.def_effectful_abstract_eval
 def _cond_type(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
-    return branches[0].out_avals, _effects(cond_p, {"branches": branches}, *branches)
+    return branches[0].out_avals, effects_of(cond_p, {"branches": branches}, *branches)
 
 
 @cond_p.def_regions
@@ -64,7 +57,7 @@ while_p = Primitive("while", multiple_results=True)
 @while_p.def_effectful_abstract_eval
 def _while_type(*operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int) -> Any:
     params = {"condition": condition, "body": body, "num_consts": num_consts}
-    return body.out_avals, _effects(while_p, params, condition, body)
+    return body.out_avals, effects_of(while_p, params, condition, body)
 
 
 @while_p.def_regions
@@ -104,7 +97,7 @@ def _scan_type(*operands: Any, **params: Any) -> Any:
     n: int = params["num_carry"]
     outs: list[Any] = list(program.out_avals)
     ys = [with_leading(a, params["length"]) for a in outs[n:]]
-    return outs[:n] + ys, _effects(scan_p, params, program)
+    return outs[:n] + ys, effects_of(scan_p, params, program)
 
 
 @scan_p.def_regions

@@ -7,7 +7,9 @@ from typing import Any
 from dovetail_core import is_inexact, primitives
 
 # What moves elements about is linear in its first operand, and rises with it.
-MOVES = "copy reshape transpose rev broadcast_in_dim squeeze split unstack tile slice dynamic_slice"
+MOVES = """
+    copy stage reshape transpose rev broadcast_in_dim squeeze split unstack tile slice dynamic_slice
+"""
 LINEAR = f"{MOVES} neg real imag conj reduce_sum cumsum reduce_window_sum fft div"
 LINEAR_JOINTLY = "concatenate stack optimization_barrier"
 BILINEAR = "mul dot_general conv_general_dilated"
@@ -24,7 +26,7 @@ ELEMENTWISE = """
     random_gamma_grad regularized_incomplete_beta zeta polygamma eq ne lt le gt ge eq_to le_to lt_to
     and or xor not shift_left shift_right_logical shift_right_arithmetic population_count clz floor
     ceil is_finite round reduce_precision real imag conj complex select_n clamp convert_element_type
-    copy stop_gradient
+    copy stage stop_gradient
 """
 # Not sign, which of complex numbers has no steps; its derivative says what holds.
 STEPS = """
@@ -37,6 +39,7 @@ PARAMETERS = {
     "aggregate_to_topk": "whether partial results are put together",
     "algorithm": "how it is computed",
     "alpha": "factor of the product",
+    "attributes": "pairs of a name and a constant value",
     "axes": "axes that disappear",
     "axis": "the axis along which it works",
     "axis_sizes": "names of mapped axes and their lengths",
@@ -95,6 +98,8 @@ PARAMETERS = {
     "pivoting": "whether columns are exchanged",
     "precision": "how exactly products are computed",
     "preferred_element_type": "element type of the result, or None for the operands'",
+    "platforms": "for which platforms each branch is; None for all others",
+    "prevent_mlir_dce": "whether the compiler is given it, too",
     "program": "program of one iteration",
     "recall_target": "the share of right ones that is wanted",
     "reduction_dimension": "the axis along which it works",

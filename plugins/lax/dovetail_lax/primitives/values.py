@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import AbstractValue, Primitive, ShapedArray
+from dovetail_core import AbstractValue, IOEffect, Primitive, ShapedArray
 
 from ..dtypes import itemsize_bits, kind_of
 from ._elementwise import (
@@ -160,6 +160,12 @@ copy_p = Primitive("copy")
 stop_gradient_p = Primitive("stop_gradient")
 """The operand; its derivative is zero."""
 
+stage_p = Primitive("stage")
+"""The operand, as a value of the program that is being traced."""
+
+dce_sink_p = Primitive("dce_sink", multiple_results=True).def_traits(effect_only=True)
+"""Nothing: but what computes the operand counts as used."""
+
 optimization_barrier_p = Primitive("optimization_barrier", multiple_results=True)
 """The operands; compilers move nothing across."""
 
@@ -169,7 +175,14 @@ def _same(x: AbstractValue) -> AbstractValue:
 
 
 copy_p.def_abstract_eval(_same)
+stage_p.def_abstract_eval(_same)
+stage_p.def_decomposition(lambda x: x)
 stop_gradient_p.def_abstract_eval(_same)
+
+
+@dce_sink_p.def_effectful_abstract_eval
+def _dce_sink(x: AbstractValue, *, prevent_mlir_dce: bool) -> Any:
+    return [], frozenset({IOEffect("dce_sink")})
 
 
 @optimization_barrier_p.def_abstract_eval

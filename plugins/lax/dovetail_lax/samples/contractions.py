@@ -17,6 +17,7 @@ from ..primitives.contractions import (
 )
 from ..primitives.fft import FftType, fft_p
 from ..primitives.precision import DotAlgorithmPreset, Precision
+from ..primitives.ragged import RaggedDotDimensionNumbers, ragged_dot_general_p
 from .kinds import numbers
 
 EMPTY = frozenset({"empty"})
@@ -56,6 +57,18 @@ def _dot() -> Iterator[Sample]:
         yield Sample(dot_general_p, args, params)
     mixed = (_values("lhs", (3, 4), "bfloat16"), _values("rhs", (4, 2)))
     yield Sample(dot_general_p, mixed, matrices, name="mixed")
+
+
+def _ragged() -> Iterator[Sample]:
+    lhs, sizes = _values("lhs", (5, 3)), np.array([2, 1], np.int32)
+    common = {"precision": None, "preferred_element_type": None}
+    free = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
+    operands = (lhs, _values("rhs", (2, 3, 4)), sizes)
+    yield Sample(ragged_dot_general_p, operands, {"dimension_numbers": free, **common})
+    summed = RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), (0,), ())
+    operands = (lhs, _values("rhs", (5, 2)), sizes)
+    params = {"dimension_numbers": summed, **common}
+    yield Sample(ragged_dot_general_p, operands, params, name="summed")
 
 
 def _conv_params(n: int = 2, **changes: Any) -> dict[str, Any]:
@@ -128,5 +141,5 @@ def _fft() -> Iterator[Sample]:
 
 def samples() -> Iterator[Sample]:
     """Samples whose results are sums of products of numbers between -2 and 2."""
-    for sample in (*_dot(), *_conv(), *_fft()):
+    for sample in (*_dot(), *_ragged(), *_conv(), *_fft()):
         yield replace(sample, scale=1.0)

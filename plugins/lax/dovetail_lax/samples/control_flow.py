@@ -11,8 +11,10 @@ from dovetail_core import ClosedJaxpr, stage_closed, typeof
 from dovetail_core.testing import Sample
 
 from ..primitives.arithmetic import add_p, mul_p, neg_p
+from ..primitives.composite import composite_p
 from ..primitives.control_flow import cond_p, scan_p, while_p
 from ..primitives.discrete import lt_p
+from ..primitives.platforms import platform_dependent_p
 from ..primitives.reductions import reduce_sum_p
 from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.transcendental import cos_p, sin_p
@@ -57,6 +59,10 @@ def _branches() -> Iterator[Sample]:
     empty = np.zeros((0, 2), F32)
     pair = {"branches": tuple(program(f, empty, empty) for f in (grow, swap))}
     yield Sample(cond_p, (ONE, empty, empty), pair, frozenset({"empty"}))
+    chosen = {"branches": branches[:2], "platforms": (("acme",), None)}
+    yield Sample(platform_dependent_p, (X, 2 * X), chosen)
+    named = {"program": branches[0], "name": "acme.grow", "version": 1, "attributes": (("by", 2),)}
+    yield Sample(composite_p, (X, 2 * X), named)
 
 
 def _scan(

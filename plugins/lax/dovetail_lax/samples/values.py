@@ -16,9 +16,11 @@ from ..primitives.values import (
     clamp_p,
     convert_element_type_p,
     copy_p,
+    dce_sink_p,
     iota_p,
     optimization_barrier_p,
     select_n_p,
+    stage_p,
     stop_gradient_p,
 )
 from .kinds import INTEGERS, awkward, numbers, one_operand, operands
@@ -97,6 +99,8 @@ def _rest() -> Iterator[Sample]:
         dtypes = ["float32", "int32", "bool", "complex64"]
         yield from one_operand(p, ROUND, dtypes, smooth=smooth)
     x = numbers("x", ROUND, (3,))
+    yield Sample(stage_p, (x,))
+    yield Sample(dce_sink_p, (x,), {"prevent_mlir_dce": False})
     yield Sample(optimization_barrier_p, (x, np.int32(3), numbers("y", ROUND, (2, 2))))
     for algorithm in RandomAlgorithm:
         for dtype in ("uint32", "uint8", "uint16"):

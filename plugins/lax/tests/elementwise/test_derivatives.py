@@ -29,6 +29,8 @@ LAST_ONLY = {"zeta", "polygamma", "regularized_incomplete_beta"}
 
 def smooth(sample: Sample) -> bool:
     """Whether the sample's operation is differentiable there, and to what precision it tells."""
+    if sample.primitive.traits.effect_only:
+        return False
     if sample.primitive.name in FORWARD_ONLY | LAST_ONLY:
         return "empty" not in sample.tags
     return not {"nonsmooth", "extreme", "empty"} & set(sample.tags)

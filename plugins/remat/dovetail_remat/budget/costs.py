@@ -57,7 +57,7 @@ def _of_programs(primitive: Primitive) -> Callable[..., float]:
         assert primitive.regions is not None
         interface: RegionInterface = primitive.regions(params)
         each = [program_flops(r.program) for r in interface.regions]
-        once = max(each) if interface.control is not None else sum(each)
+        once = max(each) if interface.is_choice else sum(each)
         return once * (1 if interface.length is None else interface.length)
 
     return rule

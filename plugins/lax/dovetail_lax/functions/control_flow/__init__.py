@@ -1,10 +1,11 @@
-"""Control flow: ``cond``, ``switch``, ``while_loop``, ``fori_loop``, ``scan``, ``map``."""
+"""Control flow: branches, loops, and what depends on the platform."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .branches import cond as cond, switch as switch
     from .loops import fori_loop as fori_loop, while_loop as while_loop
+    from .platforms import platform_dependent as platform_dependent
     from .scanning import map as map, scan as scan
 else:
     from dovetail_core import lazy_exports

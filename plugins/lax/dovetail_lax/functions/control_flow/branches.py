@@ -82,7 +82,7 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
     staged: list[Staged] = []
     for f in functions:  # a comprehension would be one more frame for each level of a nest
         staged.append(stage_function(f, in_tree, avals))
-    staged = _agree(what, functions, staged)
+    staged = agree(what, functions, staged)
     programs, consts = close_together(staged)
     if any(a.is_mutable for a in avals):
         names = ["a value that a branch closes over"] * len(consts)
@@ -91,7 +91,12 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
     return tree_unflatten(staged[0].out_tree, outs)
 
 
-def _agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
+def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
+    """Branches that return equal types, where they do but for weak ones.
+
+    Raises:
+        TypeError: they do not; names the branches and the place in the result.
+    """
     first, *others = staged
     label = [f"{name_of(f)} (branch {i})" for i, f in enumerate(functions)]
     wanted = list(first.out_avals)

@@ -10,7 +10,7 @@ from dovetail_core import Primitive, typeof
 
 from ...primitives import arithmetic, discrete, incomplete, special, transcendental, values
 from ...primitives.shape import broadcast_in_dim_p, transpose_p
-from ...primitives.values import bitcast_convert_type_p, optimization_barrier_p
+from ...primitives.values import bitcast_convert_type_p, dce_sink_p, optimization_barrier_p
 
 
 def elementwise(primitive: Primitive) -> None:
@@ -110,6 +110,11 @@ def _bitcast(
 ) -> tuple[Any, int]:
     x = first(args[0], dims[0], axis.size)
     return bitcast_convert_type_p.bind(x, new_dtype=new_dtype), 0
+
+
+@batch_rules.register(dce_sink_p)
+def _dce_sink(axis: Any, args: Any, dims: Any, *, prevent_mlir_dce: bool) -> Any:
+    return dce_sink_p.bind(*args, prevent_mlir_dce=prevent_mlir_dce), []
 
 
 @batch_rules.register(optimization_barrier_p)

@@ -10,11 +10,19 @@ from dovetail_backends import evaluate, reference_rules
 from dovetail_core import ClosedJaxpr
 
 from ...primitives.control_flow import cond_p, scan_p, while_p
+from ...primitives.platforms import branch_for, platform_dependent_p
 
 
 @reference_rules.register(cond_p)
 def _cond_reference(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
     return evaluate(branches[min(max(int(index), 0), len(branches) - 1)], *operands)
+
+
+@reference_rules.register(platform_dependent_p)
+def _platform_dependent(
+    *operands: Any, branches: tuple[ClosedJaxpr, ...], platforms: Any
+) -> list[Any]:
+    return evaluate(branch_for("reference", branches, platforms), *operands)
 
 
 @reference_rules.register(while_p)

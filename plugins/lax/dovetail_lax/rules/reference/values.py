@@ -15,6 +15,7 @@ from ...primitives.values import (
     clamp_p,
     convert_element_type_p,
     copy_p,
+    dce_sink_p,
     iota_p,
     optimization_barrier_p,
     select_n_p,
@@ -26,6 +27,7 @@ reference_rules.set(v.real_p, lambda x: np.array(np.real(x)))
 reference_rules.set(v.imag_p, lambda x: np.array(np.imag(x)))
 reference_rules.set(copy_p, np.array)
 reference_rules.set(stop_gradient_p, lambda x: x)
+reference_rules.set(dce_sink_p, lambda x, *, prevent_mlir_dce: [])
 reference_rules.set(optimization_barrier_p, lambda *operands: list(operands))
 
 

@@ -2,6 +2,7 @@
 
 from . import (
     arithmetic as arithmetic,
+    composite as composite,
     condensed as condensed,
     contractions as contractions,
     control_flow as control_flow,

@@ -11,6 +11,7 @@ from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, ShapedArray
 
 from ...primitives.control_flow import cond_p, scan_p, while_p
+from ...primitives.platforms import branch_for, platform_dependent_p
 
 INDEX = ShapedArray((), np.int32)
 BOOL = ShapedArray((), np.bool_)
@@ -19,6 +20,13 @@ BOOL = ShapedArray((), np.bool_)
 @stablehlo_rules.register(cond_p)
 def _cond_stablehlo(b: Any, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
     return b.case(index, branches, operands)
+
+
+@stablehlo_rules.register(platform_dependent_p)
+def _platform_dependent(
+    b: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...], platforms: Any
+) -> Any:
+    return b.inline(branch_for(b.platform, branches, platforms), operands)
 
 
 @stablehlo_rules.register(while_p)

@@ -17,6 +17,7 @@ from ...primitives.values import (
     clamp_p,
     convert_element_type_p,
     copy_p,
+    dce_sink_p,
     iota_p,
     optimization_barrier_p,
     select_n_p,
@@ -97,6 +98,13 @@ def _same(b: Any, x: Any) -> Any:
 
 stablehlo_rules.set(copy_p, _same)
 stablehlo_rules.set(stop_gradient_p, _same)
+
+
+@stablehlo_rules.register(dce_sink_p)
+def _dce_sink(b: Any, x: Any, *, prevent_mlir_dce: bool) -> Any:
+    if prevent_mlir_dce:
+        b.op("stablehlo.optimization_barrier", [x], [x.aval])
+    return []
 
 
 @stablehlo_rules.register(optimization_barrier_p)
