@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dovetail_custom_rules.public import *
     from dovetail_jit.public import *
     from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion
+    from dovetail_profiler.public import *
     from dovetail_random.generators import default_prng_impl as default_prng_impl
     from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs.public import *
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         nn as nn,
         numpy as numpy,
         ops as ops,
+        profiler as profiler,
         random as random,
         ref as ref,
         scipy as scipy,
