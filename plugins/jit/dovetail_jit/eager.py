@@ -27,7 +27,7 @@ from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
-from dovetail_core.xla.config import trace_context
+from dovetail_core.xla.config import trace_context, watch_state
 
 from .boundary import Boundary, boundary_of, call_boundary
 from .compilation import executable_for
@@ -70,16 +70,16 @@ def compiled_call(
 ) -> Any:
     """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
 
-    high: Cache[Any, ClosedJaxpr] = Cache()  # C++ sends every call with such an operand here
+    known: Cache[Any, ClosedJaxpr] = Cache()  # of calls that C++ sends here every time
 
     def miss(*args: Any) -> Any:
         reject_tracers(args, name)
         avals = tuple([typeof(x) for x in args])
-        program = high.get((avals, trace_context())) if high else None
+        program = known.get((avals, trace_context())) if known else None
         if program is None:
             program = program_for(*avals)
-            if any(a.is_high or a.is_mutable for a in avals):
-                high[avals, trace_context()] = program
+            if watch_state.value is not None or any(a.is_high or a.is_mutable for a in avals):
+                known[avals, trace_context()] = program
         bound = boundary_of(program)
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False

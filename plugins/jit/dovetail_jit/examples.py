@@ -35,8 +35,8 @@ def example_call(place: str, given: Sequence[str], example: str) -> tuple[Any, l
     except TypeError as e:
         name = place.rpartition(":")[2]
         raise DovetailError(
-            f"{name} does not take these arguments: {e}. Give a type or a number for each, or write "
-            f"{name}_args() into the script; for example: {example}"
+            f"{name} does not take these arguments: {e}. Give a type or a number for each, or "
+            f"write {name}_args() into the script; for example: {example}"
         ) from None
     return function, arguments
 

@@ -150,7 +150,7 @@ class _Walk:
             viewed = [b for b in ins if b is not None]
             if len(viewed) == 1 and not eqn.effects:
                 return viewed
-        outs = [self.new(TEMPORARY, eqn.primitive.name, v.aval, eqn.source) for v in eqn.outvars]
+        outs = self._results(eqn, eqn.primitive.name)
         self._step(eqn, ins, loops)
         return outs
 
@@ -174,22 +174,25 @@ class _Walk:
         self, eqn: Eqn, interface: RegionInterface, ins: Sequence[Buffer | None],
         loops: tuple[str, ...],
     ) -> list[Buffer]:  # fmt: skip
-        """A loop or branches: results and operands are there all the time."""
-        name = interface.title or eqn.primitive.name
-        outs = [self.new(TEMPORARY, name, v.aval, eqn.source) for v in eqn.outvars]
-        inside = (*loops, name) if interface.is_loop else loops
+        """A loop or branches: operands are there all the time, and results of a loop, too."""
+        name, is_loop = interface.title or eqn.primitive.name, interface.is_loop
+        outs = self._results(eqn, name) if is_loop else []
         for region in interface.regions:
             inner = region.program.jaxpr
             given = [
-                ins[i] if interface.operands[i] is Kind.CONSTANT else
                 self.new(TEMPORARY, f"{name}: one step's input", v.aval, eqn.source)
+                if is_loop and interface.operands[i] is not Kind.CONSTANT
+                else ins[i]
                 for i, v in zip(region.operands, inner.invars)
-            ]  # fmt: skip
-            if not interface.is_loop:
-                given = [ins[i] for i in region.operands]
+            ]
+            inside = (*loops, name) if is_loop else loops
             self.run(inner, [*self._constants(region.program), *given], inside)
+        outs = outs or self._results(eqn, name)
         self._step(eqn, [*ins, *outs], loops)
         return outs
+
+    def _results(self, eqn: Eqn, name: str) -> list[Buffer]:
+        return [self.new(TEMPORARY, name, v.aval, eqn.source) for v in eqn.outvars]
 
     def _constants(self, program: ClosedJaxpr) -> list[Buffer]:
         return [self.new(CONSTANT, "", v.aval, None) for v in program.jaxpr.constvars]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
+from weakref import ref
 
 from dovetail_core import ClosedJaxpr
-from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import callable_name
 from dovetail_jit import Executable, Signature, executables_of, signatures
 
@@ -15,7 +16,9 @@ from ..functions import is_own
 from .signatures import KINDS, Difference, Kind, nearest, type_difference
 
 _KEPT = 64
-"""How many calls are remembered of each function or operation."""
+"""How many calls are remembered of each function or operation,"""
+_MANY = 4096
+"""and of how many of these."""
 
 REASONS = {
     **KINDS,
@@ -23,7 +26,10 @@ REASONS = {
         "another function object",
         "Make the function, and jit it, once and outside of the loop that calls it.",
     ),
-    "forgotten": Kind("it was forgotten", "Call clear_caches() less often."),
+    "forgotten": Kind(
+        "it was forgotten",
+        "Call clear_caches() less often. Or does it close over a mutable value of another type?",
+    ),
     "device": Kind("another device", "Keep the arguments of one function on one device."),
     "donated": Kind(
         "other donated arguments",
@@ -76,34 +82,46 @@ FIRST = Reason()
 
 
 class History:
-    """What has been traced and compiled while it was told."""
+    """What has been traced and compiled while it was told.
+
+    It is more than caches know: they may have been emptied, and functions may be gone whose code is
+    that of others.
+    """
 
     def __init__(self) -> None:
-        self._calls: Cache[Any, list[Signature]] = Cache()
-        self._operations: Cache[str, list[ClosedJaxpr]] = Cache()
+        self._calls: dict[Any, list[tuple[ref[Any], Signature]]] = {}
+        self._operations: dict[str, list[ClosedJaxpr]] = {}
 
     def traced(self, function: Any, signature: Signature) -> Reason:
         """Why ``function`` is traced for ``signature``, which is remembered."""
         key = callable_name(function), code_of(function)
-        same = self._calls.get(key, [])
+        known = self._calls.get(key, [])
+        with suppress(TypeError):  # it cannot be referred to weakly
+            _remember(self._calls, key, (ref(function), signature))
         earlier = signatures(function)
-        found = _reason_of(nearest(function, signature, earlier), same, function, signature)
-        self._calls[key] = [*same, signature][-_KEPT:]
-        return found
+        if not earlier:
+            earlier = [s for made, s in known if made() is function]
+        found = nearest(function, signature, earlier)
+        if found is not None:
+            return Reason(found or [Difference(callable_name(function), "forgotten")])
+        if not known or is_own(function):
+            return FIRST
+        others = nearest(function, signature, [s for _, s in known]) or []
+        return Reason([Difference(callable_name(function), "function"), *others])
 
     def compiled(self, program: ClosedJaxpr, made: Executable) -> Reason:
         """Why a program is compiled that was traced before."""
         earlier = [x for x in executables_of(program) if x is not made]
         if not earlier:
             return FIRST
-        options = [list(_executables(made, before)) for before in reversed(earlier)]
+        options = [_executables(made, before) for before in reversed(earlier)]
         return Reason(min(options, key=len))
 
     def operation(self, name: str, program: ClosedJaxpr) -> Reason:
         """Why a program is compiled that does one operation ``name``; it is remembered."""
         earlier = self._operations.get(name, [])
-        options = [list(_programs(program, before)) for before in reversed(earlier)]
-        self._operations[name] = [*earlier, program][-_KEPT:]
+        options = [_programs(program, before) for before in reversed(earlier)]
+        _remember(self._operations, name, program)
         return Reason(min(options, key=len)) if options else FIRST
 
 
@@ -117,20 +135,11 @@ def code_of(function: Any) -> Any:
     return tuple(codes)
 
 
-def _reason_of(
-    found: Sequence[Difference] | None, same: Sequence[Signature], function: Any, now: Signature
-) -> Reason:
-    if found:
-        return Reason(found)
-    if found is not None:  # an equal call, whose program closes over what changed
-        what = Difference("a mutable value that it closes over holds another type", "type")
-        return Reason([what])
-    if not same or is_own(function):
-        return FIRST
-    name = callable_name(function)
-    others = nearest(function, now, same) or []
-    fresh = Difference(name, "function")
-    return Reason([fresh, *others])
+def _remember(entries: dict[Any, list[Any]], key: Any, item: Any) -> None:
+    """Keep it with the last few of its kind; of too many kinds the oldest goes."""
+    entries[key] = [*entries.get(key, [])[-_KEPT:], item]
+    if len(entries) > _MANY:
+        del entries[next(iter(entries))]
 
 
 def _executables(now: Executable, before: Executable) -> list[Difference]:
@@ -148,14 +157,14 @@ def _programs(now: ClosedJaxpr, before: ClosedJaxpr) -> list[Difference]:
     found: list[Difference] = []
     if len(now.in_avals) != len(before.in_avals):
         counts = [f"{len(p.in_avals)} operands" for p in (now, before)]
-        found.append(Difference("the call", "arguments", *counts))
+        found.append(Difference("the call", "arguments", counts[0], counts[1]))
     for i, (a, b) in enumerate(zip(now.in_avals, before.in_avals)):
         found += type_difference(f"operand {i}", a, b)
     here, there = (p.eqns[0].params if p.eqns else {} for p in (now, before))
     for name, value in here.items():
         if name in there and not _same(value, there[name]):
             shown = [_short(value), _short(there[name])]
-            found.append(Difference(name, "parameter", *shown))
+            found.append(Difference(name, "parameter", shown[0], shown[1]))
     return found or [Difference("the program", "forgotten")]
 
 

@@ -52,12 +52,17 @@ _WEIGHTS = {kind: 1 + i for i, kind in enumerate(KINDS)}
 
 
 class Difference(NamedTuple):
-    """One thing that differs: what, in which way, and how it is now and was before."""
+    """One thing that differs: what, in which way, and how it is now and was before.
+
+    Attributes:
+        size: how much it differs, to find what is nearest.
+    """
 
     what: str
     kind: str
     now: str = ""
     before: str = ""
+    size: int = 1
 
     @property
     def change(self) -> str:
@@ -83,8 +88,8 @@ def nearest(function: Any, now: Signature, earlier: Sequence[Signature]) -> list
     return found
 
 
-def _weight(found: Sequence[Difference]) -> int:
-    return sum(_WEIGHTS[d.kind] for d in found)
+def _weight(found: Sequence[Difference]) -> tuple[int, int]:
+    return sum(d.size for d in found), sum(_WEIGHTS[d.kind] for d in found)
 
 
 def differences(function: Any, now: Signature, before: Signature) -> list[Difference]:
@@ -119,7 +124,7 @@ def _statics(function: Any, now: Signature, before: Signature) -> Iterator[Diffe
             shown = ["not given" if x is None else shown_key(x[0]) for x in (a, b)]
             if shown[0] == shown[1]:
                 shown = [f"{shown[0]} (an object that does not equal it)", shown[1]]
-            yield Difference(name, "static", *shown)
+            yield Difference(name, "static", shown[0], shown[1])
 
 
 def _static_values(function: Any, signature: Signature) -> dict[str, tuple[Any]]:
@@ -183,7 +188,7 @@ def _arguments(now: dict[str, Argument], before: dict[str, Argument]) -> Iterato
         a, b = now.get(name), before.get(name)
         if a is None or b is None or a.given != b.given:
             shown = [x.given if x is not None else "not given" for x in (a, b)]
-            yield Difference(name, "arguments", *shown)
+            yield Difference(name, "arguments", shown[0], shown[1])
         if a is None or b is None:
             continue
         if a.tree != b.tree:
@@ -211,9 +216,12 @@ def type_difference(what: str, now: Any, before: Any) -> Iterator[Difference]:
     """How two types differ, if they do."""
     if now == before:
         return
-    kind = "type"
-    for attribute, named in (("shape", "shape"), ("dtype", "dtype"), ("weak_type", "weak type")):
-        if getattr(now, attribute, None) != getattr(before, attribute, None):
-            kind = named
-            break
-    yield Difference(what, kind, now.str_short(), before.str_short())
+    differing = [
+        kind
+        for kind, attribute in _ATTRIBUTES.items()
+        if getattr(now, attribute, None) != getattr(before, attribute, None)
+    ] or ["type"]
+    yield Difference(what, differing[0], now.str_short(), before.str_short(), len(differing))
+
+
+_ATTRIBUTES = {"shape": "shape", "dtype": "dtype", "weak type": "weak_type"}
