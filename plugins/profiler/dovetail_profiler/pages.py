@@ -29,17 +29,14 @@ def document(title: str, body: Iterable[str]) -> str:
 
 def table_of(header: Sequence[str], lines: Iterable[Sequence[str]], numbers: Sequence[int]) -> str:
     """A table of cells of HTML; ``numbers`` are the columns that are aligned at the right."""
-    heads = "".join(f"<th>{escape(h)}</th>" for h in header)
-    rows = [
-        "<tr>"
-        + "".join(
-            f'<td class="number">{cell}</td>' if i in numbers else f"<td>{cell}</td>"
-            for i, cell in enumerate(line)
-        )
-        + "</tr>"
-        for line in lines
-    ]
-    return f'<div class="scroll"><table>\n<tr>{heads}</tr>\n{chr(10).join(rows)}\n</table></div>'
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        style = [' class="number"' if i in numbers else "" for i in range(len(cells))]
+        return "".join(f"<{tag}{s}>{cell}</{tag}>" for s, cell in zip(style, cells))
+
+    shown = [row("th", [escape(h) for h in header]), *[row("td", line) for line in lines]]
+    rows = "\n".join(f"<tr>{line}</tr>" for line in shown)
+    return f'<div class="scroll"><table>\n{rows}\n</table></div>'
 
 
 def legend(items: Iterable[tuple[str, str]]) -> str:

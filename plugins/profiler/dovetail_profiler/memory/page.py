@@ -50,9 +50,10 @@ Layer = tuple[str, str, list[int]]
 
 
 def _layers(memory: Memory) -> list[Layer]:
-    """Owners, largest at the peak first, each with its colour and its bytes at every step."""
+    """Owners, each with its colour and its bytes at every step: arguments, which stay, below."""
     live = memory.live
-    named = [o.place for o in memory.owners[: len(COLOURS)]]
+    shown = sorted(memory.owners[: len(COLOURS)], key=lambda o: o.buffers[0].source is not None)
+    named = [o.place for o in shown]
     groups: dict[str, list[Buffer]] = {place: [] for place in named}
     for b in live.buffers:
         place = owner_of(b)
@@ -77,7 +78,7 @@ def _picture(memory: Memory, layers: Sequence[Layer]) -> str:
     dx, dy = (_WIDTH - _LEFT) / steps, (_HEIGHT - 20) / peak
     size = f"0 0 {_WIDTH} {_HEIGHT + _BELOW}"
     lines = [f'<svg viewBox="{size}" role="img" aria-label="live memory over the program">']
-    for at in ticks(peak):
+    for at in ticks(peak, 6):
         y = _HEIGHT - at * dy
         lines.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
         text = shown_bytes(at) if at else "0"

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from dovetail_core import current_source, hookimpl
@@ -37,9 +37,14 @@ class Total:
         self.seconds += seconds
 
 
-@dataclass(frozen=True)
+@dataclass
 class Event:
-    """Something was traced or compiled: when and where, for which types, and why (again)."""
+    """Something was traced or compiled: where, for which types, and why (again).
+
+    Attributes:
+        stage: the first one that this made necessary.
+        seconds: of that stage and of those that followed from it.
+    """
 
     stage: str
     where: str
@@ -70,6 +75,13 @@ class Entry:
         return sum(t.seconds for t in self.totals.values())
 
 
+class _Owner(NamedTuple):
+    """Whose program something is, and the event in which it was traced."""
+
+    entry: Entry
+    event: Event | None = None
+
+
 class Recorder:
     """Hears of stages and runs, and counts them."""
 
@@ -79,7 +91,7 @@ class Recorder:
         self.operations: dict[str, Entry] = {}
         self.tracks = {stage: Track() for stage in STAGES}
         self.history = History()
-        self._of_program: ByIdentity[Entry] = ByIdentity()
+        self._of_program: ByIdentity[_Owner] = ByIdentity()
         self._of_executable: WeakKeyDictionary[Executable, Entry] = WeakKeyDictionary()
         self._own = threading.local()
         self._lock = threading.RLock()
@@ -91,19 +103,23 @@ class Recorder:
         """A function was traced."""
         with self._lock:
             entry = self._entry(function)
-            self._of_program.of(program, lambda: entry)
-            self._took(entry, "trace", seconds)
+            own = self._took(entry, "trace", seconds)
             reason = self.history.traced(function, signature)
             if tracing_state.value:  # the function around it is the one that has a reason
                 reason = FIRST
             types = shown_types(function, signature)
-            entry.events.append(Event("trace", _here(), types, reason, seconds))
+            event = Event("trace", _here(), types, reason, own)
+            entry.events.append(event)
+            self._of_program.of(program, lambda: _Owner(entry, event))
 
     @hookimpl
     def dovetail_lowered(self, name: str, seconds: float, program: Any) -> None:
         """A program was lowered."""
         with self._lock:
-            self._took(self._owner(program, name), "lower", seconds)
+            entry, event = self._owner(program, name)
+            own = self._took(entry, "lower", seconds)
+            if event is not None:
+                event.seconds += own
 
     @hookimpl
     def dovetail_compiled(
@@ -111,17 +127,18 @@ class Recorder:
     ) -> None:
         """A program was compiled."""
         with self._lock:
-            entry = self._owner(program, name)
+            entry, event = self._owner(program, name)
             self._of_executable[executable] = entry
-            self._took(entry, "compile", seconds)
+            own = self._took(entry, "compile", seconds)
             entry.cached += cached
             reason = self.history.compiled(program, executable)
-            traced = entry.totals["trace"].count > 0
-            if not reason.again and not traced:
+            if event is not None and not reason.again:
+                event.seconds += own
+                return
+            if not reason.again:
                 reason = self.history.operation(name, program)
-            if reason.again or not traced:
-                types = ", ".join(a.str_short() for a in program.in_avals)
-                entry.events.append(Event("compile", _here(), types, reason, seconds))
+            types = ", ".join(a.str_short() for a in program.in_avals)
+            entry.events.append(Event("compile", _here(), types, reason, own))
 
     def ran(self, executable: Executable, seconds: float) -> None:
         """A compiled program was run."""
@@ -131,18 +148,23 @@ class Recorder:
                 entry = self._operation(executable.module.name)
             self._took(entry, "run", seconds)
 
-    def _took(self, entry: Entry, stage: str, seconds: float) -> None:
+    def _took(self, entry: Entry, stage: str, seconds: float) -> float:
+        """Note a stage that is over now; its time without others inside of it."""
         end = time.perf_counter()
         nested: OwnTimes | None = getattr(self._own, "times", None)
         if nested is None:
             nested = self._own.times = OwnTimes()
-        entry.totals[stage].add(nested.own(end - seconds, end))
+        own = nested.own(end - seconds, end)
+        entry.totals[stage].add(own)
         self.tracks[stage].add(end - seconds - self.start, end - self.start)
+        return own
 
     def _entry(self, function: Any) -> Entry:
         name = callable_name(function)
         if is_own(function):
-            return self._operation(name)
+            private = name.startswith("_") and not name.endswith("_")
+            home = str(function.__module__).removeprefix("dovetail_")
+            return self._operation(home if private else name)
         key = name, code_of(function)
         if key not in self.functions:
             self.functions[key] = Entry(title_of(function), place_of(function))
@@ -151,9 +173,9 @@ class Recorder:
     def _operation(self, name: str) -> Entry:
         return self.operations.setdefault(name, Entry(name))
 
-    def _owner(self, program: Any, name: str) -> Entry:
-        """The entry of the function whose program this is; of the operation, if of none."""
-        return self._of_program.of(program, lambda: self._named(name))
+    def _owner(self, program: Any, name: str) -> _Owner:
+        """The function whose program this is; the operation, if it is of none."""
+        return self._of_program.of(program, lambda: _Owner(self._named(name)))
 
     def _named(self, name: str) -> Entry:
         # A program made of one that was traced: one with mutable arguments, say.

@@ -30,7 +30,7 @@ class Cause:
 
     @property
     def seconds(self) -> float:
-        """What tracing (or compiling) again took."""
+        """What tracing and compiling again took."""
         return sum(e.seconds for e in self.events)
 
     @property
@@ -93,7 +93,7 @@ def causes(entry: Entry) -> list[Cause]:
             whats = [f"{REASONS[d.kind].name}: {d.what}" for d in event.reason.differences]
             groups.setdefault("; ".join(dict.fromkeys(whats)), []).append(event)
     found = [Cause(what, events) for what, events in groups.items()]
-    return sorted(found, key=lambda c: (-len(c.events), c.what))
+    return sorted(found, key=lambda c: (-c.seconds, c.what))
 
 
 def text_of(profile: Profile) -> str:
@@ -149,7 +149,8 @@ def _again(profile: Profile) -> Iterator[str]:
             place = f" ({entry.place})" if entry.place else ""
             lines = [f"why {entry.name}{place} was {done} again"]
             for cause in found:
-                lines.append(f"  {count(len(cause.events), 'time')} {cause.what}")
+                times = count(len(cause.events), "time")
+                lines.append(f"  {times} {cause.what} ({shown_time(cause.seconds)})")
                 lines += [f"      {example}" for example in cause.examples]
                 if len(cause.events) > EXAMPLES:
                     lines.append(f"      and {count(len(cause.events) - EXAMPLES, 'other time')}")
