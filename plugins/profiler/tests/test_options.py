@@ -17,6 +17,7 @@ import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_core import config
 from dovetail_core.base.options import enable_x64
+from dovetail_core.tree.util import register_pytree_node
 from dovetail_jit import clear_caches, jit
 from dovetail_profiler.public import explain_cache_misses, log_compiles
 
@@ -164,6 +165,26 @@ def test_static_values_are_shown_as_they_are(caplog: Any) -> None:
             f(value, X)
     shown = [line.partition(": ")[2].partition(" (a static")[0] for line in said(caplog)]
     assert shown == ["n: (1, 2.5), before 0.5", "n: 1j, before (1, 2.5)", "n: 'sum', before 1j"]
+
+
+class Strict:
+    """A container that takes only arrays."""
+
+    def __init__(self, x: Any) -> None:
+        if not hasattr(x, "dtype"):
+            raise TypeError("an array is wanted")
+        self.x = x
+
+
+register_pytree_node(Strict, lambda s: ((s.x,), None), lambda _, xs: Strict(*xs))
+
+
+def test_leaves_of_containers_that_refuse_names_have_numbers(caplog: Any) -> None:
+    f = jit(lambda s: lax.sin(s.x))
+    with explain_cache_misses(True):
+        f(Strict(X))
+        f(Strict(X[:1]))
+    assert explained(caplog).startswith("s, leaf 0: f32[1], before f32[3] (another shape). ")
 
 
 def test_a_function_that_is_made_anew(caplog: Any) -> None:

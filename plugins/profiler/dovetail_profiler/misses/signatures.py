@@ -176,11 +176,19 @@ def arguments_of(function: Any, signature: Signature) -> dict[str, Argument]:
     given += [(str(k), "by name", t) for k, t in zip(keys, by_name.children())]
     found, start = dict[str, Argument](), 0
     for name, how, tree in given:
-        places = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
-        leaves = {f"{name}{keystr(path)}": signature.avals[start + i] for path, i in places}
-        found[name] = Argument(how, tree, leaves)
+        labels = _labels(name, tree)
+        found[name] = Argument(how, tree, dict(zip(labels, signature.avals[start:])))
         start += tree.num_leaves
     return found
+
+
+def _labels(name: str, tree: Any) -> list[str]:
+    """A name for each leaf of an argument: ``state['speed']``."""
+    try:
+        places = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
+    except Exception:  # a container of the user's that refuses such children
+        return [f"{name}, leaf {i}" for i in range(tree.num_leaves)]
+    return [f"{name}{keystr(path)}" for path, _ in places]
 
 
 def _arguments(now: dict[str, Argument], before: dict[str, Argument]) -> Iterator[Difference]:
