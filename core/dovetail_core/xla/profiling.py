@@ -8,6 +8,7 @@ from typing import Any
 
 from ._bindings import Client, pprof_profile_to_json as pprof_profile_to_json
 from ._lazy import load
+from .client import loaded_plugins
 
 _profiler, _data = load("_profiler"), load("_profile_data")
 
@@ -23,6 +24,7 @@ class Session:
     """A recording, which begins when it is made. Of several at once only the first records."""
 
     def __init__(self, options: ProfileOptions | None = None) -> None:
+        _register_plugins()
         self._session = _profiler.ProfilerSession(options or ProfileOptions())
 
     def stop(self) -> bytes:
@@ -34,8 +36,20 @@ class Session:
         self._session.stop_and_export(folder)
 
 
+_registered: set[str] = set()
+
+
+def _register_plugins() -> None:
+    """Let the profilers of PJRT plugins take part: what the devices do is known to them alone."""
+    for name, capsule in loaded_plugins().items():
+        if name not in _registered:
+            _registered.add(name)
+            _profiler.register_plugin_profiler(capsule)
+
+
 def start_server(port: int) -> Any:
     """A server from which profiles can be fetched, as long as the object lives."""
+    _register_plugins()
     return _profiler.start_server(port)
 
 

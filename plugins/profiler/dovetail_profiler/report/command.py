@@ -104,8 +104,8 @@ def _run(script: str) -> int:
 
 
 def _print_error(error: BaseException) -> None:
-    """The traceback from the script's own frames on."""
+    """Its traceback, from the script's own frames on."""
     at = error.__traceback__
     while at is not None and at.tb_frame.f_globals.get("__name__") != "__main__":
         at = at.tb_next
-    traceback.print_exception(error.with_traceback(at or error.__traceback__))
+    traceback.print_exception(error.with_traceback(at))
