@@ -77,8 +77,8 @@ post_hook_state: Config = Config("dovetail_post_hook", None)
 tracing_state: Config = Config("dovetail_tracing", False, include_in_jit_key=True)
 """Part of the call key, so that what is cached outside a trace is not used inside one."""
 
-watch_state: Config = Config("dovetail_watch", None, include_in_jit_key=True)
-"""None, or who hears of each run of a compiled program: no call stays in C++ then."""
+watch_state: Config = Config("dovetail_watch", 0, include_in_jit_key=True)
+"""Part of the call key: another number whenever somebody begins to watch calls, else 0."""
 
 set_enable_x64_state(enable_x64_state)
 set_disable_jit_state(disable_jit_state)

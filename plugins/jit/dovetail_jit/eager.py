@@ -27,13 +27,14 @@ from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
-from dovetail_core.xla.config import trace_context, watch_state
+from dovetail_core.xla.config import trace_context
 
 from .boundary import Boundary, boundary_of, call_boundary
 from .compilation import executable_for
 from .executables import placement
 from .primitive import jit_p
 from .tracing import Arguments, take_apart, trace_program
+from .watching import watching
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
@@ -78,7 +79,7 @@ def compiled_call(
         program = known.get((avals, trace_context())) if known else None
         if program is None:
             program = program_for(*avals)
-            if watch_state.value is not None or any(a.is_high or a.is_mutable for a in avals):
+            if watching.hear is not None or any(a.is_high or a.is_mutable for a in avals):
                 known[avals, trace_context()] = program
         bound = boundary_of(program)
         if bound is not None:

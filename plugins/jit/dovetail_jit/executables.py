@@ -19,8 +19,9 @@ from dovetail_core.xla import execution, fork
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready
 from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
-from dovetail_core.xla.config import watch_state
 from dovetail_core.xla.shardings import single_device_sharding
+
+from .watching import watching
 
 
 class Executable:
@@ -52,8 +53,8 @@ class Executable:
             handlers = execution.result_handlers(outs, [self.sharding] * len(outs), committed)
             self._handlers[committed] = handlers
         arrays = [*self.constants, *kept]
-        effects, watcher = self.module.effects, watch_state.value
-        start = time.perf_counter() if watcher is not None else 0.0
+        effects, hear = self.module.effects, watching.hear
+        start = time.perf_counter() if hear is not None else 0.0
         out: list[Any]
         if effects:
             ordered = any(e.ordered for e in effects)
@@ -62,10 +63,10 @@ class Executable:
             out = run_with_callbacks(self.loaded, arrays, handlers)
         else:
             out = execution.run(self.loaded, arrays, handlers)
-        if watcher is not None:
+        if hear is not None:
             with suppress(XlaRuntimeError):  # whoever reads the results is told
                 block_until_ready(out)
-            watcher(self, time.perf_counter() - start)
+            hear(self, time.perf_counter() - start)
         for x, d in zip(kept, self.module.donated):
             if d:  # the runtime has taken its memory: now C++ sends its use to Python
                 give_away(x, self.module.name)
@@ -82,7 +83,7 @@ class Executable:
         or calls Python, whose exceptions are found there, or has results of float0; or somebody
         watches calls. ``consts`` are leading arguments that every call has in common.
         """
-        if watch_state.value is not None:
+        if watching.hear is not None:
             return None
         if self.module.effects or self.module.host_callbacks or self._nothing:
             return None

@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 from dovetail_core.base.scopes import Scope
 from dovetail_core.xla.config import watch_state
 
-from .executables import Executable
+Hear = Callable[[Any, float], None]
+_numbers = count(1)
+
+
+class _Watch(NamedTuple):
+    """Who hears of runs now, and the number by which calls are told from those of other times.
+
+    C++ keeps the numbers in its keys, so that what was cached at one time serves no other, and
+    nobody who heard is kept alive.
+    """
+
+    hear: Hear | None = None
+    number: int = 0
+
+
+class Watching:
+    """Holds the one watch of the process."""
+
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now = _Watch()
+
+    @property
+    def hear(self) -> Hear | None:
+        """Who hears of runs, if anybody does."""
+        return self.now.hear
+
+
+watching = Watching()
 
 
 class watched_calls(Scope):  # lower case: used as a function
@@ -18,17 +48,18 @@ class watched_calls(Scope):  # lower case: used as a function
     program itself took. Calls are as before when it is left; it costs nothing while nobody watches.
     """
 
-    __slots__ = ("hear",)
+    __slots__ = ("_hear",)
 
-    def __init__(self, hear: Callable[[Executable, float], None]) -> None:
+    def __init__(self, hear: Hear) -> None:
         super().__init__()
-        self.hear = hear
+        self._hear = hear
 
     def _read(self) -> Any:
-        return watch_state.get_global()
+        return watching.now
 
     def _enter(self, outer: Any) -> None:
-        watch_state.set_global(self.hear)
+        self._leave(_Watch(self._hear, next(_numbers)))
 
     def _leave(self, outer: Any) -> None:
-        watch_state.set_global(outer)
+        watching.now = outer
+        watch_state.set_global(outer.number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,7 @@ def start_server(port: int, requires_backend: bool = True) -> Any:
 
     Raises:
         ValueError: there is a server already, or the number is no port.
+        OSError: the port is taken.
     """
     global _server
     number = arguments.integer("port", port)
@@ -36,10 +38,23 @@ def start_server(port: int, requires_backend: bool = True) -> Any:
                 f"a server for profiles is running{called()}, and there can be one at a time. End "
                 "it with stop_server()."
             )
+        _check_free(number)
         if requires_backend:
             backend().local_devices()
         _server = profiling.start_server(number)
         return _server
+
+
+def _check_free(port: int) -> None:
+    """Refuse a port that is taken: the runtime only logs that it cannot have it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError as e:
+            raise OSError(
+                e.errno, f"port {port} cannot be used{called()} ({e.strerror}): choose another one"
+            ) from None
 
 
 def stop_server() -> None:

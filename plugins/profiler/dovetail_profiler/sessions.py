@@ -59,7 +59,7 @@ def start_trace(
     Raises:
         RuntimeError: a trace is being taken already; says where it was started.
         OSError: nothing can be written there.
-        TypeError: ``log_dir`` is no path, or the options are none.
+        TypeError, ValueError: ``log_dir`` is no path of this machine, or the options are none.
     """
     global _running
     folder = _folder(log_dir)
@@ -125,12 +125,15 @@ def trace(
 
 def _folder(log_dir: Any) -> Path:
     try:
-        return Path(os.fsdecode(log_dir)).absolute()
+        path = os.fsdecode(log_dir)
     except TypeError:
         raise TypeError(
             f"log_dir must be a path, got {short_repr(log_dir)} of type {type(log_dir).__name__}"
             f"{called()}"
         ) from None
+    if "://" in path:
+        raise ValueError(f"log_dir must be a folder of this machine, got {path!r}{called()}")
+    return Path(path).absolute()
 
 
 def _options(given: Any) -> ProfileOptions:

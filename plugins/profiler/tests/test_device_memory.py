@@ -80,6 +80,12 @@ def test_servers_are_one_at_a_time() -> None:
             profiler.start_server(free_port(), requires_backend=False)
     finally:
         profiler.stop_server()
+    with socket.socket() as taken:
+        taken.bind(("", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"port {port} cannot be used in start_server at"):
+            profiler.start_server(port)
     with pytest.raises(ValueError, match="port must be a number between 1 and 65535, got 0 in sta"):
         profiler.start_server(0)
     with pytest.raises(TypeError, match="port must be an integer, got 'x'"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -197,6 +199,19 @@ def test_calls_that_were_in_python_no_more_are_counted() -> None:
         f(X)
     f(X)
     assert heard == ["<lambda>"] * 3
+
+
+def test_who_has_heard_is_not_kept_alive() -> None:
+    class Ear:
+        def hear(self, executable: Any, seconds: float) -> None: ...
+
+    ear = Ear()
+    gone = ref(ear)
+    with watched_calls(ear.hear):
+        jit(lambda x: lax.sin(x))(X)
+    del ear
+    gc.collect()
+    assert gone() is None
 
 
 def test_operations_are_compiled_no_more_often_than_else() -> None:

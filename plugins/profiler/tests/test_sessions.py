@@ -160,6 +160,8 @@ def test_a_folder_that_goes_away_meanwhile(tmp_path: Path, monkeypatch: Any) -> 
 def test_wrong_arguments() -> None:
     with pytest.raises(TypeError, match="log_dir must be a path, got 3 of type int in start_trace"):
         profiler.start_trace(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="must be a folder of this machine, got 'gs://x' in start"):
+        profiler.start_trace("gs://x")
     with pytest.raises(TypeError, match=r"profiler_options must be ProfileOptions, got \{\} of"):
         profiler.start_trace("x", profiler_options={})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the name of an annotation is a string, got 3 of type int"):
