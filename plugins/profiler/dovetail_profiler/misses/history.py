@@ -13,12 +13,10 @@ from dovetail_core.base.source import callable_name
 from dovetail_jit import Executable, Signature, executables_of, signatures
 
 from ..functions import is_own
-from .signatures import KINDS, Difference, Kind, nearest, type_difference
+from .signatures import COMPARED, KINDS, Difference, Kind, distance, nearest, type_difference
 
-_KEPT = 64
-"""How many calls are remembered of each function or operation,"""
 _MANY = 4096
-"""and of how many of these."""
+"""Of how many functions and operations calls are remembered."""
 
 REASONS = {
     **KINDS,
@@ -115,14 +113,14 @@ class History:
         if not earlier:
             return FIRST
         options = [_executables(made, before) for before in reversed(earlier)]
-        return Reason(min(options, key=len))
+        return Reason(min(options, key=distance))
 
     def operation(self, name: str, program: ClosedJaxpr) -> Reason:
         """Why a program is compiled that does one operation ``name``; it is remembered."""
         earlier = self._operations.get(name, [])
         options = [_programs(program, before) for before in reversed(earlier)]
         _remember(self._operations, name, program)
-        return Reason(min(options, key=len)) if options else FIRST
+        return Reason(min(options, key=distance)) if options else FIRST
 
 
 def code_of(function: Any) -> Any:
@@ -137,7 +135,7 @@ def code_of(function: Any) -> Any:
 
 def _remember(entries: dict[Any, list[Any]], key: Any, item: Any) -> None:
     """Keep it with the last few of its kind; of too many kinds the oldest goes."""
-    entries[key] = [*entries.get(key, [])[-_KEPT:], item]
+    entries[key] = [*entries.get(key, [])[1 - COMPARED :], item]
     if len(entries) > _MANY:
         del entries[next(iter(entries))]
 

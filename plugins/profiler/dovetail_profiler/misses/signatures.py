@@ -51,6 +51,10 @@ KINDS = {
 _WEIGHTS = {kind: 1 + i for i, kind in enumerate(KINDS)}
 
 
+COMPARED = 64
+"""With how many earlier calls one is compared."""
+
+
 class Difference(NamedTuple):
     """One thing that differs: what, in which way, and how it is now and was before.
 
@@ -79,17 +83,21 @@ class Argument(NamedTuple):
 
 
 def nearest(function: Any, now: Signature, earlier: Sequence[Signature]) -> list[Difference] | None:
-    """What differs from the nearest of earlier calls, the latest of several; None without any."""
+    """What differs from the nearest of earlier calls, the latest of several; None without any.
+
+    Of very many calls the last ones are compared.
+    """
     found: list[Difference] | None = None
-    for before in reversed(earlier):
+    for before in reversed(earlier[-COMPARED:]):
         here = differences(function, now, before)
-        if found is None or _weight(here) < _weight(found):
+        if found is None or distance(here) < distance(found):
             found = here
     return found
 
 
-def _weight(found: Sequence[Difference]) -> tuple[int, int]:
-    return sum(d.size for d in found), sum(_WEIGHTS[d.kind] for d in found)
+def distance(found: Sequence[Difference]) -> tuple[int, int]:
+    """How far two calls are from each other: how many things differ, and how weighty ones."""
+    return sum(d.size for d in found), sum(_WEIGHTS.get(d.kind, 0) for d in found)
 
 
 def differences(function: Any, now: Signature, before: Signature) -> list[Difference]:
