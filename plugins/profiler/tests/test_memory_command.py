@@ -152,6 +152,18 @@ def test_the_sizes_stand_beside_those_of_the_compiler() -> None:
     assert shown["together"][0] == "204 B"
 
 
+def test_a_long_program_is_drawn_by_its_highest_steps() -> None:
+    def f(x: Any) -> Any:
+        for i in range(1000):
+            x = lax.sin(x) if i != 777 else lax.add(lax.exp(x), lax.cos(x))
+        return x
+
+    found = memory(f, VECTOR)
+    shown = page(found)
+    assert found.peak == 400 and len(found.live.steps) == 1002
+    assert "peak 400 B" in shown and shown.count('class="step"') == 334 and "779: cos at" in shown
+
+
 def test_a_line_of_bars() -> None:
     assert sparkline([0, 7]) == "▁█" and sparkline([0, 0]) == "▁▁"
     assert sparkline([1, 8, 1, 4], width=2) == "█▅"

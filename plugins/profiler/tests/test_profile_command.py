@@ -64,7 +64,7 @@ def test_a_script_is_run_and_its_profile_printed(script: Path, capsys: Any) -> N
     assert shown.startswith("arguments ['--steps', '3'] __main__\n\nprofile of train.py: TIME\n")
     head, table, operations, *why = re.sub(" +", " ", shown).strip().split("\n\n")[1:]
     assert re.sub("TIME", "", head).split("\n")[1].replace(" ", "") == (
-        "tracing,lowering,compiling,running;Python"
+        "tracing,lowering,compiling,running;Pythonandcounting"
     )
     assert sorted(table.split("\n")) == [
         "<lambda> train.py:19 3 in TIME 3 in TIME 3 in TIME 3 in TIME",
@@ -263,7 +263,7 @@ def test_an_empty_profile() -> None:
     text = text_of(profile_of(recorder, "nothing.py", 2.0))
     assert text == (
         "profile of nothing.py: 2 s\n"
-        "  0 us tracing, 0 us lowering, 0 us compiling, 0 us running; 2 s Python"
+        "  0 us tracing, 0 us lowering, 0 us compiling, 0 us running; 2 s Python and counting"
     )
 
 

@@ -13,7 +13,7 @@ from .liveness import Buffer
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 1000, 330, 70, 34
 _STEPS = 400
-"""How many places of the picture say what happens there."""
+"""How many steps the picture has at most; of more, the highest of several is drawn."""
 
 
 def page(memory: Memory) -> str:
@@ -73,9 +73,17 @@ def _bytes(buffers: Sequence[Buffer], steps: int) -> list[int]:
     return list(accumulate(change[:-1]))
 
 
+def _drawn(memory: Memory) -> list[int]:
+    """The steps that are drawn, side by side."""
+    timeline = memory.live.timeline
+    every = -(-len(timeline) // _STEPS)
+    starts = range(0, len(timeline), every)
+    return [max(range(len(timeline))[i : i + every], key=timeline.__getitem__) for i in starts]
+
+
 def _picture(memory: Memory, layers: Sequence[Layer]) -> str:
-    steps, peak = len(memory.live.steps), max(memory.peak, 1)
-    dx, dy = (_WIDTH - _LEFT) / steps, (_HEIGHT - 20) / peak
+    drawn, peak = _drawn(memory), max(memory.peak, 1)
+    dx, dy = (_WIDTH - _LEFT) / len(drawn), (_HEIGHT - 20) / peak
     size = f"0 0 {_WIDTH} {_HEIGHT + _BELOW}"
     lines = [f'<svg viewBox="{size}" role="img" aria-label="live memory over the program">']
     for at in ticks(peak, 6):
@@ -83,14 +91,14 @@ def _picture(memory: Memory, layers: Sequence[Layer]) -> str:
         lines.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
         text = shown_bytes(at) if at else "0"
         lines.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>')
-    below = [0] * steps
+    below = [0] * len(drawn)
     for owner, colour, values in layers:
-        above = [a + b for a, b in zip(below, values)]
+        above = [a + values[i] for a, i in zip(below, drawn)]
         path = _outline(below, above, dx, dy)
         lines.append(f'<path class="{colour}" d="{path}"><title>{escape(owner)}</title></path>')
         below = above
-    lines += [*_hints(memory, dx), *_peak(memory, dx)]
-    text = f"{steps} operations, in order"
+    lines += [*_hints(memory, drawn, dx), *_peak(memory, drawn, dx)]
+    text = f"{len(memory.live.steps)} operations, in order"
     lines.append(f'<text x="{_LEFT}" y="{_HEIGHT + 24}">{text}</text></svg>')
     return "\n".join(lines)
 
@@ -109,24 +117,22 @@ def _outline(below: Sequence[int], above: Sequence[int], dx: float, dy: float) -
     return f"M{' '.join([*there, *back])}Z"
 
 
-def _hints(memory: Memory, dx: float) -> Iterator[str]:
+def _hints(memory: Memory, drawn: Sequence[int], dx: float) -> Iterator[str]:
     """What each step does, shown where the mouse is."""
     steps, timeline = memory.live.steps, memory.live.timeline
-    every = -(-len(steps) // _STEPS)
-    for i in range(0, len(steps), every):
-        at = max(range(i, min(i + every, len(steps))), key=timeline.__getitem__)
+    for i, at in enumerate(drawn):
         step = steps[at]
         inside = f" in {', '.join(step.loops)}" if step.loops else ""
         said = f"{at + 1}: {step.operation}{inside} at {where(step.source)}"
         yield (
-            f'<rect class="step" x="{_LEFT + i * dx:.2f}" y="20" width="{every * dx:.2f}" '
+            f'<rect class="step" x="{_LEFT + i * dx:.2f}" y="20" width="{dx:.2f}" '
             f'height="{_HEIGHT - 20}"><title>{escape(said)}\n{shown_bytes(timeline[at])}</title>'
             "</rect>"
         )
 
 
-def _peak(memory: Memory, dx: float) -> Iterator[str]:
-    x = _LEFT + (memory.live.peak_at + 0.5) * dx
+def _peak(memory: Memory, drawn: Sequence[int], dx: float) -> Iterator[str]:
+    x = _LEFT + (drawn.index(memory.live.peak_at) + 0.5) * dx
     anchor = "end" if x > 0.8 * _WIDTH else "start"
     yield f'<line class="peak" x1="{x:.1f}" x2="{x:.1f}" y1="14" y2="{_HEIGHT}"/>'
     text = f"peak {shown_bytes(memory.peak)}"

@@ -49,7 +49,7 @@ def _body(profile: Profile) -> Iterator[str]:
 
 def _shares(profile: Profile) -> str:
     parts = [(_COLOUR[s], WORDS[s], profile.spent(s)) for s in STAGES]
-    parts.append((REST, "Python", profile.rest))
+    parts.append((REST, "Python and counting", profile.rest))
     whole = sum(seconds for _, _, seconds in parts) or 1.0
     bars = "".join(
         f'<div class="{c}" style="width:{100 * t / whole:.2f}%" title="{w}: {shown_time(t)}"></div>'

@@ -114,7 +114,7 @@ def _header(profile: Profile) -> str:
     spent = [f"{shown_time(profile.spent(s))} {WORDS[s]}" for s in STAGES]
     return (
         f"profile of {profile.script}: {shown_time(profile.seconds)}\n"
-        f"  {', '.join(spent)}; {shown_time(profile.rest)} Python"
+        f"  {', '.join(spent)}; {shown_time(profile.rest)} Python and counting"
     )
 
 
