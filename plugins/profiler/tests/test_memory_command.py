@@ -76,6 +76,15 @@ def test_views_have_no_memory() -> None:
         return lax.reduce_sum(wide, (0, 1))
 
     assert live(f, VECTOR).timeline == [200, 204]
+    assert live(lambda x: lax.add(x, lax.full((25,), 2.0)), VECTOR).timeline == [200]
+
+
+def test_a_view_that_is_returned_is_written_out() -> None:
+    def f(x: Any) -> Any:
+        y = lax.sin(x)
+        return lax.broadcast_in_dim(y, (40, 25), (1,)), lax.full((25,), 2.0)
+
+    assert live(f, VECTOR).timeline == [100 + 100 + 4000 + 100]
 
 
 def test_constants_are_there_all_the_time() -> None:
@@ -123,8 +132,9 @@ def test_of_branches_the_larger_one_counts() -> None:
 
 def test_a_program_of_nothing() -> None:
     found = memory(lambda x: x, VECTOR)
-    assert found.peak == 100 and "peak 100 B at step 1 of 1: nothing at ?" in text_of(found)
-    assert memory(lambda: 1.0).peak == 0 and page(memory(lambda: 1.0))
+    assert found.peak == 100 and "  peak 100 B at rest\n" in text_of(found)
+    found = memory(lambda: 1.0)
+    assert [(o.place, o.nbytes) for o in found.owners] == [("results", 4)] and page(found)
 
 
 def test_the_peak_belongs_to_lines_and_arguments() -> None:

@@ -98,7 +98,9 @@ def owner_of(buffer: Buffer) -> str:
     """Whom memory belongs to: a line, an argument, or the program's constants."""
     if buffer.kind == ARGUMENT:
         return f"argument {_parameter(buffer.name)}"
-    return "constants" if buffer.kind == CONSTANT else where(buffer.source)
+    if buffer.kind == CONSTANT:
+        return "constants"
+    return where(buffer.source) if buffer.source is not None else "results"
 
 
 def _parameter(leaf: str) -> str:
@@ -157,11 +159,10 @@ def _header(memory: Memory) -> str:
     live, at = memory.live, memory.live.peak_at
     step = live.steps[at]
     inside = f" in {', '.join(step.loops)}" if step.loops else ""
-    steps = f"step {at + 1} of {len(live.steps)}"
+    place = f"step {at + 1} of {len(live.steps)}: {step.operation}{inside} at {where(step.source)}"
     return (
         f"live memory of {memory.name}({memory.types})\n"
-        f"  peak {shown_bytes(memory.peak)} at {steps}: {step.operation or 'nothing'}{inside} at "
-        f"{where(step.source)}\n"
+        f"  peak {shown_bytes(memory.peak)} at {place if step.operation else 'rest'}\n"
         f"  {sparkline(live.timeline)}"
     )
 

@@ -106,8 +106,10 @@ def liveness(program: ClosedJaxpr, names: Sequence[str], donated: Sequence[bool]
     last = len(found.steps) - 1
     for b in [*constants, *[b for b, gone in zip(inputs, flags) if not gone]]:
         b.end = last
-    for b in outs:
-        if b is not None:
+    for v, b in zip(jaxpr.outvars, outs):
+        if b is None or b.nbytes < nbytes(v.aval):  # what was read in another way is written out
+            found.buffers.append(Buffer(RESULT, "the result", v.aval, None, last, last))
+        else:
             b.end = last
             b.kind = RESULT if b.kind == TEMPORARY else b.kind
     return found
@@ -146,10 +148,10 @@ class _Walk:
             if len(interface.regions) == 1 and not interface.is_loop and not interface.control:
                 return self._call(interface.regions[0], eqn, ins, loops)
             return self._regions(eqn, interface, ins, loops)
-        if len(eqn.outvars) == 1 and not work(eqn).flops:
+        if len(eqn.outvars) == 1 and not eqn.effects and not work(eqn).flops:
             viewed = [b for b in ins if b is not None]
-            if len(viewed) == 1 and not eqn.effects:
-                return viewed
+            if len(viewed) < 2:  # of a literal, no memory at all
+                return viewed or [None]
         outs = self._results(eqn, eqn.primitive.name)
         self._step(eqn, ins, loops)
         return outs
