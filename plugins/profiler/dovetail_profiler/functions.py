@@ -40,9 +40,10 @@ def title_of(function: Any) -> str:
 
 def place_of(function: Any) -> str:
     """``FILE:LINE`` of a function's definition."""
-    code = getattr(innermost(function), "__code__", None)
+    target = innermost(function)
+    code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
     if code is None:
-        return getattr(type(function), "__module__", "?")
+        return getattr(type(target), "__module__", "?")
     return f"{short_path(code.co_filename)}:{code.co_firstlineno}"
 
 
@@ -83,14 +84,18 @@ def shown_time(seconds: float) -> str:
     """A time with three digits: ``1.23 ms``."""
     for unit, scale in (("s", 1.0), ("ms", 1e3)):
         if seconds * scale >= 1:
-            return f"{seconds * scale:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
+            return f"{_three(seconds * scale)} {unit}"
+    return f"{_three(seconds * 1e6)} us"
 
 
 def shown_bytes(n: float) -> str:
     """A size with three digits: ``1.23 MB``."""
     for unit in ("B", "kB", "MB", "GB"):
         if n < 1000:
-            return f"{n:.3g} {unit}"
+            return f"{_three(n)} {unit}"
         n /= 1000
-    return f"{n:.3g} TB"
+    return f"{_three(n)} TB"
+
+
+def _three(x: float) -> str:
+    return f"{x:.3g}" if x < 999.5 else f"{x:.0f}"

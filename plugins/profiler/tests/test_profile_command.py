@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ import dovetail_lax as lax
 from dovetail_core.cli import main
 from dovetail_core.registry.hooks import manager
 from dovetail_jit import jit, watched_calls
+from dovetail_profiler.functions import shown_bytes, shown_time
 from dovetail_profiler.report.recording import recording
 from dovetail_profiler.report.summary import causes, profile_of, text_of
 from dovetail_profiler.report.timeline import MOST, OwnTimes, Track
@@ -127,6 +129,7 @@ def test_the_page_is_whole_and_needs_nothing_else(script: Path, capsys: Any) -> 
     assert "value_and_grad(model)" in shown and "train.py:19" in shown
     assert "traced again 2 times, for another function object: <lambda>" in shown
     assert "at train.py:17 (<module>), x: f32[3,4], before f32[2,4]" in shown
+    assert "w: f32[4], x: f32[2,4] at train.py:17 (<module>): " in shown
     assert page.counts["rect"] >= 4
 
 
@@ -265,6 +268,29 @@ def test_an_empty_profile() -> None:
         "profile of nothing.py: 2 s\n"
         "  0 us tracing, 0 us lowering, 0 us compiling, 0 us running; 2 s Python and counting"
     )
+
+
+def test_three_digits_are_shown() -> None:
+    times = (0.0, 2.5e-7, 0.99996e-3, 0.0123456, 1.5, 1234.0)
+    shown = ["0 us", "0.25 us", "1000 us", "12.3 ms", "1.5 s", "1234 s"]
+    assert [shown_time(t) for t in times] == shown
+    sizes = (0, 999, 1000, 999_999, 2.5e9, 3e12)
+    shown = ["0 B", "999 B", "1 kB", "1000 kB", "2.5 GB", "3 TB"]
+    assert [shown_bytes(n) for n in sizes] == shown
+
+
+def test_callable_objects_have_the_place_of_their_class() -> None:
+    class Model:
+        def __call__(self, x: Any) -> Any:
+            return lax.sin(x)
+
+    with recording() as recorder:
+        jit(Model())(X)
+        jit(partial(lax.mul, 2.0))(X)
+    functions = {e.name: e.place for e in recorder.functions.values()}
+    line = Model.__call__.__code__.co_firstlineno
+    assert list(functions) == ["Model"] and functions["Model"].endswith(f"command.py:{line}")
+    assert "mul" in recorder.operations
 
 
 def test_inner_times_do_not_count_twice() -> None:

@@ -188,6 +188,7 @@ def test_a_link_for_perfetto_serves_the_file_once(tmp_path: Path, capsys: Any) -
     server.start()
     shown = ""
     while "url=" not in shown:
+        assert server.is_alive()
         shown += capsys.readouterr().out
     assert shown.startswith("Open URL in browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1")
     address = shown.strip().partition("url=")[2]

@@ -11,6 +11,8 @@ from .recording import STAGES, Entry
 from .summary import DONE, WORDS, Profile, causes
 
 _COLOUR = dict(zip(STAGES, COLOURS))
+MOST = 50
+"""How many events of one kind are listed."""
 _WIDTH, _LEFT, _LINE = 1000, 80, 26
 """Of the picture: its width, that of its labels, and the height of a line."""
 
@@ -93,7 +95,7 @@ def _functions(entries: Sequence[Entry]) -> str:
     header = ["function", "defined at", "traced", "lowered", "compiled", "run", "together"]
     lines = [
         [
-            f'<span class="code">{escape(e.name)}</span>',
+            _events(e),
             f'<span class="code">{escape(e.place)}</span>',
             *[_cell(e, s) for s in STAGES],
             shown_time(e.seconds),
@@ -101,6 +103,18 @@ def _functions(entries: Sequence[Entry]) -> str:
         for e in entries
     ]
     return table_of(header, lines, range(2, 7))
+
+
+def _events(entry: Entry) -> str:
+    """A function's name, which opens to what it was traced and compiled for."""
+    shown = [
+        f'<li class="code">{escape(e.types)} at {escape(e.where)}: {shown_time(e.seconds)}</li>'
+        for e in entry.events[:MOST]
+    ]
+    more = len(entry.events) - MOST
+    shown += [f"<li>and {more} more</li>"] if more > 0 else []
+    name = f'<span class="code">{escape(entry.name)}</span>'
+    return f"<details><summary>{name}</summary><ul>{''.join(shown)}</ul></details>"
 
 
 def _operations(entries: Sequence[Entry]) -> str:
@@ -127,11 +141,11 @@ def _causes(entry: Entry) -> Iterator[str]:
             f'<div class="cause"><b>{done} again {times} {"time" if times == 1 else "times"}, for '
             f"{escape(cause.what)}</b> <small>({shown_time(cause.seconds)})</small><ul>"
         )
-        for event in cause.events[:20]:
+        for event in cause.events[:MOST]:
             changes = [d.change for d in event.reason.differences if d.now]
             said = ", ".join([f"at {event.where}", *changes])
             yield f'<li class="code">{escape(said)}</li>'
-        if times > 20:
-            yield f"<li>and {times - 20} more</li>"
+        if times > MOST:
+            yield f"<li>and {times - MOST} more</li>"
         remedies = " ".join(cause.remedies)
         yield f'</ul><p class="remedy">{escape(remedies)}</p></div>'
