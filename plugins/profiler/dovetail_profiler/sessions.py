@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,15 @@ from dovetail_core.xla.version import JAXLIB_VERSION
 
 @dataclass(frozen=True)
 class _Running:
-    """The trace that is being taken: where it goes, and where it was asked for."""
+    """The trace that is being taken: where it goes, and where it was asked for.
+
+    Attributes:
+        folder: what the user named. files: the folder below it that will hold the files.
+    """
 
     session: Session
     folder: Path
+    files: Path
     perfetto: bool
     link: bool
     place: str
@@ -75,7 +82,8 @@ def start_trace(
         versions = {f"{client.platform}_version": client.platform_version}
         describe_session({"jaxlib_version": ".".join(map(str, JAXLIB_VERSION)), **versions})
         link, perfetto = bool(create_perfetto_link), bool(create_perfetto_trace)
-        _running = _Running(Session(options), folder, perfetto or link, link, here())
+        session, files = _begin(options, folder)
+        _running = _Running(session, folder, files, perfetto or link, link, here())
 
 
 def stop_trace() -> None:
@@ -92,7 +100,6 @@ def stop_trace() -> None:
                 f"no trace is being taken{called()}: begin one with start_trace(log_dir), or use "
                 "'with trace(log_dir):'."
             )
-        known = set(_runs(found.folder))
         try:
             found.session.stop_and_export(str(found.folder))
         except RuntimeError as e:
@@ -101,7 +108,7 @@ def stop_trace() -> None:
                 f"{called()}: {e}"
             ) from e
         if found.perfetto:
-            written = _perfetto(found.folder, known)
+            written = _perfetto(found.files)
             if found.link:
                 from .perfetto import serve
 
@@ -159,14 +166,26 @@ def _prepare(folder: Path) -> None:
         ) from None
 
 
-def _runs(folder: Path) -> list[Path]:
-    return sorted((folder / "plugins" / "profile").glob("*/*.trace.json.gz"))
+def _begin(options: ProfileOptions, folder: Path) -> tuple[Session, Path]:
+    """The session, and the folder of its files: one that is not there unless the options name it.
+
+    The runtime itself names it by the time in seconds, and would write over a trace that was taken
+    in the same one.
+    """
+    runs, given = folder / "plugins" / "profile", options.session_id
+    if given:
+        return Session(options), runs / given
+    now = time.strftime("%Y_%m_%d_%H_%M_%S")
+    names = (now if n == 1 else f"{now}_{n}" for n in count(1))
+    options.session_id = next(name for name in names if not (runs / name).exists())
+    try:
+        return Session(options), runs / options.session_id
+    finally:
+        options.session_id = given
 
 
-def _perfetto(folder: Path, known: set[Path]) -> Path:
-    """The file of the last run under the name by which it is looked for."""
-    runs = _runs(folder)
-    new = [p for p in runs if p not in known] or runs
-    written = new[-1].with_name("perfetto_trace.json.gz")
-    shutil.copyfile(new[-1], written)
+def _perfetto(files: Path) -> Path:
+    """The trace under the name by which it is looked for."""
+    written = files / "perfetto_trace.json.gz"
+    shutil.copyfile(next(files.glob("*.trace.json.gz")), written)
     return written

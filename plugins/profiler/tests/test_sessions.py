@@ -121,6 +121,20 @@ def test_a_trace_that_is_interrupted_is_written(tmp_path: Path) -> None:
         profiler.stop_trace()
 
 
+def test_traces_of_one_second_are_all_kept(tmp_path: Path) -> None:
+    options = profiler.ProfileOptions()
+    for _ in range(3):
+        with profiler.trace(tmp_path, profiler_options=options):
+            pass
+    assert len(list(tmp_path.glob("plugins/profile/*/*.xplane.pb"))) == 3
+    assert options.session_id == ""
+    options.session_id = "mine"
+    with profiler.trace(tmp_path, create_perfetto_trace=True, profiler_options=options):
+        pass
+    (copy,) = tmp_path.glob("plugins/profile/*/perfetto_trace.json.gz")
+    assert copy.parent.name == "mine"
+
+
 def test_two_at_a_time(tmp_path: Path) -> None:
     profiler.start_trace(tmp_path / "one")
     said = (
