@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def test_it_says_where_arrays_were_made_if_it_is_asked_to(tmp_path: Path) -> Non
         "print(b'made_here' in gzip.decompress(dovetail.profiler.device_memory_profile()))\n"
     )
     for asked, found in (("1", "True"), ("0", "False")):
-        env = {"DOVETAIL_RUNTIME_TRACEBACKS": asked, "PATH": "/usr/bin:/bin"}
+        env = {**os.environ, "DOVETAIL_RUNTIME_TRACEBACKS": asked}
         command = [sys.executable, str(script)]
         run = subprocess.run(command, capture_output=True, text=True, env=env)
         assert run.stdout.strip() == found, run.stderr
