@@ -6,7 +6,8 @@ import gzip
 import os
 from pathlib import Path
 
-from dovetail_backends import backend as backend_named
+from dovetail_backends import backend as backend_named, runs_whole
+from dovetail_core.base.source import called
 from dovetail_core.xla.profiling import heap_profile
 
 
@@ -20,8 +21,15 @@ def device_memory_profile(backend: str | None = None) -> bytes:
 
     Raises:
         RuntimeError: there is no such backend.
+        ValueError: it has no devices with a memory of their own.
     """
-    return gzip.compress(heap_profile(backend_named(backend).client), mtime=0)
+    found = backend_named(backend)
+    if runs_whole(found):
+        raise ValueError(
+            f"backend {backend!r} has no devices whose memory could be profiled{called()}: name "
+            "one that has, as 'cpu', or none for the default one."
+        )
+    return gzip.compress(heap_profile(found.client), mtime=0)
 
 
 def save_device_memory_profile(

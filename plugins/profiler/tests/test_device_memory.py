@@ -46,6 +46,8 @@ def test_it_is_written_to_a_file(tmp_path: Path) -> None:
         profiler.save_device_memory_profile(tmp_path / "no" / "memory.prof")
     with pytest.raises(RuntimeError, match="there is no backend 'qpu'"):
         profiler.device_memory_profile("qpu")
+    with pytest.raises(ValueError, match="backend 'reference' has no devices whose memory could"):
+        profiler.device_memory_profile("reference")
 
 
 def test_it_says_where_arrays_were_made_if_it_is_asked_to(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ import pytest
 import dovetail_lax as lax
 from dovetail_core.cli import main
 from dovetail_core.registry.hooks import manager
-from dovetail_jit import jit, watched_calls
+from dovetail_jit import clear_caches, jit, watched_calls
+from dovetail_jit.disk_cache import cache_dir, cache_min_seconds
 from dovetail_profiler.functions import shown_bytes, shown_time
 from dovetail_profiler.report.recording import recording
 from dovetail_profiler.report.summary import causes, profile_of, text_of
@@ -157,6 +158,17 @@ def test_a_script_that_ends_early(tmp_path: Path, capsys: Any, monkeypatch: Any)
     lines = shown.err.split("\n")
     assert lines[1].endswith('s.py", line 3, in <module>') and lines[-2] == "ValueError: wrong"
     assert "dovetail_profiler" not in shown.err and "runpy" not in shown.err
+
+
+def test_programs_from_the_cache_on_disk_are_told(script: Path, capsys: Any) -> None:
+    text = "import numpy as np, dovetail\nimport dovetail.lax as lax\n"
+    script.write_text(f"{text}dovetail.jit(lambda x: lax.sin(x))(np.float32(1))")
+    with cache_dir("cache"), cache_min_seconds(0.0):
+        main(["profile", "train.py"])
+        clear_caches()
+        capsys.readouterr()
+        main(["profile", "train.py", "--html", "x.html"])
+    assert "  1 (1 from disk) in " in capsys.readouterr().out
 
 
 def test_warnings_of_the_script_are_its_own(script: Path, capsys: Any, recwarn: Any) -> None:

@@ -88,7 +88,8 @@ def _cell(entry: Entry, stage: str) -> str:
     if not total.count:
         return ""
     each = f", {shown_time(total.seconds / total.count)} each" if total.count > 1 else ""
-    return f"{total.count} &times;<small>{shown_time(total.seconds)}{each}</small>"
+    cached = f", {entry.cached} from disk" if stage == "compile" and entry.cached else ""
+    return f"{total.count} &times;{cached}<small>{shown_time(total.seconds)}{each}</small>"
 
 
 def _functions(entries: Sequence[Entry]) -> str:

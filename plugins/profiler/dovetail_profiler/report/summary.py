@@ -120,7 +120,10 @@ def _header(profile: Profile) -> str:
 
 def _cell(entry: Entry, stage: str) -> str:
     total = entry.totals[stage]
-    return f"{total.count} in {shown_time(total.seconds)}" if total.count else ""
+    if not total.count:
+        return ""
+    cached = f" ({entry.cached} from disk)" if stage == "compile" and entry.cached else ""
+    return f"{total.count}{cached} in {shown_time(total.seconds)}"
 
 
 def _functions(entries: Sequence[Entry]) -> str:
