@@ -31,7 +31,8 @@ def test_every_hook_has_a_specification_with_a_docstring():
 
 def test_nothing_is_called_where_nobody_implements(site):
     assert not has_hooks("dovetail_traced")
-    assert manager().hook.dovetail_traced(name="f", program=None, seconds=0.0) == []
+    told = {"name": "f", "program": None, "seconds": 0.0, "function": None, "signature": None}
+    assert manager().hook.dovetail_traced(**told) == []
 
 
 def test_hooks_of_active_plugins_are_called(site):
@@ -42,7 +43,7 @@ def test_hooks_of_active_plugins_are_called(site):
         "    SEEN.append((name, seconds))\n",
     )
     assert has_hooks("dovetail_lowered") and not has_hooks("dovetail_traced")
-    manager().hook.dovetail_lowered(name="f", module="...", seconds=0.5)
+    manager().hook.dovetail_lowered(name="f", module="...", seconds=0.5, program=None)
     import acme_hooks
 
     assert acme_hooks.SEEN == [("f", 0.5)]

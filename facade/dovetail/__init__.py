@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from dovetail_nn.functions.softmax import softmax_custom_jvp as softmax_custom_jvp
     from dovetail_numpy.rank_promotion import numpy_rank_promotion as numpy_rank_promotion
+    from dovetail_profiler.public import *
     from dovetail_random.generators import (
         default_prng_impl as default_prng_impl,
         enable_custom_prng as enable_custom_prng,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         nn as nn,
         numpy as numpy,
         ops as ops,
+        profiler as profiler,
         random as random,
         ref as ref,
         scipy as scipy,

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pluggy
 
 from ..base.once import Once
+from ..base.source import hide_frames
 from .aside import set_aside
 from .discovery import registry
 from .foreign import attempt, import_whole, is_users, spell
@@ -16,6 +17,7 @@ from .plugins import Plugin
 
 hookspec = pluggy.HookspecMarker("dovetail")
 hookimpl = pluggy.HookimplMarker("dovetail")
+hide_frames("pluggy")  # what hooks see as the running line is the user's
 
 
 class Hooks:
@@ -31,15 +33,19 @@ class Hooks:
         return {}
 
     @hookspec
-    def dovetail_traced(self, name: str, program: Any, seconds: float) -> None:
+    def dovetail_traced(
+        self, name: str, program: Any, seconds: float, function: Any, signature: Any
+    ) -> None:
         """A function was traced; ``program`` is the ``ClosedJaxpr``."""
 
     @hookspec
-    def dovetail_lowered(self, name: str, module: str, seconds: float) -> None:
+    def dovetail_lowered(self, name: str, module: str, seconds: float, program: Any) -> None:
         """A program was lowered to StableHLO."""
 
     @hookspec
-    def dovetail_compiled(self, name: str, platform: str, cached: bool, seconds: float) -> None:
+    def dovetail_compiled(
+        self, name: str, platform: str, cached: bool, seconds: float, program: Any, executable: Any
+    ) -> None:
         """A module was compiled, or read from the on-disk cache."""
 
     @hookspec

@@ -58,6 +58,7 @@ OpSharding = _hlo.OpSharding
 Config = _jax.config.Config
 unset = _jax.config.unset
 trace_context = _jax.config.trace_context
+trace_context_names = _jax.config.trace_context_names
 set_enable_x64_state = _jax.jax_jit.set_enable_x64_state
 set_disable_jit_state = _jax.jax_jit.set_disable_jit_state
 set_post_hook_state = _jax.jax_jit.set_post_hook_state

@@ -102,6 +102,11 @@ def load_plugin(name: str, path: str | Path) -> Any:
 _plugins: dict[str, Any] = {}
 
 
+def loaded_plugins() -> dict[str, Any]:
+    """The C API capsules of the plugins that :func:`load_plugin` loaded, by name."""
+    return dict(_plugins)
+
+
 def make_plugin_client(
     name: str, options: Mapping[str, Any] | None = None, distributed_client: Any = None
 ) -> Client:

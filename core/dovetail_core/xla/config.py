@@ -101,6 +101,12 @@ def trace_context() -> tuple[Any, ...]:
     return found[:n]
 
 
+def context_by_name(context: tuple[Any, ...]) -> dict[str, Any]:
+    """What :func:`trace_context` returned, with the names of the values."""
+    rest = _defaults[len(context) :]
+    return dict(zip(_b.trace_context_names(), (*context, *rest)))
+
+
 enable_x64_state: Config = Config(
     "dovetail_enable_x64", False, include_in_jit_key=True, include_in_trace_context=True
 )
@@ -114,6 +120,9 @@ post_hook_state: Config = Config("dovetail_post_hook", None)
 
 tracing_state: Config = Config("dovetail_tracing", False, include_in_jit_key=True)
 """Part of the call key, so that what is cached outside a trace is not used inside one."""
+
+watch_state: Config = Config("dovetail_watch", 0, include_in_jit_key=True)
+"""Part of the call key: another number whenever somebody begins to watch calls, else 0."""
 
 set_enable_x64_state(enable_x64_state)
 set_disable_jit_state(disable_jit_state)

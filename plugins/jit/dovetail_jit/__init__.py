@@ -3,10 +3,15 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .compilation import executables_of as executables_of
     from .eager import fused as fused
+    from .examples import example_call as example_call
+    from .executables import Executable as Executable
     from .primitive import jit_p as jit_p
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
+    from .tracing import Signature as Signature, signatures as signatures
+    from .watching import watched_calls as watched_calls
 else:
     from dovetail_core import lazy_exports
 

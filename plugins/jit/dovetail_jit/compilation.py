@@ -69,7 +69,7 @@ def lower(
     profile: str = "default",
 ) -> LoweredModule:
     """Run the passes on a program and lower it to StableHLO."""
-    start = time.perf_counter()
+    start, source = time.perf_counter(), program
     if profile == "default":
         program = run_passes("hi", program)
     if program.is_high:
@@ -86,9 +86,11 @@ def lower(
         text = run_passes("module", module.text)
         if text is not module.text:
             module = module.__class__(**{**vars(module), "text": text})
-        if has_hooks("dovetail_lowered"):
-            seconds = time.perf_counter() - start
-            manager().hook.dovetail_lowered(name=name, module=text, seconds=seconds)
+    if has_hooks("dovetail_lowered"):
+        seconds = time.perf_counter() - start
+        manager().hook.dovetail_lowered(
+            name=name, module=module.text, seconds=seconds, program=source
+        )
     for aval in module.unusable:
         warnings.warn(
             f"{name}: a donated argument of type {aval.str_short()} is not used for any result: no "
@@ -121,15 +123,30 @@ def compile_module(
         loaded, cached = compile_with_cache(module, device, options, profile)
     except Exception as e:
         _raise_explained(program, module.platform, module.name, e)
-    if profile == "default" and has_hooks("dovetail_compiled"):
-        seconds = time.perf_counter() - start
+    seconds = time.perf_counter() - start
+    made = _executable(module, loaded, device, program)
+    if options:
+        made.options = dict(options)
+    if has_hooks("dovetail_compiled"):
         manager().hook.dovetail_compiled(
-            name=module.name, platform=module.platform, cached=cached, seconds=seconds
-        )
+            name=module.name, platform=module.platform, cached=cached, seconds=seconds,
+            program=program, executable=made,
+        )  # fmt: skip
+    return made
+
+
+def _executable(
+    module: LoweredModule, loaded: Any, device: Any, program: ClosedJaxpr
+) -> Executable:
     low = low_types(program.in_avals)
     if any(a.is_high for a in (*program.in_avals, *program.out_avals)):
         return HighExecutable(module, loaded, device, low, program.out_avals)
     return Executable(module, loaded, device, low)
+
+
+def executables_of(program: ClosedJaxpr) -> list[Executable]:
+    """The executables that a program remembers."""
+    return [x for x in list(program.cache.values()) if isinstance(x, Executable)]
 
 
 def _donated_arrays(donated: Sequence[Any], program: ClosedJaxpr) -> list[Any]:

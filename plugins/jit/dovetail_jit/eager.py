@@ -34,6 +34,7 @@ from .compilation import executable_for
 from .executables import placement
 from .primitive import jit_p
 from .tracing import Arguments, take_apart, trace_program
+from .watching import watching
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
@@ -70,16 +71,16 @@ def compiled_call(
 ) -> Any:
     """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
 
-    high: Cache[Any, ClosedJaxpr] = Cache()  # C++ sends every call with such an operand here
+    known: Cache[Any, ClosedJaxpr] = Cache()  # of calls that C++ sends here every time
 
     def miss(*args: Any) -> Any:
         reject_tracers(args, name)
         avals = tuple([typeof(x) for x in args])
-        program = high.get((avals, trace_context())) if high else None
+        program = known.get((avals, trace_context())) if known else None
         if program is None:
             program = program_for(*avals)
-            if any(a.is_high or a.is_mutable for a in avals):
-                high[avals, trace_context()] = program
+            if watching.hear is not None or any(a.is_high or a.is_mutable for a in avals):
+                known[avals, trace_context()] = program
         bound = boundary_of(program)
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False

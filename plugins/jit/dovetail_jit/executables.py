@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import atexit
 import sys
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import ref
@@ -15,16 +16,19 @@ import numpy as np
 from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
 from dovetail_core import float0, lower_values, raise_values, typeof
 from dovetail_core.xla import execution, fork
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready
 from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
 from .restrictions import refuse_execution
+from .watching import watching
 
 
 class Executable:
-    """A compiled program on one device."""
+    """A compiled program on one device, with the compiler options that were asked for."""
+
+    options: Mapping[str, Any] = {}
 
     def __init__(
         self, module: LoweredModule, loaded: Any, device: Any, in_avals: Sequence[Any]
@@ -55,7 +59,8 @@ class Executable:
             handlers = execution.result_handlers(outs, [self.sharding] * len(outs), committed)
             self._handlers[committed] = handlers
         arrays = [*self.constants, *kept]
-        effects = self.module.effects
+        effects, hear = self.module.effects, watching.hear
+        start = time.perf_counter() if hear is not None else 0.0
         out: list[Any]
         if effects:
             ordered = any(e.ordered for e in effects)
@@ -64,6 +69,10 @@ class Executable:
             out = run_with_callbacks(self.loaded, arrays, handlers)
         else:
             out = execution.run(self.loaded, arrays, handlers)
+        if hear is not None:
+            with suppress(XlaRuntimeError):  # whoever reads the results is told
+                block_until_ready(out)
+            hear(self, time.perf_counter() - start)
         for x, d in zip(kept, self.module.donated):
             if d:  # the runtime has taken its memory: now C++ sends its use to Python
                 give_away(x, self.module.name)
@@ -77,9 +86,11 @@ class Executable:
         """What the C++ call path needs to repeat the call without Python.
 
         None where it must not be: the program has effects, whose end and order are kept in Python,
-        or calls Python, whose exceptions are found there, or has results of float0.
-        ``consts`` are leading arguments that every call has in common.
+        or calls Python, whose exceptions are found there, or has results of float0; or somebody
+        watches calls. ``consts`` are leading arguments that every call has in common.
         """
+        if watching.hear is not None:
+            return None
         if self.module.effects or self.module.host_callbacks or self._nothing:
             return None
         n_out, n_in = len(self.module.out_avals), len(self.constants) + sum(self.module.kept)

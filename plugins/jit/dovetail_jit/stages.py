@@ -76,6 +76,11 @@ class Traced(Stage):
         return tree_unflatten(self.out_tree, list(self._result_types()))
 
     @property
+    def arg_names(self) -> list[str]:
+        """A name for each leaf of the arguments: ``x``, ``state['speed']``."""
+        return leaf_names(self._settings.fun, self.in_tree, self._settings.static_nums)
+
+    @property
     def trace_seconds(self) -> float:
         """How long tracing took (when this program was traced first)."""
         return self._program.seconds
@@ -129,13 +134,16 @@ class Lowered(Stage):
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
 
     @property
+    def platform(self) -> str:
+        """The platform that it was lowered for, as ``"cpu"``."""
+        return self._module.platform
+
+    @property
     def arg_names(self) -> list[str]:
         """A name for each argument of the module, after the function's: ``x``, ``state['speed']``;
         ``q.0`` and ``q.1`` for the arrays that a high value ``q`` is made of."""
-        traced = self._traced
-        settings, program = traced._settings, traced._program
-        leaves = leaf_names(settings.fun, self.in_tree, settings.static_nums)
-        names = array_names(program.call, len(program.consts), leaves)
+        program = self._traced._program
+        names = array_names(program.call, len(program.consts), self._traced.arg_names)
         return [n for n, kept in zip(names, self._module.kept) if kept]
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:

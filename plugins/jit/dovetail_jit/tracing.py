@@ -41,6 +41,25 @@ class Program(NamedTuple):
     seconds: float
 
 
+class Signature(NamedTuple):
+    """What a function was traced for, and under what it is remembered.
+
+    Attributes:
+        statics: its static arguments, by position and by name, as keys
+            (:func:`dovetail_core.base.keys.exact_key`); empty where there are none.
+        in_tree: the structure of the other arguments, ``(args, kwargs)``.
+        avals: their types.
+        context: the values of all options that programs depend on.
+        axes: the named axes around it.
+    """
+
+    statics: tuple[Any, ...]
+    in_tree: Any
+    avals: tuple[Any, ...]
+    context: tuple[Any, ...]
+    axes: Any
+
+
 _programs: ByIdentity[Cache[Any, Program]] = ByIdentity()
 
 
@@ -79,11 +98,19 @@ def trace_program(
     seconds = time.perf_counter() - start
     found = Program(consts_to_inputs(jaxpr), consts, out_tree[0], seconds)
     if has_hooks("dovetail_traced"):
-        manager().hook.dovetail_traced(name=name, program=found.call, seconds=seconds)
+        manager().hook.dovetail_traced(
+            name=name, program=found.call, seconds=seconds, function=f,
+            signature=Signature(*full_key),
+        )  # fmt: skip
     # A program that closes over a tracer belongs to the transformation that is running.
     if not any(isinstance(c, Tracer) for c in found.consts):
         known[full_key] = found
     return found
+
+
+def signatures(f: Any) -> list[Signature]:
+    """What ``f`` has been traced for, as far as that is remembered, the oldest first."""
+    return [Signature(*key) for key in list(_remembered(f))]
 
 
 def _outdated(program: Program) -> bool:

@@ -6,7 +6,9 @@ if TYPE_CHECKING:
     from .budget.costs import (
         CostRule as CostRule,
         cost_rules as cost_rules,
+        nbytes as nbytes,
         program_flops as program_flops,
+        work as work,
     )
     from .budget.report import BudgetReport as BudgetReport, Recomputed as Recomputed
     from .public import *  # noqa: F403

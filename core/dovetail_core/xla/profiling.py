@@ -1,0 +1,70 @@
+"""The runtime's profiler: sessions, annotations, servers, and what they recorded."""
+# pyright: basic
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._bindings import Client, pprof_profile_to_json as pprof_profile_to_json
+from ._lazy import load
+from .client import loaded_plugins
+
+_profiler, _data = load("_profiler"), load("_profile_data")
+
+ProfileOptions = _profiler.ProfileOptions
+TraceMe = _profiler.TraceMe
+"""A context manager whose extent is an event of the trace; 0.2 us while nobody records."""
+
+ProfileData, ProfilePlane = _data.ProfileData, _data.ProfilePlane
+ProfileLine, ProfileEvent = _data.ProfileLine, _data.ProfileEvent
+
+
+class Session:
+    """A recording, which begins when it is made. Of several at once only the first records."""
+
+    def __init__(self, options: ProfileOptions | None = None) -> None:
+        _register_plugins()
+        self._session = _profiler.ProfilerSession(options or ProfileOptions())
+
+    def stop(self) -> bytes:
+        """End it; the serialized XSpace."""
+        return self._session.stop()
+
+    def stop_and_export(self, folder: str) -> None:
+        """End it, and write its files below ``folder``; XlaRuntimeError where that cannot be."""
+        self._session.stop_and_export(folder)
+
+
+_registered: set[str] = set()
+
+
+def _register_plugins() -> None:
+    """Let the profilers of PJRT plugins take part: what the devices do is known to them alone."""
+    for name, capsule in loaded_plugins().items():
+        if name not in _registered:
+            _registered.add(name)
+            _profiler.register_plugin_profiler(capsule)
+
+
+def start_server(port: int) -> Any:
+    """A server from which profiles can be fetched, as long as the object lives."""
+    _register_plugins()
+    return _profiler.start_server(port)
+
+
+def register_subprocess(pid: int, port: int) -> Callable[[], None]:
+    """Let profiles of this process hold those of another; what is returned undoes it."""
+    return _profiler.register_subprocess(pid, port)
+
+
+def describe_session(facts: dict[str, str]) -> None:
+    """Names and values that the next recording holds beside its events."""
+    _profiler.clear_metadata()
+    for name, value in facts.items():
+        _profiler.set_metadata(name, value)
+
+
+def heap_profile(client: Client) -> bytes:
+    """What is in a client's memory now, as a pprof protocol buffer, not compressed."""
+    return bytes(client.heap_profile())

@@ -1,0 +1,101 @@
+"""How functions, their places, types and times are shown."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Any
+
+from dovetail_core.base.source import Source, callable_name
+from dovetail_jit import Signature
+
+from .misses.signatures import arguments_of
+
+
+def innermost(function: Any) -> Any:
+    """The function that a user wrote, below what wraps it."""
+    for _ in range(32):
+        target = inspect.unwrap(function)
+        inner = getattr(target, "func", None) or getattr(target, "__func__", None)
+        if inner is None:
+            return target
+        function = inner
+    return function
+
+
+def title_of(function: Any) -> str:
+    """A function's name within those of the transformations that made it: ``grad(loss)``."""
+    title = callable_name(innermost(function))
+    for _ in range(32):
+        code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+        inner = getattr(function, "__wrapped__", None)
+        if code is None or inner is None:
+            return title
+        if str(names.get("__name__", "")).startswith("dovetail_"):
+            maker = code.co_qualname.partition(".<locals>")[0]
+            return f"{maker}({title_of(inner)})"
+        function = inner
+    return title
+
+
+def place_of(function: Any) -> str:
+    """``FILE:LINE`` of a function's definition."""
+    target = innermost(function)
+    code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
+    if code is None:
+        return getattr(type(target), "__module__", "?")
+    return f"{short_path(code.co_filename)}:{code.co_firstlineno}"
+
+
+def short_path(path: str) -> str:
+    """A file's name as seen from the working directory, where it lies below that."""
+    try:
+        near = os.path.relpath(path)
+    except (OSError, ValueError):
+        return path
+    return path if near.startswith("..") else near
+
+
+def where(source: Source | None) -> str:
+    """``FILE:LINE (FUNCTION)`` of a place, the file as seen from the working directory."""
+    if source is None:
+        return "?"
+    return f"{short_path(source.filename)}:{source.line} ({source.code.co_qualname})"
+
+
+def is_own(function: Any) -> bool:
+    """Whether a function is Dovetail's or a plugin's, not the user's."""
+    top = str(getattr(innermost(function), "__module__", "")).partition(".")[0]
+    return top == "dovetail" or top.startswith("dovetail_")
+
+
+def shown_types(function: Any, signature: Signature) -> str:
+    """The types of a call's arguments by name: ``x: f32[8], state['w']: f32[8,8]``."""
+    leaves = [
+        f"{name}: {aval.str_short()}"
+        for argument in arguments_of(function, signature).values()
+        for name, aval in argument.leaves.items()
+    ]
+    more = len(leaves) - 8
+    return ", ".join([*leaves[:8], *([f"and {more} more"] if more > 0 else [])]) or "no arguments"
+
+
+def shown_time(seconds: float) -> str:
+    """A time with three digits: ``1.23 ms``."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3)):
+        if seconds * scale >= 1:
+            return f"{_three(seconds * scale)} {unit}"
+    return f"{_three(seconds * 1e6)} us"
+
+
+def shown_bytes(n: float) -> str:
+    """A size with three digits: ``1.23 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 1000:
+            return f"{_three(n)} {unit}"
+        n /= 1000
+    return f"{_three(n)} TB"
+
+
+def _three(x: float) -> str:
+    return f"{x:.3g}" if x < 999.5 else f"{x:.0f}"

@@ -1,0 +1,243 @@
+"""What differs between two calls of one function, argument by argument."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from struct import unpack
+from typing import Any, NamedTuple
+
+from dovetail_core.base.source import short_repr
+from dovetail_core.tree.errors import tree_differences
+from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_unflatten
+from dovetail_core.xla.config import context_by_name
+from dovetail_jit import Signature
+
+
+class Kind(NamedTuple):
+    """A way in which calls differ: in words, and what can be done about it."""
+
+    name: str
+    remedy: str
+
+
+KINDS = {
+    "shape": Kind(
+        "another shape",
+        "Pad arrays to a few shapes, or take the part that varies out of the function.",
+    ),
+    "dtype": Kind("another dtype", "Convert the argument to one dtype before the call (x.astype)."),
+    "weak type": Kind(
+        "a Python number is not an array",
+        "Give the argument either as Python numbers or as arrays, always.",
+    ),
+    "type": Kind("another type", "Give values of one type."),
+    "structure": Kind(
+        "another structure",
+        "Give trees of one structure, with None or empty arrays for what is missing.",
+    ),
+    "arguments": Kind(
+        "passed in another way", "Pass the arguments in one way, by position or by name."
+    ),
+    "static": Kind(
+        "a static argument",
+        "Each value of a static argument is a program of its own: pass what takes many values as "
+        "an ordinary argument.",
+    ),
+    "option": Kind("an option", "Set options once, before the first call."),
+    "axes": Kind("named axes", "Give the named axes around the call the same names and sizes."),
+}
+"""The kinds of differences between calls, the weightiest last."""
+_WEIGHTS = {kind: 1 + i for i, kind in enumerate(KINDS)}
+
+
+COMPARED = 64
+"""With how many earlier calls one is compared."""
+
+
+class Difference(NamedTuple):
+    """One thing that differs: what, in which way, and how it is now and was before.
+
+    Attributes:
+        size: how much it differs, to find what is nearest.
+    """
+
+    what: str
+    kind: str
+    now: str = ""
+    before: str = ""
+    size: int = 1
+
+    @property
+    def change(self) -> str:
+        """``x: f32[3], before f32[4]``."""
+        return f"{self.what}: {self.now}, before {self.before}" if self.now else self.what
+
+
+class Argument(NamedTuple):
+    """One argument of a call: how it is given, its structure, and its leaves with their types."""
+
+    given: str
+    tree: Any
+    leaves: dict[str, Any]
+
+
+def nearest(function: Any, now: Signature, earlier: Sequence[Signature]) -> list[Difference] | None:
+    """What differs from the nearest of earlier calls, the latest of several; None without any.
+
+    Of very many calls the last ones are compared.
+    """
+    found: list[Difference] | None = None
+    for before in reversed(earlier[-COMPARED:]):
+        here = differences(function, now, before)
+        if found is None or distance(here) < distance(found):
+            found = here
+    return found
+
+
+def distance(found: Sequence[Difference]) -> tuple[int, int]:
+    """How far two calls are from each other: how many things differ, and how weighty ones."""
+    return sum(d.size for d in found), sum(_WEIGHTS.get(d.kind, 0) for d in found)
+
+
+def differences(function: Any, now: Signature, before: Signature) -> list[Difference]:
+    """What differs between two calls; nothing where they are equal."""
+    found = [*_statics(function, now, before)]
+    if now.in_tree != before.in_tree or now.avals != before.avals:
+        found += _arguments(arguments_of(function, now), arguments_of(function, before))
+    here, there = context_by_name(now.context), context_by_name(before.context)
+    for name, value in here.items():
+        if value != there.get(name):
+            known = name.removeprefix("dovetail_")
+            if known == "generation":
+                found.append(Difference("a plugin registered rules meanwhile", "option"))
+            else:
+                found.append(Difference(known, "option", repr(value), repr(there.get(name))))
+    if now.axes != before.axes:
+        found.append(Difference("the call", "axes", _axes(now.axes), _axes(before.axes)))
+    if not found and now != before:
+        found.append(Difference("a static argument", "arguments"))
+    return found
+
+
+def _axes(axes: Any) -> str:
+    return ", ".join(f"{name!r} of size {size}" for name, size in axes) or "none"
+
+
+def _statics(function: Any, now: Signature, before: Signature) -> Iterator[Difference]:
+    here, there = _static_values(function, now), _static_values(function, before)
+    for name in dict.fromkeys([*here, *there]):
+        a, b = here.get(name), there.get(name)
+        if a != b:
+            shown = ["not given" if x is None else shown_key(x[0]) for x in (a, b)]
+            if shown[0] == shown[1]:
+                shown = [f"{shown[0]} (an object that does not equal it)", shown[1]]
+            yield Difference(name, "static", shown[0], shown[1])
+
+
+def _static_values(function: Any, signature: Signature) -> dict[str, tuple[Any]]:
+    if not signature.statics:
+        return {}
+    by_position, by_name = signature.statics
+    names = parameter_names(function)
+    found = {_positional(names, i): (key,) for i, key in by_position}
+    return found | {name: (key,) for name, key in by_name}
+
+
+def shown_key(key: Any) -> str:
+    """A static argument as it was, from its key (see :func:`exact_key`)."""
+    if not (isinstance(key, tuple) and len(key) == 2):
+        return short_repr(key)
+    kind, value = key
+    if kind is float and isinstance(value, bytes):
+        return repr(unpack("dd", value)[0])
+    if kind is complex and isinstance(value, bytes):
+        return repr(complex(*unpack("dd", value)))
+    if isinstance(kind, type) and issubclass(kind, tuple):
+        inner = ", ".join(map(shown_key, value))
+        return f"({inner}{',' if len(value) == 1 else ''})"
+    return short_repr(value)
+
+
+def parameter_names(function: Any) -> list[str]:
+    """The names of a function's positional parameters; none where its signature is not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p.name for p in parameters if p.kind in kinds]
+
+
+def _positional(names: Sequence[str], i: int) -> str:
+    return names[i] if i < len(names) else f"args[{i}]"
+
+
+def arguments_of(function: Any, signature: Signature) -> dict[str, Argument]:
+    """The dynamic arguments of a call, by name."""
+    statics = {i for i, _ in signature.statics[0]} if signature.statics else set[int]()
+    names = parameter_names(function)
+    free = [_positional(names, i) for i in range(len(names)) if i not in statics]
+    by_position, by_name = signature.in_tree.children()
+    given = [(_positional(free, i), "by position", t) for i, t in enumerate(by_position.children())]
+    keys = by_name.node_data()[1]
+    given += [(str(k), "by name", t) for k, t in zip(keys, by_name.children())]
+    found, start = dict[str, Argument](), 0
+    for name, how, tree in given:
+        labels = _labels(name, tree)
+        found[name] = Argument(how, tree, dict(zip(labels, signature.avals[start:])))
+        start += tree.num_leaves
+    return found
+
+
+def _labels(name: str, tree: Any) -> list[str]:
+    """A name for each leaf of an argument: ``state['speed']``."""
+    try:
+        places = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
+    except Exception:  # a container of the user's that refuses such children
+        return [f"{name}, leaf {i}" for i in range(tree.num_leaves)]
+    return [f"{name}{keystr(path)}" for path, _ in places]
+
+
+def _arguments(now: dict[str, Argument], before: dict[str, Argument]) -> Iterator[Difference]:
+    for name in dict.fromkeys([*now, *before]):
+        a, b = now.get(name), before.get(name)
+        if a is None or b is None or a.given != b.given:
+            shown = [x.given if x is not None else "not given" for x in (a, b)]
+            yield Difference(name, "arguments", shown[0], shown[1])
+        if a is None or b is None:
+            continue
+        if a.tree != b.tree:
+            yield from _structures(name, a.tree, b.tree)
+        else:
+            for leaf, aval in a.leaves.items():
+                yield from type_difference(leaf, aval, b.leaves[leaf])
+
+
+def _structures(name: str, now: Any, before: Any) -> Iterator[Difference]:
+    lines = [x.partition(": ") for x in tree_differences(now, before)]
+    for place, _, text in lines:
+        path = place.removeprefix("at ").replace("the root", "")
+        here, against, there = text.partition(" against ")
+        if against:
+            yield Difference(f"{name}{path}", "structure", here, there)
+        else:
+            told = text.replace("in the first", "now").replace("in the second", "before")
+            yield Difference(f"{name}{path}: {told}", "structure")
+    if not lines:  # metadata whose difference nobody can tell
+        yield Difference(name, "structure", str(now), str(before))
+
+
+def type_difference(what: str, now: Any, before: Any) -> Iterator[Difference]:
+    """How two types differ, if they do."""
+    if now == before:
+        return
+    differing = [
+        kind
+        for kind, attribute in _ATTRIBUTES.items()
+        if getattr(now, attribute, None) != getattr(before, attribute, None)
+    ] or ["type"]
+    yield Difference(what, differing[0], now.str_short(), before.str_short(), len(differing))
+
+
+_ATTRIBUTES = {"shape": "shape", "dtype": "dtype", "weak type": "weak_type"}

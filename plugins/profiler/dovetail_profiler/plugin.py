@@ -1,0 +1,19 @@
+"""Manifest of the plugin ``profiler``: profiles, and what is compiled why."""
+
+from dovetail_core.registry.manifest import Manifest, names_of
+
+MANIFEST = Manifest(
+    "profiler",
+    requires=("backends", "jit", "remat"),
+    names=names_of("dovetail_profiler.public"),
+    surfaces={"profiler": "dovetail_profiler"},
+    commands={
+        "memory": "dovetail_profiler.memory.command",
+        "profile": "dovetail_profiler.report.command",
+    },
+    options={
+        "explain_cache_misses": "dovetail_profiler.options:explain_cache_misses",
+        "log_compiles": "dovetail_profiler.options:log_compiles",
+    },
+    hooks="dovetail_profiler.hooks",
+)

@@ -1,0 +1,1 @@
+"""``dovetail profile``: what was traced, compiled and run while a script ran, and why."""

@@ -1,0 +1,191 @@
+"""Traces: what the process and its devices do, written for XProf, TensorBoard and Perfetto."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from dovetail_backends import backend
+from dovetail_core.base.source import called, here, short_repr
+from dovetail_core.xla.profiling import (
+    ProfileData as ProfileData,
+    ProfileEvent as ProfileEvent,
+    ProfileOptions as ProfileOptions,
+    ProfilePlane as ProfilePlane,
+    Session,
+    describe_session,
+)
+from dovetail_core.xla.version import JAXLIB_VERSION
+
+
+@dataclass(frozen=True)
+class _Running:
+    """The trace that is being taken: where it goes, and where it was asked for.
+
+    Attributes:
+        folder: what the user named. files: the folder below it that will hold the files.
+    """
+
+    session: Session
+    folder: Path
+    files: Path
+    perfetto: bool
+    link: bool
+    place: str
+
+
+_running: _Running | None = None
+_lock = threading.Lock()
+
+
+def start_trace(
+    log_dir: os.PathLike[str] | str,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: ProfileOptions | None = None,
+) -> None:
+    """Begin to record what the process and its devices do, until :func:`stop_trace`.
+
+    Args:
+        log_dir: the folder below which the files are written, in ``plugins/profile/<time>``:
+            ``*.xplane.pb`` for XProf and TensorBoard, ``*.trace.json.gz`` for Perfetto. It is made
+            if it does not exist.
+        create_perfetto_link: at the end print a link that opens the trace in ui.perfetto.dev, and
+            wait until it has been followed.
+        create_perfetto_trace: write ``perfetto_trace.json.gz``, too.
+        profiler_options: what to record (``python_tracer_level=0``: no Python functions).
+
+    Raises:
+        RuntimeError: a trace is being taken already; says where it was started.
+        OSError: nothing can be written there.
+        TypeError, ValueError: ``log_dir`` is no path of this machine, or the options are none.
+    """
+    global _running
+    folder = _folder(log_dir)
+    options = _options(profiler_options)
+    with _lock:
+        if _running is not None:
+            raise RuntimeError(
+                f"a trace into {str(_running.folder)!r}, begun{_running.place}, is being taken"
+                f"{called()}, and there can be one at a time. End it with stop_trace()."
+            )
+        _prepare(folder)
+        client = backend().client  # one that starts during a trace would not be in it
+        versions = {f"{client.platform}_version": client.platform_version}
+        describe_session({"jaxlib_version": ".".join(map(str, JAXLIB_VERSION)), **versions})
+        link, perfetto = bool(create_perfetto_link), bool(create_perfetto_trace)
+        session, files = _begin(options, folder)
+        _running = _Running(session, folder, files, perfetto or link, link, here())
+
+
+def stop_trace() -> None:
+    """End the trace that :func:`start_trace` began, and write its files.
+
+    Raises:
+        RuntimeError: no trace is being taken, or its files cannot be written.
+    """
+    global _running
+    with _lock:
+        found, _running = _running, None
+        if found is None:
+            raise RuntimeError(
+                f"no trace is being taken{called()}: begin one with start_trace(log_dir), or use "
+                "'with trace(log_dir):'."
+            )
+        try:
+            found.session.stop_and_export(str(found.folder))
+        except RuntimeError as e:
+            raise RuntimeError(
+                f"the trace begun{found.place} cannot be written into {str(found.folder)!r}"
+                f"{called()}: {e}"
+            ) from e
+        if found.perfetto:
+            written = _perfetto(found.files)
+            if found.link:
+                from .perfetto import serve
+
+                serve(written)
+
+
+@contextmanager
+def trace(
+    log_dir: os.PathLike[str] | str,
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    profiler_options: ProfileOptions | None = None,
+) -> Iterator[None]:
+    """Context manager: a trace of what happens inside (see :func:`start_trace`)."""
+    start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
+    try:
+        yield
+    finally:
+        stop_trace()
+
+
+def _folder(log_dir: Any) -> Path:
+    try:
+        path = os.fsdecode(log_dir)
+    except TypeError:
+        raise TypeError(
+            f"log_dir must be a path, got {short_repr(log_dir)} of type {type(log_dir).__name__}"
+            f"{called()}"
+        ) from None
+    if "://" in path:
+        raise ValueError(f"log_dir must be a folder of this machine, got {path!r}{called()}")
+    return Path(path).absolute()
+
+
+def _options(given: Any) -> ProfileOptions:
+    if given is None:
+        return ProfileOptions()
+    if not isinstance(given, ProfileOptions):
+        raise TypeError(
+            f"profiler_options must be ProfileOptions, got {short_repr(given)} of type "
+            f"{type(given).__name__}{called()}"
+        )
+    return given
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder, now and not when the work is done that was to be recorded."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(13, "no permission to write")
+    except OSError as e:
+        raise type(e)(
+            e.errno, f"a trace cannot be written there{called()}: {e.strerror}", str(folder)
+        ) from None
+
+
+def _begin(options: ProfileOptions, folder: Path) -> tuple[Session, Path]:
+    """The session, and the folder of its files: one that is not there unless the options name it.
+
+    The runtime itself names it by the time in seconds, and would write over a trace that was taken
+    in the same one.
+    """
+    runs, given = folder / "plugins" / "profile", options.session_id
+    if given:
+        return Session(options), runs / given
+    now = time.strftime("%Y_%m_%d_%H_%M_%S")
+    names = (now if n == 1 else f"{now}_{n}" for n in count(1))
+    options.session_id = next(name for name in names if not (runs / name).exists())
+    try:
+        return Session(options), runs / options.session_id
+    finally:
+        options.session_id = given
+
+
+def _perfetto(files: Path) -> Path:
+    """The trace under the name by which it is looked for."""
+    written = files / "perfetto_trace.json.gz"
+    shutil.copyfile(next(files.glob("*.trace.json.gz")), written)
+    return written
