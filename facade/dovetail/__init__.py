@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from dovetail_backends.public import *
     from dovetail_batching import vmap as vmap
     from dovetail_callbacks import pure_callback as pure_callback
+    from dovetail_checkify.debugging.options import (
+        debug_infs as debug_infs,
+        debug_nans as debug_nans,
+    )
     from dovetail_core.base.options import enable_x64 as enable_x64
     from dovetail_core.base.source import named_call as named_call, named_scope as named_scope
     from dovetail_core.registry.configuration import config as config

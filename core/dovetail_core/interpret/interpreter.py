@@ -97,6 +97,10 @@ class Interpreter:
         """
         return NotImplemented
 
+    def enter(self, interface: RegionInterface, n: int) -> None:
+        """Called where region ``n`` of a primitive begins, on the copy of the interpreter that goes
+        through it: what this does to the state happens each time the region runs."""
+
     def collect(self, name: Any, value: Any) -> None:
         """Let a value out of the program, from any depth.
 
@@ -178,6 +182,7 @@ class Interpreter:
         def run(*parts: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
             xs, inner.state, inner.supplied = parts
             inner.collected, inner.used = {}, set()
+            inner.enter(interface, n)
             outs = inner.run(interface.regions[n].program, xs)
             return outs, inner.state, inner.collected
 

@@ -5,6 +5,14 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "checkify",
     requires=("backends", "batching", "jit", "lax"),
+    names={
+        "debug_infs": "dovetail_checkify.debugging.options:debug_infs",
+        "debug_nans": "dovetail_checkify.debugging.options:debug_nans",
+    },
+    options={
+        "debug_infs": "dovetail_checkify.debugging.options:debug_infs",
+        "debug_nans": "dovetail_checkify.debugging.options:debug_nans",
+    },
     surfaces={"experimental.checkify": "dovetail_checkify.public"},
     primitives=("dovetail_checkify.primitive",),
     tables={"checkify.checks": "dovetail_checkify.tables:check_rules"},

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .primitive import jit_p as jit_p
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
+    from .watching import Run as Run, watch_results as watch_results
 else:
     from dovetail_core import lazy_exports
 

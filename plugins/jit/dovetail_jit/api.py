@@ -34,6 +34,7 @@ from .settings import Settings
 from .stages import Traced, at_rest
 from .structs import ShapeDtypeStruct
 from .tracing import Program, function_name, trace_program
+from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
 
@@ -162,6 +163,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         return tree_unflatten(program.out_tree, outs), None, False
     if donated:
         settings.check_donated(operands, donated, len(program.consts))
+        donated = () if watching() else donated
     if mutable:
         return _call_mutable(settings, program, operands, donated), None, False
     device, committed = settings.place(leaves)
@@ -169,8 +171,8 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         program.call, settings.name, device, donated=donated, keep_unused=settings.keep_unused,
         options=settings.options,
     )  # fmt: skip
-    outs = ex.run(operands, committed)
-    path = ex.fast_path(program.out_tree, committed, program.consts)
+    outs = run(ex, program.call, operands, committed)
+    path = fast_path(ex, program.out_tree, committed, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
 
 

@@ -34,6 +34,7 @@ from .compilation import executable_for
 from .executables import placement
 from .primitive import jit_p
 from .tracing import Arguments, take_apart, trace_program
+from .watching import Lines, fast_path, run, watching
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
@@ -66,28 +67,29 @@ def reject_tracers(leaves: Any, name: str) -> None:
 
 
 def compiled_call(
-    name: str, program_for: Callable[..., ClosedJaxpr], out_tree_for: Callable[[ClosedJaxpr], Any]
-) -> Any:
+    name: str, program_for: Callable[..., ClosedJaxpr], out_tree_for: Callable[[ClosedJaxpr], Any],
+    lines: Lines,
+) -> Any:  # fmt: skip
     """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
 
-    high: Cache[Any, ClosedJaxpr] = Cache()  # C++ sends every call with such an operand here
+    again: Cache[Any, ClosedJaxpr] = Cache()  # what C++ does not repeat, and sends here each time
 
     def miss(*args: Any) -> Any:
         reject_tracers(args, name)
         avals = tuple([typeof(x) for x in args])
-        program = high.get((avals, trace_context())) if high else None
+        program = again.get((avals, trace_context())) if again else None
         if program is None:
             program = program_for(*avals)
-            if any(a.is_high or a.is_mutable for a in avals):
-                high[avals, trace_context()] = program
+            if watching() or any(a.is_high or a.is_mutable for a in avals):
+                again[avals, trace_context()] = program
         bound = boundary_of(program)
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False
         device, committed = placement(args, name)
         ex = executable_for(program, name, device, profile=_profile(program))
-        outs = ex.run(args, committed)
+        outs = run(ex, program, args, committed, lines)
         tree = out_tree_for(program)
-        return tree.unflatten(outs), ex.fast_path(tree, committed), False
+        return tree.unflatten(outs), fast_path(ex, tree, committed), False
 
     def without_jit(*args: Any) -> Any:
         return miss(*args)[0]  # one operation is compiled all the same
@@ -168,7 +170,7 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
     def out_tree(program: ClosedJaxpr) -> Any:
         return tree_structure([0] * len(program.out_avals)) if multiple else ONE
 
-    return compiled_call(primitive.name, program_for, out_tree)
+    return compiled_call(primitive.name, program_for, out_tree, "inside")
 
 
 def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> list[Any]:
@@ -182,7 +184,7 @@ def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> 
 
 def _compiled_program(program: ClosedJaxpr, name: str) -> Any:
     return compiled_call(
-        name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals))
+        name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals)), "all"
     )
 
 
@@ -254,5 +256,6 @@ def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None)
     device, committed = placement(leaves, f.__name__)
     chosen = profile or _profile(program.call)
     ex = executable_for(program.call, f.__name__, device, profile=chosen)
-    out = tree_unflatten(program.out_tree, ex.run([*program.consts, *leaves], committed))
-    return out, ex.fast_path(program.out_tree, committed, program.consts), False
+    outs = run(ex, program.call, [*program.consts, *leaves], committed, "none")
+    path = fast_path(ex, program.out_tree, committed, program.consts)
+    return tree_unflatten(program.out_tree, outs), path, False
