@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
+import dovetail_lax as lax
 from dovetail_core import IOEffect, Primitive
 
 from .error import Check
@@ -15,6 +17,7 @@ class CheckEffect(IOEffect):
     """Something is checked. Only a function that is functionalized has a place for failures."""
 
     name: str = "check"
+    guardable: ClassVar[bool] = True
 
 
 check_p = Primitive("check", multiple_results=True)
@@ -25,6 +28,14 @@ check_p.def_traits(
         "debug": "whether nothing is checked outside of checkify",
     },
 )
+
+
+def _guard(predicate: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    failed, *rest = args
+    return check_p.bind(lax.bitwise_and(failed, predicate), *rest, **params)
+
+
+check_p.def_traits(guard=_guard)
 
 
 @check_p.def_effectful_abstract_eval
