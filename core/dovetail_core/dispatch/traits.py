@@ -31,8 +31,8 @@ class Traits:
         commutative: whether the first two operands may be exchanged.
         effect_only: whether it has no results and is there for its effect, which a forward-style
             transformation without a rule lets happen once, on untransformed values.
-        guard: of such an operation, ``guard(predicate, args, params)`` applies it so that its effect
-            happens only where the boolean scalar holds. Its effects are ``guardable``.
+        guard: of such an operation, ``guard(predicate, args, params)`` applies it so that its
+            effect happens only where the boolean scalar holds. Its effects are ``guardable``.
         parameters: what parameters mean, in a few words, by name (others may be among them).
     """
 

@@ -209,7 +209,6 @@ class Interpreter:
             self.collect(name, value)
         return outs
 
-
     def _kept(self, eqn: Eqn, interface: RegionInterface, args: list[Any]) -> Sequence[Any] | None:
         """The results of a function with custom rules, with these; None where it has an effect
         that must not happen a second time."""

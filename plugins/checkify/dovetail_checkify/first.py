@@ -30,7 +30,10 @@ def first_failure(
     has = [True] * (2 + len(payload)) if mapped is None else list(mapped)
     size = next(typeof(x).shape[0] for x, m in zip((failed, code, *payload), has) if m)  # type: ignore[attr-defined]
     if not size:
-        nothing = [lax.full(_element(x, m).shape, 0, _element(x, m).dtype) for x, m in zip(payload, has[2:])]
+        nothing = [
+            lax.full(_element(x, m).shape, 0, _element(x, m).dtype)
+            for x, m in zip(payload, has[2:])
+        ]
         failed, code = np.False_, np.int32(0)
         return failed, code, [*nothing, np.int32(0)], _with_index(checks, len(payload))
     at: Any = np.int32(0)

@@ -234,6 +234,3 @@ class _Checker(Interpreter):
             new = lax.convert_element_type(lax.stop_gradient(x), typeof(kept).dtype)  # type: ignore[attr-defined]
             state[1 + place] = lax.select(first, new, kept)
         self.state = state
-
-
-

@@ -1,4 +1,4 @@
-"""The law of checks: looking at an operation changes no result, and finds the same when compiled."""
+"""The law of checks: they change no result, and find in compiled code what they find at once."""
 
 from __future__ import annotations
 

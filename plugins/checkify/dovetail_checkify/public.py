@@ -15,12 +15,12 @@ if TYPE_CHECKING:
         nan_checks as nan_checks,
         user_checks as user_checks,
     )
+    from .functionalize import checkify as checkify
     from .functions import (
         check as check,
         check_error as check_error,
         debug_check as debug_check,
     )
-    from .functionalize import checkify as checkify
 else:
     from dovetail_core import lazy_exports
 

@@ -1,4 +1,4 @@
-"""The table of checks: what can be wrong with an application of a primitive, and how one sees it."""
+"""The table of checks: what can be wrong with an application of a primitive."""
 
 from __future__ import annotations
 

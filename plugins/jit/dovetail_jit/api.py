@@ -162,8 +162,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         outs = call_elsewhere(elsewhere, settings.name, program, operands)
         return tree_unflatten(program.out_tree, outs), None, False
     if donated:
-        settings.check_donated(operands, donated, len(program.consts))
-        donated = () if watching() else donated
+        donated = _given_away(settings, operands, donated, len(program.consts))
     if mutable:
         return _call_mutable(settings, program, operands, donated), None, False
     device, committed = settings.place(leaves)
@@ -174,6 +173,14 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     outs = run(ex, program.call, operands, committed)
     path = fast_path(ex, program.out_tree, committed, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
+
+
+def _given_away(
+    settings: Settings, operands: Sequence[Any], donated: Sequence[bool], consts: int
+) -> Sequence[bool]:
+    """Which operands' memory a call takes; none, while anybody may want to run it again."""
+    settings.check_donated(operands, donated, consts)
+    return () if watching() else donated
 
 
 def _check_usable(

@@ -1,13 +1,14 @@
 """Looking at the results of programs that run at rest, while an option asks for that.
 
-A call that C++ repeats is seen by nobody, so there are no such calls meanwhile: the option's state is
-part of the key by which C++ tells calls apart, and what is found under it is not for C++ to repeat.
-While nobody looks this costs a test where a program is compiled.
+A call that C++ repeats is seen by nobody, so there are no such calls meanwhile: the option's state
+is part of the key by which C++ tells calls apart, and what is found under it is not for C++ to
+repeat. While nobody looks this costs a test where a program is compiled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from dovetail_core import ClosedJaxpr, Option
@@ -38,6 +39,7 @@ class Run(NamedTuple):
 
 Look = Callable[[Run], None]
 _watches: list[tuple[Option, Look]] = []
+_settings = cache(load_settings)  # at the first run: an option that the environment sets looks on
 
 
 def watch_results(option: Option, look: Look) -> None:
@@ -50,6 +52,7 @@ def watch_results(option: Option, look: Look) -> None:
 
 def watching() -> bool:
     """Whether anybody looks: then no memory is given away, and C++ repeats no call."""
+    _settings()
     return any(option.value for option, _ in _watches)
 
 
@@ -62,7 +65,7 @@ def run(
 ) -> list[Any]:
     """The results of an executable of ``program``, looked at."""
     outs = ex.run(operands, committed)
-    if _watches:
+    if watching():
         look_at(Run(program, ex.module.name, operands, outs, lines))
     return outs
 
@@ -77,6 +80,3 @@ def look_at(found: Run) -> None:
     for option, look in _watches:
         if option.value:
             look(found)
-
-
-load_settings()  # an option that the environment sets begins to look

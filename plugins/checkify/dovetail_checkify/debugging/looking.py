@@ -35,7 +35,9 @@ def _refuse(kind: Kind, run: Run) -> None:
         finding = _found(kind, run, here)
         why = "Run again, operation by operation, it has none: rounding decides."
     if finding is None:
-        raise NumericError(f"{kind.name} among the results of {run.name}{describe_source(here)}. {why}")
+        raise NumericError(
+            f"{kind.name} among the results of {run.name}{describe_source(here)}. {why}"
+        )
     if not finding.is_differentiated and _is_reverse():
         finding = finding._replace(is_differentiated=True)
     raise NumericError(str(finding), finding)
@@ -46,8 +48,12 @@ def _found(kind: Kind, run: Run, here: Source | None) -> Finding | None:
     if run.lines == "inside":
         (eqn,) = program.eqns
         if eqn.primitive.regions is None:
-            return concrete_finding(kind, eqn.primitive.name, here, run.operands, run.outs)
-        program = ClosedJaxpr(program.jaxpr.replace(eqns=[eqn.replace(source=here)]), program.consts)
+            return concrete_finding(
+                kind, f"primitive {eqn.primitive.name}", here, run.operands, run.outs
+            )
+        program = ClosedJaxpr(
+            program.jaxpr.replace(eqns=[eqn.replace(source=here)]), program.consts
+        )
     found = search(kind, program, run.operands, here if run.lines == "none" else None)
     return found or _passed_on(kind, run, here)
 
@@ -56,8 +62,7 @@ def _passed_on(kind: Kind, run: Run, here: Source | None) -> Finding | None:
     """What there is to say where no operation has one among its results: an operand has."""
     if first_place(kind, run.operands) is None:
         return None
-    found = concrete_finding(kind, run.name, here, run.operands, run.outs)
-    return found
+    return concrete_finding(kind, run.name, here, run.operands, run.outs)
 
 
 def _is_reverse() -> bool:

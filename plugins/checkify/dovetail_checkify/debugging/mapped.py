@@ -46,7 +46,9 @@ class WatchedBatchTrace(BatchTrace):
         try:
             out = super().process(primitive, args, params)
         except NumericError as e:
-            if primitive.regions is None and e.finding is not None:  # else it is about what is inside
+            if (
+                primitive.regions is None and e.finding is not None
+            ):  # else it is about what is inside
                 again = quietly(super().process, primitive, args, params)
                 found = _element(e.finding, primitive, args, _list(again))
                 if found is not None:
@@ -81,7 +83,9 @@ def _element(
         if isinstance(array, Tracer) or any(isinstance(a, Tracer) for a in arrays):
             continue
         source = finding.source
-        found = concrete_finding(KINDS[finding.kind], primitive.name, source, arrays, [array])
+        found = concrete_finding(
+            KINDS[finding.kind], f"primitive {primitive.name}", source, arrays, [array]
+        )
         if found is not None:
             return found._replace(mapped=axes, is_differentiated=finding.is_differentiated)
     return None

@@ -1,8 +1,8 @@
 """Where in a program a nan or infinity comes up: an interpretation that keeps the first one.
 
-A first pass, which computes nothing, lists the operations and loops in the order in which the second
-one meets them. The state of that one is the number of the operation, the place in its result, some
-elements of its operands, and a counter for each loop.
+A first pass, which computes nothing, lists the operations and loops in the order in which the
+second one meets them. The state of that one is the number of the operation, the place in its
+result, some elements of its operands, and a counter for each loop.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ FIXED = 6
 
 
 class _Searcher(_Walk):
-    """The state: the number of the operation (-1: none), whether no operand had such a number, which
-    result and where in it, views of the operands; counters of the loops as they were, and as they
-    are."""
+    """The state: the number of the operation (-1: none), whether no operand had such a number,
+    which result and where in it, views of the operands; counters of the loops as they were, and as
+    they are."""
 
     def __init__(self, kind: Kind, loops: int) -> None:
         found = [np.int32(-1), np.False_, np.int32(0), np.int32(0), *no_views()]
@@ -174,7 +174,7 @@ def search(
     aval: Any = eqn.outvars[result].aval
     return Finding(
         kind.name,
-        eqn.primitive.name,
+        f"primitive {eqn.primitive.name}",
         source or own,
         aval.str_short(),
         tuple(int(k) for k in np.unravel_index(at, aval.shape)),

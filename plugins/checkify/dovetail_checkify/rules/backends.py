@@ -30,9 +30,7 @@ def _check_reference(
 
 
 @stablehlo_rules.register(check_p)
-def _check_stablehlo(
-    b: Any, *operands: Any, checks: tuple[Check, ...], debug: bool
-) -> list[Any]:
+def _check_stablehlo(b: Any, *operands: Any, checks: tuple[Check, ...], debug: bool) -> list[Any]:
     if not debug:
         raise ValueError(
             f"a check{describe_source(checks[0].source)} is compiled, and nobody takes its "

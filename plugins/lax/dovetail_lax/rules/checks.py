@@ -1,4 +1,4 @@
-"""Rules of ``checkify.checks``: divisions by zero, indices out of bounds, and where a nan is no news.
+"""Rules of ``checkify.checks``: divisions by zero, indices out of bounds, nans that are no news.
 
 The results of all other primitives are checked for nan, as the table derives it.
 """
@@ -148,15 +148,21 @@ def _check_indices(
     starts = reshape(_signed(indices), (count, len(axes)))
     dtype = typeof(starts).dtype  # type: ignore[attr-defined]
     last = np.tile(np.array([shape[d] - sizes[d] for d in axes], dtype), (count, 1))
-    outside = reshape(bitwise_or(lt(starts, np.zeros_like(last)), gt(starts, last)), (count * len(axes),))
+    outside = reshape(
+        bitwise_or(lt(starts, np.zeros_like(last)), gt(starts, last)), (count * len(axes),)
+    )
     at = reshape(argmax(outside, 0, np.int32), (1,))
     message = (
-        f"out-of-bounds indexing for array of shape {tuple(shape)}: index {{}} is out of bounds for "
-        "axis {} with size {}"
+        f"out-of-bounds indexing for array of shape {tuple(shape)}: index {{}} is out of bounds "
+        "for axis {} with size {}"
     )
     axis = np.tile(np.array(axes, np.int32), count)
     size = np.array(shape, np.int32)[axis]
-    about = [_element(reshape(starts, (count * len(axes),)), at), _element(axis, at), _element(size, at)]
+    about = [
+        _element(reshape(starts, (count * len(axes),)), at),
+        _element(axis, at),
+        _element(size, at),
+    ]
     report(OOBError, reduce_or(outside, (0,)), message, *about)
 
 
