@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
 import dovetail_lax as lax
-from dovetail_core import Primitive, RuleTable, is_inexact, typeof
+from dovetail_core import Primitive, RuleTable, ShapedArray, is_inexact, typeof
 
 from .errors import ErrorCategory, NaNError
 
@@ -53,7 +51,7 @@ def _any_of(xs: Sequence[Any], test: Callable[[Any], Any]) -> Any:
     found: Any = None
     for x in xs:
         aval: Any = typeof(x)
-        if isinstance(getattr(aval, "dtype", None), np.dtype) and is_inexact(aval.dtype):
+        if isinstance(aval, ShapedArray) and is_inexact(aval.dtype):
             one = lax.reduce_or(test(x), tuple(range(len(aval.shape))))
             found = one if found is None else lax.bitwise_or(found, one)
     return found

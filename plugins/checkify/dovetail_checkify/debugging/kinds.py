@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import is_inexact, typeof
+from dovetail_core import ShapedArray, is_inexact, typeof
 
 
 class Kind(NamedTuple):
@@ -26,8 +26,7 @@ class Kind(NamedTuple):
 
 def can_be(aval: Any) -> bool:
     """Whether elements of an array of a type can be nan or infinite."""
-    dtype = getattr(aval, "dtype", None)
-    return isinstance(dtype, np.dtype) and is_inexact(dtype)
+    return isinstance(aval, ShapedArray) and is_inexact(aval.dtype)
 
 
 def is_floating(x: Any) -> bool:

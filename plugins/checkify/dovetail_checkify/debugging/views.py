@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Eqn, enable_x64, is_inexact, typeof
+from dovetail_core import Eqn, ShapedArray, enable_x64, is_inexact, typeof
 
 from .finding import SHOWN, operand_line
 
@@ -74,8 +74,9 @@ def _same_place(aval: Any, result: Any) -> bool:
 
 
 def _has_numbers(aval: Any) -> bool:
-    dtype = getattr(aval, "dtype", None)
-    return isinstance(dtype, np.dtype) and (is_inexact(dtype) or dtype.kind in "biu")
+    if not isinstance(aval, ShapedArray) or not isinstance(aval.dtype, np.dtype):
+        return False
+    return is_inexact(aval.dtype) or aval.dtype.kind in "biu"
 
 
 def _dtype() -> Any:
