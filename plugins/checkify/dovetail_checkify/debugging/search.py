@@ -15,6 +15,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ClosedJaxpr, Eqn, Interpreter, RegionInterface, stage, typeof
 from dovetail_core.base.source import BackwardSource, Source, get_override
+from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.ir.regions import CONTROL
 from dovetail_jit import jit
 
@@ -156,6 +157,7 @@ def search(
     Args:
         source: the line of all its operations, instead of their own.
     """
+    program = without_mutable(program)  # what a reference holds is an operand then
     lister = _Lister()
     stage(lambda *xs: lister.run(program, xs), program.in_avals)
     loops = lister.counts[0]
