@@ -307,6 +307,23 @@ def test_references() -> None:
     assert failures(f, XS - 1) is None
 
 
+def test_a_compiled_function_is_compiled_once() -> None:
+    compiled: list[str] = []
+
+    def listen(event: str, duration: float, **metadata: Any) -> None:
+        if "backend_compile" in event:
+            compiled.append(event)
+
+    f = checkify.checkify(dovetail.jit(lambda xs: lax.map(positive, xs) * 3))
+    f(XS)
+    dovetail.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        assert "x = -1.0" in str(f(XS)[0].get())
+    finally:
+        dovetail.monitoring.clear_event_listeners()
+    assert compiled == []
+
+
 def test_wide_types() -> None:
     with dovetail.enable_x64(True):
         found = failures(lambda x: check(x < 1, "{x}", x=x), np.float64(1) / 3 + 1)

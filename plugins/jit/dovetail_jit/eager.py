@@ -24,6 +24,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.caches import Cache
 from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
@@ -174,12 +175,29 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
 
 
 def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> list[Any]:
-    call = program.memo("call", lambda: _compiled_program(program, name))
+    call = program.memo("call", lambda: _shared_call(program, name))
     try:
         return call(*args)
     except ValueError:
         check_usable(args)
         raise
+
+
+_shared: Cache[Any, Any] = Cache(PROGRAMS)
+
+
+def _shared_call(program: ClosedJaxpr, name: str) -> Any:
+    """The callable of an equal program from the same lines: what interprets a program makes such at
+    each call, and they are compiled once."""
+    lines = tuple([e.source for p in walk(program) for e in open_program(p).eqns])
+    key = name, program, lines
+    try:
+        found = _shared.get(key)
+    except TypeError:  # an unhashable parameter
+        return _compiled_program(program, name)
+    if found is None:
+        found = _shared[key] = _compiled_program(program, name)
+    return found
 
 
 def _compiled_program(program: ClosedJaxpr, name: str) -> Any:
