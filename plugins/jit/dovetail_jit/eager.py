@@ -23,6 +23,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.keys import keeps_alive
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.tree.errors import explain_arguments
@@ -188,9 +189,11 @@ _shared: Cache[Any, Any] = Cache(PROGRAMS)
 
 def _shared_call(program: ClosedJaxpr, name: str) -> Any:
     """The callable of an equal program from the same lines: what interprets a program makes such at
-    each call, and they are compiled once."""
-    lines = tuple([e.source for p in walk(program) for e in open_program(p).eqns])
-    key = name, program, lines
+    each call, and they are compiled once. Not where it would keep alive what a call has made."""
+    eqns = [e for p in walk(program) for e in open_program(p).eqns]
+    if any(e.primitive.anonymous or any(map(keeps_alive, e.params.values())) for e in eqns):
+        return _compiled_program(program, name)
+    key = name, program, tuple([e.source for e in eqns])
     try:
         found = _shared.get(key)
     except TypeError:  # an unhashable parameter
