@@ -32,7 +32,7 @@ from dovetail_core.types.algebra import zeros
 from .error import Check, Error
 from .errors import ErrorCategory, categories, user_checks
 from .primitive import check_p
-from .tables import check_rules
+from .tables import check_nan, check_rules
 
 
 def checkify(
@@ -105,10 +105,25 @@ class _Reporter:
 
 
 def _rule_of(eqn: Eqn) -> Callable[..., None] | None:
-    rule = check_rules.rules.get(eqn.primitive)
-    if rule is None and eqn.primitive.regions is None and not eqn.effects:
-        rule = check_rules.miss(eqn.primitive)
-    return rule
+    primitive = eqn.primitive
+    rule = check_rules.rules.get(primitive)
+    if rule is not None or eqn.effects:
+        return rule
+    if primitive.regions is None:
+        return check_rules.miss(primitive)
+    # Where iterations have no order none fails first: only what comes out is checked.
+    return check_nan(primitive.name) if _is_whole(eqn) else None
+
+
+def _is_whole(eqn: Eqn) -> bool:
+    """Whether an equation with sub-programs is not entered."""
+    regions = eqn.primitive.regions
+    return regions is not None and not eqn.effects and regions(eqn.params).runs == "in any order"
+
+
+def _applied(eqn: Eqn, args: Sequence[Any]) -> list[Any]:
+    out = eqn.primitive.bind(*args, **eqn.params)
+    return list(out) if eqn.primitive.multiple_results else [out]
 
 
 class _Places(NamedTuple):
@@ -132,7 +147,7 @@ class _Lister(Interpreter):
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         if id(eqn) in self.found:  # a program is called twice
-            return NotImplemented
+            return _applied(eqn, args) if _is_whole(eqn) else NotImplemented
         if eqn.primitive is check_p:
             checks: tuple[Check, ...] = eqn.params["checks"]
             if any(c.category in self.errors for c in checks):
@@ -145,7 +160,7 @@ class _Lister(Interpreter):
             if said:
                 payloads = [[typeof(x) for x in r.payload] for r in said]
                 self._add(eqn, payloads, [(r.check,) for r in said])
-        return NotImplemented
+        return _applied(eqn, args) if _is_whole(eqn) else NotImplemented
 
     def _said(self, eqn: Eqn) -> list[_Reported]:
         """What the primitive's rule says of values of these types."""
@@ -206,9 +221,8 @@ class _Checker(Interpreter):
                 self._note(failed, number, found.places[0], payload)
             return []
         if found is None:
-            return NotImplemented
-        out = eqn.primitive.bind(*args, **eqn.params)
-        outs = list(out) if eqn.primitive.multiple_results else [out]
+            return _applied(eqn, args) if _is_whole(eqn) else NotImplemented
+        outs = _applied(eqn, args)
         report = _Reporter(self.listed.errors)
         rule = _rule_of(eqn)
         assert rule is not None
