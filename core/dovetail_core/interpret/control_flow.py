@@ -15,14 +15,14 @@ import numpy as np
 from ..base.errors import MissingRule
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
-from ..ir.programs import ClosedJaxpr, Eqn
+from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk
 from ..ir.regions import CONTROL, Operand, Region, RegionInterface
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.tables import within
 from ..types.avals import AbstractValue
 from ..types.effects import lasting
 from .carrier import Carrier
-from .interpreter import interpret
+from .interpreter import Interpreter
 from .lifting import carrier_key, lift_call, lift_function, lift_program
 from .mutable import writes
 
@@ -138,14 +138,23 @@ def _where(program: ClosedJaxpr) -> Callable[..., list[Any]]:
     The predicate may be lifted: it says for which elements they happen.
     """
 
-    def f(predicate: Any, *args: Any) -> list[Any]:
-        def guarded(eqn: Eqn, operands: list[Any]) -> Any:
-            guard = eqn.primitive.traits.guard
-            return NotImplemented if guard is None else guard(predicate, operands, eqn.params)
+    return lambda predicate, *args: _Guarding(program, predicate).run(program, args)
 
-        return interpret(program, args, guarded)
 
-    return f
+class _Guarding(Interpreter):
+    """Gives operations that are there for an effect a predicate; functions keep custom rules."""
+
+    keeps_results = True
+
+    def __init__(self, program: ClosedJaxpr, predicate: Any) -> None:
+        super().__init__()
+        self.predicate = predicate
+        used = [e.primitive for p in walk(program) for e in open_program(p).eqns]
+        self.consumed = frozenset([p for p in used if p.traits.guard is not None])
+
+    def visit(self, eqn: Eqn, args: list[Any]) -> Any:
+        guard = eqn.primitive.traits.guard
+        return NotImplemented if guard is None else guard(self.predicate, args, eqn.params)
 
 
 def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) -> None:

@@ -81,7 +81,7 @@ class Interpreter:
     """
 
     keeps_results: ClassVar[bool] = False
-    consumed: ClassVar[frozenset[Primitive]] = frozenset()
+    consumed: frozenset[Primitive] = frozenset()
 
     def __init__(self, state: Sequence[Any] = ()) -> None:
         self.state = [_strong(x) for x in state]

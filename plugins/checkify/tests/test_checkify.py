@@ -203,6 +203,39 @@ def test_custom_derivatives_are_kept() -> None:
         assert failures(h, f32(-2)) == "x = -2.0 is not positive"
 
 
+def test_custom_derivatives_are_kept_under_mapped_predicates() -> None:
+    @dovetail.custom_jvp
+    def f(x: Any) -> Any:
+        return positive(x)
+
+    f.defjvp(lambda primals, tangents: (primals[0], 10 * tangents[0]))
+    mapped = dovetail.vmap(lambda x: lax.cond(x < 0, f, lambda x: x, x))
+
+    def value(xs: Any) -> Any:
+        error, outs = checkify.checkify(mapped)(xs)
+        return outs.sum(), error
+
+    for g in (value, dovetail.jit(value)):
+        slopes, error = dovetail.grad(g, has_aux=True)(XS)
+        np.testing.assert_array_equal(slopes, [1, 10, 1, 10])
+        assert "x = -1.0" in str(error.get())
+
+
+def test_a_custom_function_that_closes_over_a_traced_value() -> None:
+    def outer(c: Any, x: Any) -> Any:
+        @dovetail.custom_jvp
+        def f(x: Any) -> Any:
+            return positive(x) * c
+
+        f.defjvp(lambda primals, tangents: (primals[0], 10 * tangents[0]))
+        error, out = checkify.checkify(f)(x)
+        return out, error
+
+    for g in (outer, dovetail.jit(outer)):
+        slope, error = dovetail.grad(g, argnums=1, has_aux=True)(f32(3), f32(-2))
+        assert slope == 10 and "x = -2.0" in str(error.get())
+
+
 def test_nested_functionalization() -> None:
     def inner(x: Any) -> Any:
         error, out = checkify.checkify(positive)(x)

@@ -10,7 +10,7 @@ import numpy as np
 from dovetail_core import DovetailError, describe_source, typeof
 from dovetail_core.base.source import BackwardSource, Source
 
-from .kinds import Kind, is_floating
+from .kinds import Kind, has_numbers, is_floating
 
 SHOWN = 4
 """How many elements of an operand are shown, at most."""
@@ -112,7 +112,7 @@ def concrete_finding(
     lines: list[str] = []
     for x in args:
         aval: Any = typeof(x)
-        if not hasattr(aval, "dtype"):
+        if not has_numbers(aval):
             lines.append(aval.str_short())
             continue
         array = np.asarray(x)

@@ -29,6 +29,13 @@ def can_be(aval: Any) -> bool:
     return isinstance(aval, ShapedArray) and is_inexact(aval.dtype)
 
 
+def has_numbers(aval: Any) -> bool:
+    """Whether a type is that of arrays of numbers or booleans, which can be shown."""
+    if not isinstance(aval, ShapedArray) or not isinstance(aval.dtype, np.dtype):
+        return False
+    return is_inexact(aval.dtype) or aval.dtype.kind in "biu"
+
+
 def is_floating(x: Any) -> bool:
     """Whether elements of a value can be nan or infinite."""
     return can_be(typeof(x))

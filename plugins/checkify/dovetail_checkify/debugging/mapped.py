@@ -25,16 +25,16 @@ def quietly(f: Callable[..., Any], *args: Any) -> Any:
 
 
 class _Noted(Source):
-    axes: tuple[Mapped, ...] = ()
+    axes: dict[int, tuple[Mapped, ...]]
 
 
 class _NotedBackward(BackwardSource):
-    axes: tuple[Mapped, ...] = ()
+    axes: dict[int, tuple[Mapped, ...]]
 
 
-def axes_of(eqn: Eqn) -> tuple[Mapped, ...]:
-    """The axes of an equation's results that are known to be mapped over."""
-    return getattr(eqn.source, "axes", ())
+def axes_of(eqn: Eqn, result: int) -> tuple[Mapped, ...]:
+    """The axes of one of an equation's results that are known to be mapped over."""
+    return getattr(eqn.source, "axes", {}).get(result, ())
 
 
 class WatchedBatchTrace(BatchTrace):
@@ -46,9 +46,7 @@ class WatchedBatchTrace(BatchTrace):
         try:
             out = super().process(primitive, args, params)
         except NumericError as e:
-            if (
-                primitive.regions is None and e.finding is not None
-            ):  # else it is about what is inside
+            if primitive.regions is None and e.finding is not None:  # not of what is inside
                 again = quietly(super().process, primitive, args, params)
                 found = _element(e.finding, primitive, args, _list(again))
                 if found is not None:
@@ -68,9 +66,10 @@ def _note(x: Any) -> None:
     if axes and isinstance(array, StagedTracer):
         eqn = array._trace.definition(array.variable)
         if eqn is not None and eqn.source is not None:
+            known = getattr(eqn.source, "axes", {})
             noted: Any = _NotedBackward if isinstance(eqn.source, BackwardSource) else _Noted
-            eqn.source = noted(*eqn.source)
-            eqn.source.axes = axes  # type: ignore[union-attr]
+            eqn.source = place = noted(*eqn.source)
+            place.axes = {**known, eqn.outvars.index(array.variable): axes}
 
 
 def _element(

@@ -182,7 +182,7 @@ def search(
         tuple(int(k) for k in np.unravel_index(at, aval.shape)),
         lines(eqn, aval, found[4], found[5]),
         [Loop(a.title, source or a.source, counters[a.number] + a.in_condition) for a in around],
-        axes_of(eqn),
+        axes_of(eqn, result),
         any(isinstance(a.source, BackwardSource) for a in lister.found),
         is_origin,
     )

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Eqn, ShapedArray, enable_x64, is_inexact, typeof
+from dovetail_core import Eqn, enable_x64, typeof
 
 from .finding import SHOWN, operand_line
+from .kinds import has_numbers
 
 OPERANDS = 4
 """Of how many operands elements are kept, at most."""
@@ -34,7 +35,7 @@ def views(args: Sequence[Any], result: Any, at: Any) -> list[Any]:
 def _rows(x: Any, result: Any, at: Any) -> tuple[Any, Any]:
     aval: Any = typeof(x)
     zero = np.zeros(SHOWN, _dtype())
-    if not _has_numbers(aval) or not aval.size:
+    if not has_numbers(aval) or not aval.size:
         return zero, zero
     here = _same_place(aval, result)
     n = 1 if here else min(aval.size, SHOWN)
@@ -55,7 +56,7 @@ def lines(eqn: Eqn, result: Any, real: Any, imaginary: Any) -> list[str]:
     found: list[str] = []
     for i, v in enumerate(eqn.invars):
         aval: Any = v.aval
-        if i >= OPERANDS or not _has_numbers(aval):
+        if i >= OPERANDS or not has_numbers(aval):
             found.append(aval.str_short())
             continue
         here = _same_place(aval, result)
@@ -71,12 +72,6 @@ def lines(eqn: Eqn, result: Any, real: Any, imaginary: Any) -> list[str]:
 
 def _same_place(aval: Any, result: Any) -> bool:
     return bool(aval.shape) and aval.shape == result.shape
-
-
-def _has_numbers(aval: Any) -> bool:
-    if not isinstance(aval, ShapedArray) or not isinstance(aval.dtype, np.dtype):
-        return False
-    return is_inexact(aval.dtype) or aval.dtype.kind in "biu"
 
 
 def _dtype() -> Any:
