@@ -138,7 +138,10 @@ def _where(program: ClosedJaxpr) -> Callable[..., list[Any]]:
     The predicate may be lifted: it says for which elements they happen.
     """
 
-    return lambda predicate, *args: _Guarding(program, predicate).run(program, args)
+    def f(predicate: Any, *args: Any) -> list[Any]:
+        return _Guarding(program, predicate).run(program, args)
+
+    return f
 
 
 class _Guarding(Interpreter):
