@@ -458,3 +458,62 @@ def test_errors_of_names_and_arguments() -> None:
         interpret(stage_closed(lambda x: [x], [F32]), [1, 2], lambda *_: NotImplemented)
     with pytest.raises(KeyError, match="'m'"):
         Probe().supply("m")
+
+
+class Count(Interpreter):
+    """Counts how often regions run, by the copies that go through them; takes `emit` out."""
+
+    keeps_results = True
+    consumed = frozenset({emit_p})
+
+    def enter(self, interface: RegionInterface, n: int) -> None:
+        self.state = [add_p.bind(self.state[0], np.int32(1))]
+
+    def visit(self, eqn: Any, args: list[Any]) -> Any:
+        return [] if eqn.primitive is emit_p else NotImplemented
+
+
+def test_regions_say_when_they_begin() -> None:
+    step = lambda k, x: [call_p.bind(k, program=inner)[0]]  # noqa: E731
+    inner = stage_closed(lambda k: [sin_p.bind(k)], [F32])
+    count = Count([np.int32(0)])
+    (found,) = count.call(lambda k: scan(step, [], [k], [XS]), f32(0.5))
+    assert count.state[0] == 2 * len(XS), "a loop's body, and the call in it"
+    np.testing.assert_allclose(found, np.sin(np.sin(np.sin(f32(0.5)))), rtol=1e-6)
+
+
+def test_functions_with_custom_rules_keep_them_without_what_is_consumed() -> None:
+    def body(x: Any) -> list[Any]:
+        emit_p.bind(x)
+        return [sin_p.bind(x)]
+
+    primitive = Primitive("custom", multiple_results=True, anonymous=True)
+    primitive.def_effectful_abstract_eval(
+        lambda *avals, program: (program.out_avals, program.effects)
+    )
+    primitive.def_regions(call_p.regions)
+    program = stage_closed(body, [F32])
+    f = lambda x: primitive.bind(x, program=program)  # noqa: E731
+    jaxpr, _ = stage(lambda x: Count([np.int32(0)]).call(f, x), [F32])
+    kept = [e for e in jaxpr.eqns if e.primitive is primitive]
+    assert len(kept) == 1 and not kept[0].effects
+    assert not any(e.primitive is emit_p for e in jaxpr.eqns)
+
+
+def test_effects_that_are_not_consumed_happen_once_in_functions_with_custom_rules() -> None:
+    class Look(Interpreter):
+        keeps_results = True
+
+        def visit(self, eqn: Any, args: list[Any]) -> Any:
+            if eqn.primitive is sin_p:
+                self.state = [add_p.bind(self.state[0], np.int32(1))]
+            return NotImplemented
+
+    def body(x: Any) -> list[Any]:
+        emit_p.bind(x)
+        return [sin_p.bind(x)]
+
+    _, f = custom(body)
+    EMITTED.clear()
+    Look([np.int32(0)]).call(f, f32(0.5))
+    assert len(EMITTED) == 1

@@ -95,7 +95,7 @@ def test_what_the_user_did_wrong_is_not_blamed_on_a_rule(lift):
     assert not getattr(caught.value, "__notes__", [])
 
 
-def test_results_are_checked_with_check_ir(lift, double_p):
+def test_results_are_checked_where_that_is_asked_for(lift, double_p):
     wide = lift.carriers.Interval(np.zeros(2, f32), np.ones(2, f32))
     lift.table.set(double_p, lambda carrier, args, params: wide)
     assert lift(double_p, (1.0, 2.0)) is wide

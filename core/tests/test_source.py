@@ -125,3 +125,12 @@ def test_registrations_are_placed_in_the_module_that_is_imported(site):
 
     assert place_user.AT == ("place_user", 6)
     assert place_helper.here() == (__name__, _line())
+
+
+def test_a_place_in_a_backward_pass_is_the_same_place() -> None:
+    place = current_source()
+    assert place is not None
+    back = source_module.backward(place)
+    assert isinstance(back, source_module.BackwardSource) and back == place
+    assert str(back) == str(place)
+    assert source_module.backward(None) is None

@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from dovetail_backends.public import *
     from dovetail_batching import vmap as vmap
     from dovetail_callbacks import pure_callback as pure_callback
+    from dovetail_checkify.debugging.options import (
+        debug_infs as debug_infs,
+        debug_nans as debug_nans,
+    )
     from dovetail_core.base.options import (
         check_tracer_leaks as check_tracer_leaks,
         checking_leaks as checking_leaks,

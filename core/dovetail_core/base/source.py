@@ -55,6 +55,17 @@ class Source(NamedTuple):
         return f"{self.filename}:{self.line} ({self.code.co_qualname}){scope}"
 
 
+class BackwardSource(Source):
+    """The place of an operation whose transpose is computed: the backward pass of a derivative."""
+
+    __slots__ = ()
+
+
+def backward(source: Source | None) -> Source | None:
+    """The same place, in the backward pass."""
+    return None if source is None else _new(BackwardSource, source)
+
+
 _override: ContextVar[Source | None] = ContextVar("dovetail_source", default=None)
 _scope: ContextVar[str] = ContextVar("dovetail_scope", default="")
 get_override = _override.get

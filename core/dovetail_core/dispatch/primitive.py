@@ -32,6 +32,8 @@ class Trace:
 
     __slots__ = ("parent", "ended", "__weakref__")
     what = "a transformation"
+    is_reverse = False
+    """Whether a backward pass follows: what comes through is the forward pass of a derivative."""
 
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent

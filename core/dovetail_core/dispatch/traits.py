@@ -31,6 +31,8 @@ class Traits:
         commutative: whether the first two operands may be exchanged.
         effect_only: whether it has no results and is there for its effect, which a forward-style
             transformation without a rule lets happen once, on untransformed values.
+        guard: of such an operation, ``guard(predicate, args, params)`` applies it so that its
+            effect happens only where the boolean scalar holds. Its effects are ``guardable``.
         parameters: what parameters mean, in a few words, by name (others may be among them).
     """
 
@@ -40,6 +42,7 @@ class Traits:
     monotone: str = ""
     commutative: bool = False
     effect_only: bool = False
+    guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
     parameters: Mapping[str, str] = field(default_factory=_no_parameters)
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:

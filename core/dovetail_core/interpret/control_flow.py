@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from ..base.errors import MissingRule
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
-from ..ir.programs import ClosedJaxpr
+from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk
 from ..ir.regions import CONTROL, Operand, Region, RegionInterface
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.tables import within
 from ..types.avals import AbstractValue
 from ..types.effects import lasting
 from .carrier import Carrier
+from .interpreter import Interpreter
 from .lifting import carrier_key, lift_call, lift_function, lift_program
 from .mutable import writes
 
@@ -112,17 +115,53 @@ def _all_regions(
 ) -> list[V]:
     """A lifted index selects no single region: run all of them and select among their results."""
     found: list[dict[int, V]] = []
-    for region in interface.regions:
+    for n, region in enumerate(interface.regions):
         _refuse_effects(region, "an index or predicate", "all of its branches run")
-        f = jaxpr_as_fun(region.program)
-        outs = lift_call(carrier, f, [args[i] for i in region.operands])
+        ins = [args[i] for i in region.operands]
+        if _is_guardable(region):
+            cases = [carrier.pure(np.bool_(k == n)) for k in range(len(interface.regions))]
+            outs = lift_call(carrier, _where(region.program), [carrier.select(index, cases), *ins])
+        else:
+            outs = lift_call(carrier, jaxpr_as_fun(region.program), ins)
         found.append(dict(zip(region.results, outs)))
     results = range(len(interface.results))
     return [carrier.select(index, [outs[r] for outs in found]) for r in results]
 
 
-def _refuse_effects(region: Region, what: str, why: str) -> None:
-    """Refuse what would happen where it should not: anything but reading."""
+def _is_guardable(region: Region) -> bool:
+    return any(e.guardable for e in region.program.effects)
+
+
+def _where(program: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The program as a function of a predicate, where it has its guardable effects, and its inputs.
+
+    The predicate may be lifted: it says for which elements they happen.
+    """
+
+    def f(predicate: Any, *args: Any) -> list[Any]:
+        return _Guarding(program, predicate).run(program, args)
+
+    return f
+
+
+class _Guarding(Interpreter):
+    """Gives operations that are there for an effect a predicate; functions keep custom rules."""
+
+    keeps_results = True
+
+    def __init__(self, program: ClosedJaxpr, predicate: Any) -> None:
+        super().__init__()
+        self.predicate = predicate
+        used = [e.primitive for p in walk(program) for e in open_program(p).eqns]
+        self.consumed = frozenset([p for p in used if p.traits.guard is not None])
+
+    def visit(self, eqn: Eqn, args: list[Any]) -> Any:
+        guard = eqn.primitive.traits.guard
+        return NotImplemented if guard is None else guard(self.predicate, args, eqn.params)
+
+
+def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) -> None:
+    """Refuse what would happen where it should not: anything but reading, and what is guarded."""
     effects, name = region.program.effects, region.program.jaxpr.name or "a sub-program"
     found = writes(effects)
     if found:
@@ -132,6 +171,8 @@ def _refuse_effects(region: Region, what: str, why: str) -> None:
             f"{describe(current_source())}: {why}, so that the write would happen where it should "
             "not. Return the value and write it outside, or map over the reference, too."
         )
+    if guards:
+        effects = frozenset([e for e in effects if not e.guardable])
     if lasting(effects):
         shown = sorted(map(repr, effects))[0]
         raise TypeError(
@@ -206,7 +247,9 @@ class _Lifting(Generic[V]):
         self._fixed_point()
         if self.predicate is not None:
             for region in self.interface.regions:
-                _refuse_effects(region, "a predicate", "it also runs after some elements are done")
+                guards = self.carrier.lift_loop is None and CONTROL not in region.results
+                why = "it also runs after some elements are done"
+                _refuse_effects(region, "a predicate", why, guards)
 
     def _fixed_point(self) -> None:
         """Raise the loop's structures until one more pass through the body adds nothing."""
@@ -273,13 +316,14 @@ class _Lifting(Generic[V]):
 
     def _guarded(self, body: Region) -> Callable[..., Sequence[V]]:
         """The lifted predicate selects, element by element, between the old and the new carry."""
-        carrier, step = self.carrier, jaxpr_as_fun(body.program)
+        carrier, guards = self.carrier, _is_guardable(body)
+        step = _where(body.program) if guards else jaxpr_as_fun(body.program)
         test = jaxpr_as_fun(self._condition().program)
         operand_of = dict(self.interface.loop)
 
         def guarded(*values: V) -> list[V]:
             predicate = lift_call(carrier, test, values)[0]
-            new = lift_call(carrier, step, values)
+            new = lift_call(carrier, step, [predicate, *values] if guards else values)
             old = [values[body.operands.index(operand_of[r])] for r in body.results]
             return [carrier.select(predicate, pair) for pair in zip(old, new)]
 

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 from ..base.source import callable_name, get_override, here, set_override
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Literal, Var
-from ..ir.regions import RegionInterface
+from ..ir.regions import Operand, RegionInterface
 from ..rules.evaluation import at_their_types
-from ..rules.staging import stage
+from ..rules.staging import stage, stage_closed
 from ..tree.util import tree_flatten, tree_unflatten
 from ..types.algebra import algebra
 from ..types.avals import typeof
@@ -76,9 +76,12 @@ class Interpreter:
         replaced: whether :meth:`visit` has returned results anywhere.
         keeps_results: whether equations have the results that they have without the
             interpretation, which only looks at them. Then functions with custom rules keep these.
+        consumed: primitives without results whose effects the interpretation takes over: they are
+            gone from the programs that such functions keep.
     """
 
     keeps_results: ClassVar[bool] = False
+    consumed: frozenset[Primitive] = frozenset()
 
     def __init__(self, state: Sequence[Any] = ()) -> None:
         self.state = [_strong(x) for x in state]
@@ -93,6 +96,10 @@ class Interpreter:
         An equation that holds sub-programs is entered if it is left as it is.
         """
         return NotImplemented
+
+    def enter(self, interface: RegionInterface, n: int) -> None:
+        """Called where region ``n`` of a primitive begins, on the copy of the interpreter that goes
+        through it: what this does to the state happens each time the region runs."""
 
     def collect(self, name: Any, value: Any) -> None:
         """Let a value out of the program, from any depth.
@@ -175,6 +182,7 @@ class Interpreter:
         def run(*parts: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
             xs, inner.state, inner.supplied = parts
             inner.collected, inner.used = {}, set()
+            inner.enter(interface, n)
             outs = inner.run(interface.regions[n].program, xs)
             return outs, inner.state, inner.collected
 
@@ -195,11 +203,35 @@ class Interpreter:
             outs, self.state, collected = extension.run(primitive)
         else:  # its author's rules are for its results alone
             outs, self.state, collected = inside[0].inline(args, self.state, self.supplied)
-            if self.keeps_results and not interface.effects():
-                outs = _bound(primitive, args, eqn.params)
+            if self.keeps_results:
+                outs = self._kept(eqn, interface, args) or outs
         for name, value in collected.items():
             self.collect(name, value)
         return outs
+
+    def _kept(self, eqn: Eqn, interface: RegionInterface, args: list[Any]) -> Sequence[Any] | None:
+        """The results of a function with custom rules, with these; None where it has an effect
+        that must not happen a second time."""
+        if not interface.effects():
+            return _bound(eqn.primitive, args, eqn.params)
+        programs = [without(r.program, self.consumed) for r in interface.regions]
+        if any(p.effects for p in programs):
+            return None
+        operands = [Operand(kind, i) for i, kind in enumerate(interface.operands)]
+        return _bound(eqn.primitive, args, interface.rebuild(programs, operands))
+
+
+def without(program: ClosedJaxpr, primitives: frozenset[Primitive]) -> ClosedJaxpr:
+    """The program without the applications of some primitives, which have no results."""
+
+    def left_out(eqn: Eqn, args: list[Any]) -> Any:
+        return [] if eqn.primitive in primitives else NotImplemented
+
+    def make() -> ClosedJaxpr:
+        f = _Visiting(left_out).run
+        return stage_closed(lambda *xs: f(program, xs), program.in_avals, program.jaxpr.name)
+
+    return program.memo(("without", primitives), make)
 
 
 class _Visiting(Interpreter):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from typing import Any
 
+from ..base.environment import variable
 from ..base.errors import DovetailError
 from ..base.options import Option, check_tracer_leaks, disable_jit, enable_checks, enable_x64
 from ..base.source import called, short_repr
@@ -70,3 +73,17 @@ def _fits(thing: Any) -> str:
 
 
 config = Configuration(enable_x64, disable_jit, enable_checks, check_tracer_leaks)
+
+
+def load_settings() -> None:
+    """Load the options of plugins that the environment sets, as if they were used.
+
+    For options that act by being set. One that cannot be loaded says so when it is used.
+
+    Raises:
+        ValueError: the environment sets one to what it cannot be.
+    """
+    for name in registry().entries("options"):
+        if variable(name) in os.environ:
+            with suppress(DovetailError):
+                config.option(name)

@@ -15,11 +15,13 @@ class Effect:
     """Base of all effects. An effect is an immutable, hashable value.
 
     ``ordered`` effects keep their program order across equations; an equation with any effect is
-    never removed by dead-code elimination unless its ``dce`` rule says that it may be.
+    never removed by dead-code elimination unless its ``dce`` rule says that it may be. Those whose
+    primitives say how they happen under a condition (the trait ``guard``) are ``guardable``.
     """
 
     __slots__ = ()
     ordered: bool = False
+    guardable: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)

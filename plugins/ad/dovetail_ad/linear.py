@@ -78,6 +78,7 @@ class LinearTrace(Trace):
     __slots__ = ("eqns", "count", "transposed")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
+    is_reverse = True
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent)

@@ -16,7 +16,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.source import get_override, run_at, set_override
+from dovetail_core.base.source import backward, get_override, run_at, set_override
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add
@@ -74,7 +74,7 @@ def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int]) -> None:
             given = _take(cts, outs[0].index, kept)
             if given is None:
                 continue
-        set_override(source)
+        set_override(backward(source))
         try:
             rule = rules.get(primitive) or _find(primitive)
             _give(cts, trace, primitive, args, rule(given, *args, **params))

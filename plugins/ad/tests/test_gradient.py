@@ -10,6 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, value_and_grad
 from dovetail_core import ClosedJaxpr, float0
+from dovetail_core.base.source import BackwardSource
 from dovetail_jit import jit, make_jaxpr
 
 
@@ -181,3 +182,15 @@ def test_the_backward_pass_of_what_holds_programs_is_of_their_lines(form: str) -
     first = body.__code__.co_firstlineno
     lines = {n for name, n in _lines(make_jaxpr(grad(f))(1.0)) if name == "mul"}
     assert lines == {first + 1, first + 2}
+
+
+def test_operations_of_the_backward_pass_say_so() -> None:
+    def f(x: Any) -> Any:
+        return lax.mul(lax.sin(x), x)
+
+    eqns = make_jaxpr(grad(f))(1.0).eqns
+    line = f.__code__.co_firstlineno + 1
+    sines = [e for e in eqns if e.primitive.name in ("sin", "cos")]
+    products = [e for e in eqns if isinstance(e.source, BackwardSource)]
+    assert len(sines) == 2 and products and not set(sines) & set(products)
+    assert {e.source.line for e in (*sines, *products)} == {line}

@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .api import vmap as vmap
     from .tables import BatchRule as BatchRule, batch_rules as batch_rules
-    from .trace import Axis as Axis, batch_values as batch_values, carrier_of as carrier_of
+    from .trace import (
+        Axis as Axis,
+        BatchTrace as BatchTrace,
+        batch_values as batch_values,
+        carrier_of as carrier_of,
+        trace_makers as trace_makers,
+    )
 else:
     from dovetail_core import lazy_exports
 

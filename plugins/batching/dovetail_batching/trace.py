@@ -46,6 +46,9 @@ class Axis:
 
 
 _carriers: Cache[Axis, BatchCarrier] = Cache()
+trace_makers: list[Callable[[Trace, BatchCarrier], BatchTrace | None]] = []
+"""Asked for each function that is mapped: a trace that does more than :class:`BatchTrace` (notes
+where results have the mapped axis, say), or None."""
 
 
 def carrier_of(axis: Axis) -> BatchCarrier:
@@ -70,6 +73,10 @@ class BatchCarrier(Carrier[Batched, bool]):
         self.key = ("batch", axis)
 
     def trace(self, parent: Trace) -> BatchTrace:
+        for make in trace_makers:
+            found = make(parent, self)
+            if found is not None:
+                return found
         return BatchTrace(parent, self)
 
     def pure(self, x: Any) -> Batched:

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from .primitive import jit_p as jit_p
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
+    from .timing import watched_calls as watched_calls
     from .tracing import Signature as Signature, signatures as signatures
-    from .watching import watched_calls as watched_calls
+    from .watching import Run as Run, watch_results as watch_results
 else:
     from dovetail_core import lazy_exports
 

@@ -34,6 +34,7 @@ from .settings import Settings
 from .stages import Traced, at_rest
 from .structs import ShapeDtypeStruct
 from .tracing import Program, function_name, trace_program
+from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
 
@@ -161,7 +162,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         outs = call_elsewhere(elsewhere, settings.name, program, operands)
         return tree_unflatten(program.out_tree, outs), None, False
     if donated:
-        settings.check_donated(operands, donated, len(program.consts))
+        donated = _given_away(settings, operands, donated, len(program.consts))
     if mutable:
         return _call_mutable(settings, program, operands, donated), None, False
     device, committed = settings.place(leaves)
@@ -169,9 +170,17 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         program.call, settings.name, device, donated=donated, keep_unused=settings.keep_unused,
         options=settings.options,
     )  # fmt: skip
-    outs = ex.run(operands, committed)
-    path = ex.fast_path(program.out_tree, committed, program.consts)
+    outs = run(ex, program.call, operands, committed)
+    path = fast_path(ex, program.out_tree, committed, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
+
+
+def _given_away(
+    settings: Settings, operands: Sequence[Any], donated: Sequence[bool], consts: int
+) -> Sequence[bool]:
+    """Which operands' memory a call takes; none, while anybody may want to run it again."""
+    settings.check_donated(operands, donated, consts)
+    return () if watching() else donated
 
 
 def _check_usable(

@@ -21,6 +21,8 @@ from dovetail_core.interpret.mutable import (
 )
 from dovetail_core.tree.util import keystr, tree_flatten_with_path
 
+from .watching import run, watching
+
 
 class Boundary(NamedTuple):
     """How to call a program some of whose inputs are mutable.
@@ -110,14 +112,15 @@ def call_boundary(
         executable: compiles a program, ``executable(program, donated)``.
     """
     bound.contents(operands)  # raises where there are none
-    ex = executable(bound.program, bound.donated(flags))
+    ex = executable(bound.program, () if watching() else bound.donated(flags))
     if not ex.module.host_callbacks:
         with bound.locked(operands):
-            return bound.finish(operands, ex.run(bound.contents(operands), committed))
+            contents = bound.contents(operands)
+            return bound.finish(operands, run(ex, bound.program, contents, committed))
     # A callback may use them, so that no lock can be held: the program runs on copies.
     with bound.locked(operands):
         contents = bound.contents(operands, copied=True)
-    outs = ex.run(contents, committed)
+    outs = run(ex, bound.program, contents, committed)
     for x in outs:
         x.block_until_ready()
     with bound.locked(operands):

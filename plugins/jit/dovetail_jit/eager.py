@@ -23,7 +23,9 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.keys import keeps_alive
 from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
@@ -33,8 +35,9 @@ from .boundary import Boundary, boundary_of, call_boundary
 from .compilation import executable_for
 from .executables import placement
 from .primitive import jit_p
+from .timing import timing
 from .tracing import Arguments, take_apart, trace_program
-from .watching import watching
+from .watching import Lines, fast_path, run, watching
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
@@ -67,28 +70,33 @@ def reject_tracers(leaves: Any, name: str) -> None:
 
 
 def compiled_call(
-    name: str, program_for: Callable[..., ClosedJaxpr], out_tree_for: Callable[[ClosedJaxpr], Any]
-) -> Any:
+    name: str, program_for: Callable[..., ClosedJaxpr], out_tree_for: Callable[[ClosedJaxpr], Any],
+    lines: Lines,
+) -> Any:  # fmt: skip
     """A C++ callable for flat arguments: programs come from ``program_for(*avals)``."""
 
-    known: Cache[Any, ClosedJaxpr] = Cache()  # of calls that C++ sends here every time
+    again: Cache[Any, ClosedJaxpr] = Cache()  # what C++ does not repeat, and sends here each time
 
     def miss(*args: Any) -> Any:
         reject_tracers(args, name)
         avals = tuple([typeof(x) for x in args])
-        program = known.get((avals, trace_context())) if known else None
+        program = again.get((avals, trace_context())) if again else None
         if program is None:
             program = program_for(*avals)
-            if watching.hear is not None or any(a.is_high or a.is_mutable for a in avals):
-                known[avals, trace_context()] = program
+            if (
+                watching()
+                or timing.hear is not None
+                or any(a.is_high or a.is_mutable for a in avals)
+            ):
+                again[avals, trace_context()] = program
         bound = boundary_of(program)
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False
         device, committed = placement(args, name)
         ex = executable_for(program, name, device, profile=_profile(program))
-        outs = ex.run(args, committed)
+        outs = run(ex, program, args, committed, lines)
         tree = out_tree_for(program)
-        return tree.unflatten(outs), ex.fast_path(tree, committed), False
+        return tree.unflatten(outs), fast_path(ex, tree, committed), False
 
     def without_jit(*args: Any) -> Any:
         return miss(*args)[0]  # one operation is compiled all the same
@@ -169,11 +177,11 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
     def out_tree(program: ClosedJaxpr) -> Any:
         return tree_structure([0] * len(program.out_avals)) if multiple else ONE
 
-    return compiled_call(primitive.name, program_for, out_tree)
+    return compiled_call(primitive.name, program_for, out_tree, "inside")
 
 
 def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> list[Any]:
-    call = program.memo("call", lambda: _compiled_program(program, name))
+    call = program.memo("call", lambda: _shared_call(program, name))
     try:
         return call(*args)
     except ValueError:
@@ -181,9 +189,28 @@ def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> 
         raise
 
 
+_shared: Cache[Any, Any] = Cache(PROGRAMS)
+
+
+def _shared_call(program: ClosedJaxpr, name: str) -> Any:
+    """The callable of an equal program from the same lines: what interprets a program makes such at
+    each call, and they are compiled once. Not where it would keep alive what a call has made."""
+    eqns = [e for p in walk(program) for e in open_program(p).eqns]
+    if any(e.primitive.anonymous or any(map(keeps_alive, e.params.values())) for e in eqns):
+        return _compiled_program(program, name)
+    key = name, program, tuple([e.source for e in eqns])
+    try:
+        found = _shared.get(key)
+    except TypeError:  # an unhashable parameter
+        return _compiled_program(program, name)
+    if found is None:
+        found = _shared[key] = _compiled_program(program, name)
+    return found
+
+
 def _compiled_program(program: ClosedJaxpr, name: str) -> Any:
     return compiled_call(
-        name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals))
+        name, lambda *avals: program, lambda p: tree_structure([0] * len(p.out_avals)), "all"
     )
 
 
@@ -255,5 +282,6 @@ def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None)
     device, committed = placement(leaves, f.__name__)
     chosen = profile or _profile(program.call)
     ex = executable_for(program.call, f.__name__, device, profile=chosen)
-    out = tree_unflatten(program.out_tree, ex.run([*program.consts, *leaves], committed))
-    return out, ex.fast_path(program.out_tree, committed, program.consts), False
+    outs = run(ex, program.call, [*program.consts, *leaves], committed, "none")
+    path = fast_path(ex, program.out_tree, committed, program.consts)
+    return tree_unflatten(program.out_tree, outs), path, False

@@ -22,6 +22,7 @@ from dovetail_core.interpret.passes import run_passes
 
 from .boundary import boundary_of
 from .tracing import Program
+from .watching import Run, look_at
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -36,6 +37,7 @@ def call_elsewhere(backend: Any, name: str, program: Program, operands: Sequence
     arrays = lower_values(given, f"asked for to call {name}")
     values = [_of_type(x, a) for x, a in zip(arrays, low.in_avals)]
     outs = raise_values(list(run(values)), call.out_avals)
+    look_at(Run(call, name, given, outs))
     return outs if bound is None else bound.finish(operands, outs)
 
 

@@ -22,7 +22,7 @@ from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
 from .restrictions import refuse_execution
-from .watching import watching
+from .timing import timing
 
 
 class Executable:
@@ -59,7 +59,7 @@ class Executable:
             handlers = execution.result_handlers(outs, [self.sharding] * len(outs), committed)
             self._handlers[committed] = handlers
         arrays = [*self.constants, *kept]
-        effects, hear = self.module.effects, watching.hear
+        effects, hear = self.module.effects, timing.hear
         start = time.perf_counter() if hear is not None else 0.0
         out: list[Any]
         if effects:
@@ -89,7 +89,7 @@ class Executable:
         or calls Python, whose exceptions are found there, or has results of float0; or somebody
         watches calls. ``consts`` are leading arguments that every call has in common.
         """
-        if watching.hear is not None:
+        if timing.hear is not None:
             return None
         if self.module.effects or self.module.host_callbacks or self._nothing:
             return None

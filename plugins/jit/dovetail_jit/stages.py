@@ -26,6 +26,7 @@ from .executables import Executable
 from .stage import Stage, argument_formats, result_formats
 from .structs import ArgInfo as ArgInfo, Format, shape_struct
 from .tracing import Program
+from .watching import run
 
 __all__ = ["ArgInfo", "Compiled", "CompilerOptions", "Lowered", "Traced", "Wrapped"]
 
@@ -250,7 +251,7 @@ class Compiled(Stage):
         committed = self._lowered._committed
         operands, bound = [*program.consts, *leaves], boundary_of(program.call)
         if bound is None:
-            outs = self._executable.run(operands, committed)
+            outs = run(self._executable, program.call, operands, committed)
         else:
             refuse_aliases(name, args, kwargs, program.consts, leaves)
             outs = call_boundary(bound, operands, (), lambda *_: self._executable, committed)

@@ -1,65 +1,82 @@
-"""Hearing of every run of a compiled program."""
+"""Looking at the results of programs that run at rest, while an option asks for that.
+
+A call that C++ repeats is seen by nobody, so there are no such calls meanwhile: the option's state
+is part of the key by which C++ tells calls apart, and what is found under it is not for C++ to
+repeat. While nobody looks this costs a test where a program is compiled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple
 
-from dovetail_core.base.scopes import Scope
-from dovetail_core.xla.config import watch_state
+from dovetail_core import ClosedJaxpr, Option
+from dovetail_core.registry.configuration import load_settings
 
-Hear = Callable[[Any, float], None]
-_numbers = count(1)
+from .executables import Executable
+
+Lines = Literal["all", "inside", "none"]
+"""Which equations of a program know the user's line: all of them; those in sub-programs, where the
+program is one operation; none, where it is a function of the library. Such a program was traced for
+some other line of the user's, and is run again from this one."""
 
 
-class _Watch(NamedTuple):
-    """Who hears of runs now, and the number by which calls are told from those of other times.
+class Run(NamedTuple):
+    """A program that has run, on concrete values.
 
-    C++ keeps the numbers in its keys, so that what was cached at one time serves no other, and
-    nobody who heard is kept alive.
+    Attributes:
+        name: of the function.
+        lines: see :data:`Lines`; the line that runs is ``current_source()``.
     """
 
-    hear: Hear | None = None
-    number: int = 0
+    program: ClosedJaxpr
+    name: str
+    operands: Sequence[Any]
+    outs: Sequence[Any]
+    lines: Lines = "all"
 
 
-class Watching:
-    """Holds the one watch of the process."""
-
-    __slots__ = ("now",)
-
-    def __init__(self) -> None:
-        self.now = _Watch()
-
-    @property
-    def hear(self) -> Hear | None:
-        """Who hears of runs, if anybody does."""
-        return self.now.hear
+Look = Callable[[Run], None]
+_watches: list[tuple[Option, Look]] = []
+_settings = cache(load_settings)  # at the first run: an option that the environment sets looks on
 
 
-watching = Watching()
+def watch_results(option: Option, look: Look) -> None:
+    """Call ``look(run)`` after each program that runs at rest while ``option`` is on.
 
-
-class watched_calls(Scope):  # lower case: used as a function
-    """While it is entered ``hear(executable, seconds)`` is called after each run, in any thread.
-
-    Meanwhile every call goes through Python, and waits for its results: ``seconds`` is how long the
-    program itself took. Calls are as before when it is left; it costs nothing while nobody watches.
+    What it raises is raised by the call. The option must be made with ``traced=True``.
     """
+    _watches.append((option, look))
 
-    __slots__ = ("_hear",)
 
-    def __init__(self, hear: Hear) -> None:
-        super().__init__()
-        self._hear = hear
+def watching() -> bool:
+    """Whether anybody looks: then no memory is given away, and C++ repeats no call."""
+    _settings()
+    return any(option.value for option, _ in _watches)
 
-    def _read(self) -> Any:
-        return watching.now
 
-    def _enter(self, outer: Any) -> None:
-        self._leave(_Watch(self._hear, next(_numbers)))
+def run(
+    ex: Executable,
+    program: ClosedJaxpr,
+    operands: Sequence[Any],
+    committed: bool,
+    lines: Lines = "all",
+) -> list[Any]:
+    """The results of an executable of ``program``, looked at."""
+    outs = ex.run(operands, committed)
+    if watching():
+        look_at(Run(program, ex.module.name, operands, outs, lines))
+    return outs
 
-    def _leave(self, outer: Any) -> None:
-        watching.now = outer
-        watch_state.set_global(outer.number)
+
+def fast_path(ex: Executable, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> Any:
+    """What C++ needs to repeat the call; None while anybody looks."""
+    return None if watching() else ex.fast_path(out_tree, committed, consts)
+
+
+def look_at(found: Run) -> None:
+    """Show a run to those that look."""
+    for option, look in _watches:
+        if option.value:
+            look(found)

@@ -25,6 +25,7 @@ MANIFEST = Manifest(
         "batching.batch": ("dovetail_lax.rules.batch",),
         "backends.stablehlo": ("dovetail_lax.rules.stablehlo",),
         "backends.reference": ("dovetail_lax.rules.reference",),
+        "checkify.checks": ("dovetail_lax.rules.checks",),
         "dce": ("dovetail_lax.rules.dce",),
         "remat.cost": ("dovetail_lax.rules.cost",),
     },

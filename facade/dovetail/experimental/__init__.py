@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dovetail_callbacks.experimental import *
+
+    from . import checkify as checkify
 else:
     from dovetail_core import surface as _surface
 

@@ -1,0 +1,105 @@
+"""Which axes of results ``vmap`` maps over, noted while it is traced for what is said of a nan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from dovetail_batching import BatchTrace
+from dovetail_core import Eqn, LiftTracer, Primitive, Tracer
+from dovetail_core.base.scopes import run_with
+from dovetail_core.base.source import BackwardSource, Source
+from dovetail_core.rules.staging import StagedTracer
+
+from .finding import Finding, Mapped, NumericError, concrete_finding
+from .kinds import KINDS
+
+_quiet: ContextVar[bool] = ContextVar("dovetail_quiet", default=False)
+is_quiet = _quiet.get
+
+
+def quietly(f: Callable[..., Any], *args: Any) -> Any:
+    """``f(*args)``, where no results are looked at."""
+    return run_with(_quiet, True, f, *args)
+
+
+class _Noted(Source):
+    axes: dict[int, tuple[Mapped, ...]]
+
+
+class _NotedBackward(BackwardSource):
+    axes: dict[int, tuple[Mapped, ...]]
+
+
+def axes_of(eqn: Eqn, result: int) -> tuple[Mapped, ...]:
+    """The axes of one of an equation's results that are known to be mapped over."""
+    return getattr(eqn.source, "axes", {}).get(result, ())
+
+
+class WatchedBatchTrace(BatchTrace):
+    """Notes where results have the mapped axis; says which element an error is about."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        try:
+            out = super().process(primitive, args, params)
+        except NumericError as e:
+            if primitive.regions is None and e.finding is not None:  # not of what is inside
+                again = quietly(super().process, primitive, args, params)
+                found = _element(e.finding, primitive, args, _list(again))
+                if found is not None:
+                    raise NumericError(str(found), found) from None
+            raise
+        for x in _list(out):
+            _note(x)
+        return out
+
+
+def _list(out: Any) -> Sequence[Any]:
+    return out if isinstance(out, (list, tuple)) else [out]
+
+
+def _note(x: Any) -> None:
+    array, axes = _unwrapped(x)
+    if axes and isinstance(array, StagedTracer):
+        eqn = array._trace.definition(array.variable)
+        if eqn is not None and eqn.source is not None:
+            known = getattr(eqn.source, "axes", {})
+            noted: Any = _NotedBackward if isinstance(eqn.source, BackwardSource) else _Noted
+            eqn.source = place = noted(*eqn.source)
+            place.axes = {**known, eqn.outvars.index(array.variable): axes}
+
+
+def _element(
+    finding: Finding, primitive: Primitive, args: Sequence[Any], outs: Sequence[Any]
+) -> Finding | None:
+    """The finding, said of the operation that was mapped and of the element."""
+    arrays = [_unwrapped(x)[0] for x in args]
+    for x in outs:
+        array, axes = _unwrapped(x)
+        if isinstance(array, Tracer) or any(isinstance(a, Tracer) for a in arrays):
+            continue
+        source = finding.source
+        found = concrete_finding(
+            KINDS[finding.kind], f"primitive {primitive.name}", source, arrays, [array]
+        )
+        if found is not None:
+            return found._replace(mapped=axes, is_differentiated=finding.is_differentiated)
+    return None
+
+
+def _unwrapped(x: Any) -> tuple[Any, tuple[Mapped, ...]]:
+    """The array behind what is traced, and those of its axes that are mapped over."""
+    axes: list[Mapped] = []
+    while isinstance(x, LiftTracer):
+        trace: Any = x._trace
+        if not isinstance(trace, BatchTrace):
+            x = trace.carrier.primal(x.value)
+            continue
+        x, dim = x.value
+        if isinstance(dim, int):
+            axes = [m._replace(axis=m.axis + (m.axis >= dim)) for m in axes]
+            axes.insert(0, Mapped(dim, trace.axis.size))
+    return x, tuple(axes)

@@ -1,0 +1,126 @@
+"""Saying what must hold: ``check``, ``debug_check`` and ``check_error``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import Formatter
+from typing import Any
+
+import numpy as np
+
+import dovetail_lax as lax
+from dovetail_core import current_source, describe_source, here, typeof
+from dovetail_core.base.arguments import string
+from dovetail_core.base.source import called, short_repr
+from dovetail_core.tree.util import tree_flatten
+
+from .error import Check, Error
+from .errors import FailedCheckError
+from .first import first_failure
+from .primitive import check_p
+
+
+def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
+    """Say that ``pred`` holds; the message says what it is about if it does not.
+
+    In a function below ``checkify`` a failure is part of the error that it returns. Evaluated at
+    once it raises; in compiled code that is not below ``checkify`` it is refused.
+
+    Args:
+        pred: a boolean scalar.
+        msg: formatted (``str.format``) with ``fmt_args`` and ``fmt_kwargs``, pytrees of arrays.
+        debug: outside of ``checkify``, check nothing.
+
+    Raises:
+        TypeError: ``pred`` is no boolean scalar, ``msg`` no string, a value to format no array.
+        IndexError, KeyError: ``msg`` names an argument that is not given.
+        JaxRuntimeError: ``pred`` is known, and does not hold.
+    """
+    string("msg", msg)
+    _require_boolean(pred)
+    leaves, structure = tree_flatten((fmt_args, fmt_kwargs))
+    for x in leaves:
+        _require_value(x)
+    source = current_source()
+    _Names(describe_source(source)).vformat(msg, fmt_args, fmt_kwargs)
+    slots = tuple(range(len(leaves)))
+    said = Check(FailedCheckError, f"{msg} (`check` failed)", structure, slots, source)
+    failed = np.logical_not(pred) if isinstance(pred, (bool, np.bool_)) else lax.bitwise_not(pred)
+    check_p.bind(failed, np.int32(1), *leaves, checks=(said,), debug=bool(debug))
+
+
+def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
+    """:func:`check` for code below ``checkify``; without it nothing is checked.
+
+    Raises:
+        TypeError, IndexError, KeyError: as :func:`check`.
+    """
+    check(pred, msg, *fmt_args, debug=True, **fmt_kwargs)
+
+
+def check_error(error: Error) -> None:
+    """Fail here if ``error`` says that something failed: the inverse of ``checkify``.
+
+    Raises:
+        TypeError: it is no ``Error``.
+        JaxRuntimeError: it is known, and something failed.
+    """
+    if not isinstance(error, Error):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(
+            f"check_error takes an Error, as checkify(f)(...) returns one, got {short_repr(error)} "
+            f"of type {type(error).__name__}{here()}"
+        )
+    if not error._metadata:
+        return  # nothing was checked
+    failed, code, payload, checks = error._pred, error._code, error._payload, error._metadata
+    while typeof(failed).shape:  # type: ignore[attr-defined]
+        failed, code, payload, checks = first_failure(failed, code, payload, checks)
+    check_p.bind(failed, code, *payload, checks=checks, debug=False)
+
+
+def _require_boolean(pred: Any) -> None:
+    try:
+        aval: Any = typeof(pred)
+    except TypeError:
+        aval = None
+    if aval is None or getattr(aval, "shape", None) != () or aval.dtype != np.bool_:
+        got = short_repr(pred) if aval is None else aval.str_short()
+        raise TypeError(
+            f"check takes a boolean scalar, got {got}{called()}. Compare first, and reduce with "
+            "dovetail.numpy.all."
+        )
+
+
+def _require_value(x: Any) -> None:
+    try:
+        typeof(x)
+    except TypeError:
+        raise TypeError(
+            f"the values that a check's message is formatted with are pytrees of arrays, got "
+            f"{short_repr(x)} of type {type(x).__name__}{called()}. Put what is fixed into the "
+            "message itself."
+        ) from None
+
+
+class _Names(Formatter):
+    """Names what a format asks for and does not get."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Any) -> Any:
+        try:
+            return super().get_value(key, args, kwargs)
+        except (IndexError, KeyError):
+            given = f"{len(args)} positional arguments and {sorted(kwargs)}"
+            error = IndexError if isinstance(key, int) else KeyError
+            raise error(
+                f"check{self.place}: the message asks for argument {key!r}, but got {given}. "
+                "Pass it, or write '{{' for a brace."
+            ) from None
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return ""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return value

@@ -1,0 +1,27 @@
+"""Manifest of the plugin ``checkify``: checks whose failure is data, and finding nan and inf."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "checkify",
+    requires=("backends", "batching", "jit", "lax"),
+    names={
+        "debug_infs": "dovetail_checkify.debugging.options:debug_infs",
+        "debug_nans": "dovetail_checkify.debugging.options:debug_nans",
+    },
+    options={
+        "debug_infs": "dovetail_checkify.debugging.options:debug_infs",
+        "debug_nans": "dovetail_checkify.debugging.options:debug_nans",
+    },
+    surfaces={"experimental.checkify": "dovetail_checkify.public"},
+    primitives=("dovetail_checkify.primitive",),
+    tables={"checkify.checks": "dovetail_checkify.tables:check_rules"},
+    laws={"checkify.checks": "dovetail_checkify.laws:checks_law"},
+    contributes={
+        "eval": ("dovetail_checkify.rules.backends",),
+        "batching.batch": ("dovetail_checkify.rules.batch",),
+        "backends.stablehlo": ("dovetail_checkify.rules.backends",),
+        "backends.reference": ("dovetail_checkify.rules.backends",),
+    },
+    samples=("dovetail_checkify.samples",),
+)

@@ -1,0 +1,24 @@
+"""Inputs of the primitive for the laws of all rule tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from dovetail_core.testing import Sample
+from dovetail_core.tree.util import tree_structure
+
+from .error import Check
+from .errors import FailedCheckError
+from .primitive import check_p
+
+
+def samples() -> Iterator[Sample]:
+    """Checks that hold, and one that is left out of compiled code and fails."""
+    x = np.array([0.5, -1.5, 2.0], np.float32)
+    said = Check(FailedCheckError, "{}", tree_structure(((0,), {})), (0,), None)
+    for failed in (False, True):
+        params = {"checks": (said,), "debug": True}
+        operands = np.array(failed), np.int32(1), x
+        yield Sample(check_p, operands, params, tags={"effect"}, name=f"failed={failed}")

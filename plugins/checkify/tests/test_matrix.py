@@ -1,0 +1,7 @@
+"""The primitive ``check`` under every rule table."""
+
+from __future__ import annotations
+
+from dovetail_core.testing import matrix
+
+test_primitives = matrix(primitives="checkify")
