@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NoReturn, final
+from typing import Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
@@ -16,6 +16,20 @@ from dovetail_jit import fused
 from .generators import implementation
 from .implementations import Implementation
 from .lanes import Lanes, join_lanes, take_apart
+
+
+class _Kind(NamedTuple):
+    """Keys of one generator, to functions that move them about."""
+
+    impl: Implementation
+
+    @property
+    def name(self) -> str:
+        return str(self.impl.dtype)
+
+    def join(self, lanes: Lanes) -> KeyArray:
+        """Keys of these words."""
+        return KeyArray(self.impl, lanes)
 
 
 @final
@@ -67,6 +81,10 @@ class KeyArray:
     def at(self) -> _At:
         """Updates by index, as arrays have them: ``keys.at[i].set(key)``."""
         return _At(self)
+
+    def __array_parts__(self) -> tuple[_Kind, Lanes]:
+        """What functions that move elements about do to each word (see the kernel's ``parts``)."""
+        return _Kind(self.impl), self.lanes
 
     def map(self, f: Any, *args: Any, **kwargs: Any) -> KeyArray:
         """The keys with ``f(word, *args, **kwargs)`` for the array of each word."""

@@ -11,6 +11,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, typeof
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.base.parts import moves_parts
 from dovetail_lax import dtypes
 
 from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple
@@ -68,6 +69,7 @@ def empty(
     return zeros(shape, dtype, device=device, out_sharding=out_sharding)
 
 
+@moves_parts("fill_value")
 def full(
     shape: Shape, fill_value: ArrayLike, dtype: DTypeLike = None, *, device: Any = None,
     out_sharding: Any = None,

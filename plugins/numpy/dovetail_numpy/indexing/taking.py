@@ -10,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -48,6 +49,7 @@ def _take(a: Any, indices: Any, axis: int, options: Options) -> Any:
     return take_along(a, indices, axis, options)
 
 
+@moves_parts("a")
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None,
     mode: str | None = None, unique_indices: bool = False, indices_are_sorted: bool = False,
@@ -90,6 +92,7 @@ def _mod(places: Any, size: int) -> Any:
     return REMAINDER(convert(places, index_dtype(places.dtype)), size)
 
 
+@moves_parts("arr")
 def take_along_axis(
     arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: Any = None,
     fill_value: Any = None, *, wrap_negative_indices: bool | None = None,
@@ -202,6 +205,7 @@ def put(
     return to_shape(flat, a.shape)
 
 
+@moves_parts("choices")
 def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """For each element of ``a``, the element of ``choices[a]`` at the same place.
 
