@@ -75,12 +75,17 @@ def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[s
     def get(name: str) -> Any:
         if name == "__all__" and is_all:
             return list(exports())
-        if name.startswith("__") or name not in exports():
+        if _is_private(name) or name not in exports():
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         value = vars(sys.modules[module])[name] = _load(exports()[name], module)
         return value
 
     return get, lambda: sorted({*vars(sys.modules[module]), *exports()})
+
+
+def _is_private(name: str) -> bool:
+    """Whether a name is Python's, which asks modules for it; the array API has such names, too."""
+    return name.startswith("__") and not name.startswith("__array_")
 
 
 def _load(export: Export, module: str) -> Any:

@@ -88,7 +88,8 @@ def _part(value: Any, i: int) -> Any:
 
 
 def _joined(kind: Any, outs: list[Any]) -> Any:
-    result: type[Any] = outs[0].__class__
-    if result in (list, tuple):
-        return result([_joined(kind, list(parts)) for parts in zip(*outs, strict=True)])
-    return kind.join(tuple(outs))
+    first: Any = outs[0]
+    if first.__class__ not in (list, tuple):
+        return kind.join(tuple(outs))
+    found = [_joined(kind, list(parts)) for parts in zip(*outs, strict=True)]
+    return found if first.__class__ is list else tuple(found)

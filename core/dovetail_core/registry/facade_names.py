@@ -55,7 +55,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     def get(name: str) -> Any:
         if name == "__all__":
             return public()
-        if name.startswith("_"):
+        if name.startswith("_") and not name.startswith("__array_"):  # those of the array API
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         found = {m.name: t for m in _manifests() if (t := _target(m, path, name))}
         if not found:

@@ -170,6 +170,10 @@ if TYPE_CHECKING:
         swapaxes as swapaxes,
         transpose as transpose,
     )
+    from dovetail_numpy.namespace_info import (
+        __array_api_version__ as __array_api_version__,
+        __array_namespace_info__ as __array_namespace_info__,
+    )
     from dovetail_numpy.polynomials import (
         poly as poly,
         polyadd as polyadd,
