@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import logging
 from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any
@@ -13,6 +14,8 @@ from dovetail_core.tree.util import tree_flatten
 
 from .host import HostFunction
 from .primitives import debug_callback_p
+
+_logger = logging.getLogger("dovetail.debug")
 
 
 def callback(
@@ -68,17 +71,36 @@ def print(  # the public name
     _bind("debug.print", Printer(fmt), args, kwargs, ordered)
 
 
-class Printer:
-    """Prints its arguments in a format."""
+def log(
+    fmt: str,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> None:
+    """Log values when the program runs, by the logger ``dovetail.debug`` at level INFO.
 
-    __slots__ = ("fmt",)
+    Arguments and errors are those of :func:`print`.
+    """
+    string("fmt", fmt)
+    if not skip_format_check:
+        _Checker().vformat(fmt, args, kwargs)
+    _bind("debug.log", Printer(fmt, _logger.info), args, kwargs, ordered)
+
+
+class Printer:
+    """Prints its arguments in a format, or hands the line to another function."""
+
+    __slots__ = ("fmt", "show")
     __name__ = "print"
 
-    def __init__(self, fmt: str) -> None:
-        self.fmt = fmt
+    def __init__(self, fmt: str, show: Callable[[str], Any] | None = None) -> None:
+        self.fmt, self.show = fmt, show
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        builtins.print(self.fmt.format(*args, **kwargs))
+        line = self.fmt.format(*args, **kwargs)
+        (self.show or builtins.print)(line)
 
 
 class _Checker(Formatter):
@@ -128,4 +150,4 @@ def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool) -> None:
     debug_callback_p.bind(*dynamic, callback=host, ordered=bool(ordered))
 
 
-__all__ = ["callback", "print"]
+__all__ = ["callback", "log", "print"]

@@ -5,7 +5,10 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "callbacks",
     requires=("backends", "lax"),
-    names={"pure_callback": "dovetail_callbacks:pure_callback"},
+    names={
+        "debug.breakpoint": "dovetail_callbacks.breakpoints:breakpoint",
+        "pure_callback": "dovetail_callbacks:pure_callback",
+    },
     surfaces={
         "debug": "dovetail_callbacks.debug",
         "experimental": "dovetail_callbacks.experimental",

@@ -1,0 +1,105 @@
+"""``debug.breakpoint``: Python's debugger where a program is, with the values that it has there.
+
+A function that was traced is over when its program runs. So the frames of the user's code are
+noted while it is traced: their lines, and their variables, whose arrays become operands of a
+callback. That puts frames of the same names, lines and variables together again, and stops in the
+last one as ``breakpoint()`` does, by ``sys.breakpointhook``: so it is the debugger that is set up,
+in pytest its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from dovetail_core.base.source import here, is_hidden
+
+from .debug import callback
+
+
+class _Frame(NamedTuple):
+    """A frame of the user's code as it was while tracing, without its variables."""
+
+    code: CodeType
+    line: int
+    names: dict[str, Any]
+
+
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: Any = None,
+    **kwargs: Any,
+) -> None:
+    """Stop in Python's debugger when the program gets here, with the values it has then.
+
+    The frames are those of the traced code, as far as its variables were known while it was traced;
+    ``up`` and ``down`` go through them. What is changed in them changes nothing. Under ``vmap`` the
+    program stops once for each element, under differentiation with primal values.
+
+    Args:
+        backend: None or ``"cli"``: the debugger that ``breakpoint()`` starts.
+        filter_frames: whether to leave out frames of the framework.
+        num_frames: how many frames to note, the innermost first; None for all.
+        ordered: keep the order of such stops.
+
+    Raises:
+        ValueError: there is no such backend, or ``num_frames`` is not positive.
+        NotImplementedError: ``token`` is given. BdbQuit (of the debugger, when the program runs).
+    """
+    if backend not in (None, "cli"):
+        raise ValueError(
+            f"debug.breakpoint has no backend {backend!r}{here()}: it starts the debugger that "
+            "sys.breakpointhook does. Set PYTHONBREAKPOINT to choose another one."
+        )
+    if token is not None:
+        raise NotImplementedError(
+            f"debug.breakpoint takes no token{here()}: pass ordered=True to keep an order"
+        )
+    if num_frames is not None and num_frames < 1:
+        raise ValueError(f"debug.breakpoint: num_frames is at least 1, got {num_frames}{here()}")
+    frames, variables = _noted(sys._getframe(1), filter_frames, num_frames)  # pyright: ignore[reportPrivateUsage]
+
+    def stop(*values: Any) -> None:
+        _stop(frames, list(values))
+
+    callback(stop, *variables, ordered=ordered)
+
+
+def _noted(
+    frame: FrameType | None, filter_frames: bool, most: int | None
+) -> tuple[list[_Frame], list[dict[str, Any]]]:
+    """The frames around ``frame``, innermost last, and the variables of each."""
+    frames: list[_Frame] = []
+    variables: list[dict[str, Any]] = []
+    while frame is not None and (most is None or len(frames) < most):
+        if not (filter_frames and is_hidden(frame)):
+            frames.append(_Frame(frame.f_code, frame.f_lineno, frame.f_globals))
+            outermost = frame.f_locals is frame.f_globals
+            variables.append({} if outermost else dict(frame.f_locals))
+        frame = frame.f_back
+    return frames[::-1], variables[::-1]
+
+
+def _stop(frames: Sequence[_Frame], variables: Sequence[dict[str, Any]]) -> None:
+    """Run code that does nothing but run the next frame's, and call the hook in the last one's.
+
+    Frames call each other by ``exec`` itself, so that there are no others between them.
+    """
+    run: Callable[..., Any] = sys.breakpointhook
+    args: tuple[Any, ...] = ()
+    for frame, values in zip(reversed(frames), reversed(variables)):
+        names = {**frame.names, "__run__": run, "__args__": args}
+        run, args = exec, (_at_line(frame), names, values or None)
+    run(*args)
+
+
+def _at_line(frame: _Frame) -> CodeType:
+    text = "\n" * (frame.line - 1) + "__run__(*__args__)"
+    code = compile(text, frame.code.co_filename, "exec")
+    return code.replace(co_name=frame.code.co_name, co_qualname=frame.code.co_qualname)
