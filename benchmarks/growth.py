@@ -26,13 +26,12 @@ from importlib import import_module
 from typing import Any
 
 import run
+import sections
 
 DEPTHS = (10, 20, 50, 100)
 LENGTHS = (1000, 10_000)
 PATIENCE = 10.0
 """Seconds for one figure after which deeper ones are left out."""
-BEGIN = "<!-- begin: written by benchmarks/growth.py -->"
-END = "<!-- end: written by benchmarks/growth.py -->"
 TITLE = "## Growth with depth"
 Function = Callable[[Any], Any]
 Figures = dict[str, dict[str, Any]]
@@ -212,19 +211,6 @@ def report(ours: Figures, theirs: Figures, load: str) -> list[str]:
     return lines
 
 
-def write(lines: list[str]) -> None:
-    """Put the section into RESULTS.md in place of the one before, else at the end."""
-    old = run.RESULTS.read_text()
-    section = "\n".join([BEGIN, "", *lines, "", END])
-    if BEGIN in old:
-        before, rest = old.split(BEGIN, 1)
-        new = before + section + rest.split(END, 1)[1]
-    else:
-        new = f"{old.rstrip()}\n\n{TITLE}\n\n{section}\n"
-    run.RESULTS.write_text(new)
-    print(f"wrote {run.RESULTS.relative_to(run.ROOT)}")
-
-
 def measured(python: str, lib: str, runs: int, only: list[str]) -> Figures:
     """The figures of a library, measured in a process of its own."""
     command = [python, __file__, "--child", lib, "--runs", str(runs), "--only", *only]
@@ -252,7 +238,7 @@ def main() -> None:
     lines = report(ours, theirs, load)
     print("\n".join(lines))
     if args.write:
-        write(lines)
+        sections.write("growth.py", TITLE, lines)
 
 
 class _Nothing:

@@ -28,10 +28,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import sections
+
 READINGS = 10
-BEGIN = "<!-- begin: written by benchmarks/leaks.py -->"
-END = "<!-- end: benchmarks/leaks.py -->"
-RESULTS = Path(__file__).parent / "RESULTS.md"
 MORE = 1024.0
 """Bytes a call by which RSS may grow more than JAX's."""
 
@@ -129,16 +128,6 @@ def markdown(rows: list[tuple[str, ...]]) -> str:
     return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
 
 
-def write(table: str, calls: int) -> None:
-    """Put the table into its section of RESULTS.md."""
-    text = RESULTS.read_text()
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    RESULTS.write_text(
-        f"{before}{BEGIN}\n\n{calls} calls of each pattern.\n\n{table}\n\n{END}{after}"
-    )
-
-
 def main() -> int:
     """Measure, print the table, and say whether any pattern keeps more than JAX."""
     parser = argparse.ArgumentParser(usage=__doc__)
@@ -169,7 +158,8 @@ def main() -> int:
     table = markdown(rows)
     print(table)
     if args.write:
-        write(table, args.calls)
+        lines = [f"{args.calls} calls of each pattern.", "", table]
+        sections.write("leaks.py", "## Leaks", lines)
     print(f"more than JAX, or alive after clear_caches(): {', '.join(worse) or 'none'}")
     return len(worse) > 0
 
