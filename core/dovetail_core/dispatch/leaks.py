@@ -53,11 +53,11 @@ def _leaked() -> list[Tracer[Any]]:
 
 def _report(found: list[Tracer[Any]]) -> str:
     first = found[0]
-    others = f" So are {len(found) - 1} more." if len(found) > 1 else ""
-    made = describe(first.origin()) or ", an argument,"
+    others = f", and so are {len(found) - 1} others" if len(found) > 1 else ""
     return (
-        f"{first!r}{made} is kept after its end: it is {_kept(first, [found])}.{others} Return the "
-        "value from the function, or keep what it is computed from (option check_tracer_leaks)."
+        f"{first!r}{describe(first.origin())} is kept after its end: it is "
+        f"{_kept(first, [found])}{others}. Return the value from the function, or keep what it is "
+        "computed from (option check_tracer_leaks)."
     )
 
 
