@@ -1,9 +1,9 @@
-"""Names that live here for the sake of existing programs."""
+"""Small libraries on top of the rest."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_callbacks.experimental import *
+    from . import optimizers as optimizers, stax as stax
 else:
     from dovetail_core import surface as _surface
 
