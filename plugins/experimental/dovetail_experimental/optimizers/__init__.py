@@ -1,7 +1,7 @@
 """First-order optimizers: the public names of ``jax.example_libraries.optimizers``.
 
-An optimizer is a triple ``(init_fun, update_fun, get_params)``: ``init_fun(params)`` returns a state,
-``update_fun(step, gradients, state)`` the next, ``get_params(state)`` the parameters in it.
+An optimizer is a triple ``(init_fun, update_fun, get_params)``: ``init_fun(params)`` returns a
+state, ``update_fun(step, gradients, state)`` the next, ``get_params(state)`` the parameters in it.
 """
 
 from typing import TYPE_CHECKING
