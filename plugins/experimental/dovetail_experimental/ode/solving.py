@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,6 @@ from dovetail_core import float0, here
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from dovetail_custom_rules import closure_convert, custom_vjp
 from dovetail_lax import dtypes
-from dovetail_numpy.flatten_util import ravel_pytree
 
 from .dormand_prince import interp_fit_dopri, runge_kutta_step
 from .steps import initial_step_size, mean_error_ratio, optimal_step_size
@@ -63,28 +63,16 @@ def odeint(
         if not isinstance(x, (bool, int, float, complex)) and not hasattr(x, "dtype"):
             raise TypeError(f"odeint: args must be arrays or numbers, got {x!r}{here()}")
     y0 = tree_map(_inexact, y0)
-    vector, unravel = ravel_pytree(y0)
-    kind = dtypes.result_type(vector, times)
-    times = times.astype(dtypes.finfo(kind).dtype)
-
-    def state(v: Any) -> Any:
-        return unravel(v.astype(vector.dtype))
+    vectors = Vectors(y0, times.dtype)
+    times = times.astype(dtypes.finfo(vectors.dtype).dtype)
 
     def flat(v: Any, s: Any, *rest: Any) -> Any:
-        y = state(v)
-        return _raveled(func(y, s, *rest), y, kind)
+        return vectors.of(func(vectors.state(v), s, *rest))
 
-    start = vector.astype(kind)
+    start = vectors.of(y0)
     converted, closed = closure_convert(flat, start, times[0], *args)
     limits = Limits(rtol, atol, mxstep, hmax)
-    found = _solve(converted, limits, start, times, (*args, *closed))
-    leaves, tree = tree_flatten(y0)
-    ends = np.cumsum([0, *(x.size for x in leaves)])
-    parts = [
-        dnp.reshape(found[:, a:b], (found.shape[0], *x.shape)).astype(x.dtype)
-        for x, a, b in zip(leaves, ends, ends[1:])
-    ]
-    return tree_unflatten(tree, parts)
+    return vectors.state(_solve(converted, limits, start, times, (*args, *closed)))
 
 
 def _times(t: Any) -> Any:
@@ -104,18 +92,39 @@ def _inexact(x: Any) -> Any:
     return x if dtypes.issubdtype(x.dtype, np.inexact) else x.astype(dtypes.as_dtype(float))
 
 
-def _raveled(slope: Any, y: Any, kind: Any) -> Any:
-    """What ``func`` returned as a vector."""
-    (found, tree), (leaves, wanted) = tree_flatten(slope), tree_flatten(y)
-    if tree != wanted:
-        raise TypeError(f"odeint: func must return a pytree like y0, {wanted}, got {tree}{here()}")
-    for x, like in zip(found, leaves):
-        if dnp.shape(x) != like.shape:
-            raise ValueError(
-                f"odeint: func must return an array of shape {like.shape} for each such array of "
-                f"y0, got shape {dnp.shape(x)}{here()}"
+class Vectors:
+    """States as vectors, of the dtype that times and all arrays of a state promote to."""
+
+    def __init__(self, y: Any, times: Any) -> None:
+        leaves, self.tree = tree_flatten(y)
+        self.kinds = [(x.shape, x.dtype) for x in leaves]
+        self.dtype = dtypes.result_type(times, *leaves)
+        self.ends = list(accumulate((x.size for x in leaves), initial=0))
+
+    def of(self, y: Any) -> Any:
+        """A state, or its derivative, as a vector."""
+        leaves, tree = tree_flatten(y)
+        if tree != self.tree:
+            raise TypeError(
+                f"odeint: func must return a pytree like y0, {self.tree}, got {tree}{here()}"
             )
-    return dnp.concatenate([dnp.ravel(x).astype(kind) for x in found])
+        for x, (shape, _) in zip(leaves, self.kinds):
+            if dnp.shape(x) != shape:
+                raise ValueError(
+                    f"odeint: func must return an array of shape {shape} for each such array of "
+                    f"y0, got shape {dnp.shape(x)}{here()}"
+                )
+        parts = [dnp.ravel(x).astype(self.dtype) for x in leaves]
+        return dnp.concatenate([dnp.zeros(0, self.dtype), *parts])
+
+    def state(self, v: Any) -> Any:
+        """The state in a vector; with as many axes in front of it as there are in ``v``."""
+        parts = zip(self.kinds, self.ends, self.ends[1:])
+        leaves = [
+            dnp.reshape(v[..., a:b], (*v.shape[:-1], *shape)).astype(dtype)
+            for (shape, dtype), a, b in parts
+        ]
+        return tree_unflatten(self.tree, leaves)
 
 
 @partial(custom_vjp, nondiff_argnums=(0, 1))
@@ -200,11 +209,9 @@ def _backward(func: Any, limits: Limits, kept: Any, g: Any) -> Any:
     (w, sums), ts_bar = lax.scan(between, carry, steps, reverse=True)
     first = -(w * func(ys[0], ts[0], *args)).sum().real
     rest = iter(sums)
-    args_bar = tree_unflatten(
-        tree, [next(rest) if m else _none(x) for x, m in zip(leaves, is_free)]
-    )
+    bars = [next(rest) if m else _none(x) for x, m in zip(leaves, is_free)]
     ts_bar = dnp.concatenate([first[None], ts_bar]).astype(ts.dtype)
-    return w + g[0], ts_bar, args_bar
+    return w + g[0], ts_bar, tree_unflatten(tree, bars)
 
 
 def _none(x: Any) -> Any:

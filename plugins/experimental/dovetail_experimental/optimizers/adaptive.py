@@ -95,13 +95,12 @@ def sm3(step_size: Any, momentum: Any = 0.9) -> Any:
     def update(i: Any, g: Any, state: Any) -> Any:
         x, mean, sums = state
         n = len(sums)
-        spread = [
-            dnp.expand_dims(s, tuple(j for j in range(n) if j != k)) for k, s in enumerate(sums)
-        ]
+        others = [tuple(j for j in range(n) if j != k) for k in range(n)]
+        spread = [dnp.expand_dims(s, axes) for s, axes in zip(sums, others)]
         squares = reduce(dnp.minimum, spread) + dnp.square(g)
         scaled = dnp.reshape(_inverse_root(squares), dnp.shape(g))
         mean = (1 - momentum) * (g * scaled) + momentum * mean
-        sums = [squares.max(tuple(j for j in range(n) if j != k)) for k in range(n)]
+        sums = [squares.max(axes) for axes in others]
         return x - size(i) * mean, mean, sums
 
     return init, update, _first

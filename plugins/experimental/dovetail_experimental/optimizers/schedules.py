@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import dovetail_numpy as dnp
 from dovetail_core import here
@@ -23,7 +23,10 @@ def exponential_decay(step_size: Any, decay_steps: Any, decay_rate: Any) -> Sche
 def inverse_time_decay(
     step_size: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False
 ) -> Schedule:
-    """``step_size / (1 + decay_rate * i / decay_steps)``; in steps of ``decay_steps`` if ``staircase``."""
+    """``step_size / (1 + decay_rate * i / decay_steps)``.
+
+    If ``staircase``, ``i / decay_steps`` is rounded down.
+    """
     if staircase:
         return lambda i: step_size / (1 + decay_rate * dnp.floor(i / decay_steps))
     return lambda i: step_size / (1 + decay_rate * i / decay_steps)
@@ -68,7 +71,7 @@ def make_schedule(scalar_or_schedule: Any) -> Schedule:
         TypeError: it is neither.
     """
     if callable(scalar_or_schedule):
-        return scalar_or_schedule
+        return cast(Schedule, scalar_or_schedule)
     if isinstance(scalar_or_schedule, str) or dnp.ndim(scalar_or_schedule):
         raise TypeError(
             "a step size must be a number or a function of the step's number, got "

@@ -15,7 +15,7 @@ from dovetail_core.tree.util import (
 
 
 class OptimizerState(NamedTuple):
-    """A pytree: the leaves of each parameter's state, and the structures of parameters and states."""
+    """A pytree: the leaves of each parameter's state; the structures of parameters and states."""
 
     packed_state: Any
     tree_def: Any
@@ -49,8 +49,8 @@ class Optimizer(NamedTuple):
 def optimizer(opt_maker: Callable[..., tuple[Any, Any, Any]]) -> Callable[..., Optimizer]:
     """Decorator: an optimizer of one array becomes one of pytrees.
 
-    ``opt_maker(...)`` returns ``init(x)``, ``update(step, gradient, state)`` and ``get_params(state)``
-    for one array; a state may be any pytree of arrays.
+    ``opt_maker(...)`` returns ``init(x)``, ``update(step, gradient, state)`` and
+    ``get_params(state)`` for one array; a state may be any pytree of arrays.
     """
 
     @wraps(opt_maker)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         gelu as gelu,
         leaky_relu as leaky_relu,
         log_softmax as log_softmax,
-        log_softmax as logsoftmax,
         relu as relu,
         selu as selu,
         sigmoid as sigmoid,
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
         standardize as standardize,
     )
     from dovetail_nn.initializers import (
-        glorot_normal as glorot,
         glorot_normal as glorot_normal,
         normal as normal,
-        normal as randn,
         ones as ones,
         zeros as zeros,
     )
@@ -62,6 +59,9 @@ if TYPE_CHECKING:
         Softplus as Softplus,
         Tanh as Tanh,
         elementwise as elementwise,
+        glorot as glorot,
+        logsoftmax as logsoftmax,
+        randn as randn,
     )
     from .pooling import AvgPool as AvgPool, MaxPool as MaxPool, SumPool as SumPool
 else:

@@ -12,11 +12,13 @@ from dovetail_nn.initializers import glorot_normal, normal
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 
+BIASES = normal(1e-6)
+
 
 def GeneralConv(
     dimension_numbers: Any, out_chan: int, filter_shape: Sequence[int],
     strides: Sequence[int] | None = None, padding: Any = "VALID", W_init: Any = None,
-    b_init: Any = normal(1e-6),
+    b_init: Any = BIASES,
 ) -> Layer:  # fmt: skip
     """A convolution and a bias for each channel; parameters are ``(W, b)``.
 
@@ -44,7 +46,7 @@ def GeneralConv(
 def GeneralConvTranspose(
     dimension_numbers: Any, out_chan: int, filter_shape: Sequence[int],
     strides: Sequence[int] | None = None, padding: Any = "VALID", W_init: Any = None,
-    b_init: Any = normal(1e-6),
+    b_init: Any = BIASES,
 ) -> Layer:  # fmt: skip
     """As :func:`GeneralConv`, a convolution transposed: its strides make the output larger."""
     steps = strides or (1,) * len(filter_shape)

@@ -14,8 +14,11 @@ from dovetail_nn.initializers import glorot_normal, normal, ones, zeros
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 
+glorot, randn, logsoftmax = glorot_normal, normal, nn.log_softmax  # their names in stax
+WEIGHTS, BIASES = glorot_normal(), normal()
 
-def Dense(out_dim: int, W_init: Any = glorot_normal(), b_init: Any = normal()) -> Layer:
+
+def Dense(out_dim: int, W_init: Any = WEIGHTS, b_init: Any = BIASES) -> Layer:
     """``inputs @ W + b``; parameters are ``(W, b)``."""
 
     def init_fun(rng: Any, input_shape: Any) -> Any:
@@ -34,7 +37,7 @@ def BatchNorm(
     axis: int | Sequence[int] = (0, 1, 2), epsilon: float = 1e-5, center: bool = True,
     scale: bool = True, beta_init: Any = zeros, gamma_init: Any = ones,
 ) -> Layer:  # fmt: skip
-    """Inputs standardized along ``axis``, times ``gamma`` (if ``scale``), plus ``beta`` (if ``center``).
+    """Inputs standardized along ``axis``, times ``gamma`` (``scale``), plus ``beta`` (``center``).
 
     Parameters are ``(beta, gamma)``, with ``()`` for what is not used.
     """
