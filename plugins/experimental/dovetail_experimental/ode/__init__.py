@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .dormand_prince import (
+    from dovetail_experimental.ode.dormand_prince import (
         fit_4th_order_polynomial as fit_4th_order_polynomial,
         interp_fit_dopri as interp_fit_dopri,
         runge_kutta_step as runge_kutta_step,
     )
-    from .solving import odeint as odeint
-    from .steps import (
+    from dovetail_experimental.ode.solving import odeint as odeint
+    from dovetail_experimental.ode.steps import (
         abs2 as abs2,
         initial_step_size as initial_step_size,
         mean_error_ratio as mean_error_ratio,

@@ -7,7 +7,7 @@ state, ``update_fun(step, gradients, state)`` the next, ``get_params(state)`` th
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .adaptive import (
+    from dovetail_experimental.optimizers.adaptive import (
         adagrad as adagrad,
         adam as adam,
         adamax as adamax,
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
         rmsprop_momentum as rmsprop_momentum,
         sm3 as sm3,
     )
-    from .descent import momentum as momentum, nesterov as nesterov, sgd as sgd
-    from .norms import clip_grads as clip_grads, l2_norm as l2_norm
-    from .packing import (
+    from dovetail_experimental.optimizers.descent import (
+        momentum as momentum,
+        nesterov as nesterov,
+        sgd as sgd,
+    )
+    from dovetail_experimental.optimizers.norms import clip_grads as clip_grads, l2_norm as l2_norm
+    from dovetail_experimental.optimizers.packing import (
         JoinPoint as JoinPoint,
         pack_optimizer_state as pack_optimizer_state,
         unpack_optimizer_state as unpack_optimizer_state,
     )
-    from .schedules import (
+    from dovetail_experimental.optimizers.schedules import (
         constant as constant,
         exponential_decay as exponential_decay,
         inverse_time_decay as inverse_time_decay,
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
         piecewise_constant as piecewise_constant,
         polynomial_decay as polynomial_decay,
     )
-    from .state import (
+    from dovetail_experimental.optimizers.state import (
         InitFn as InitFn,
         Optimizer as Optimizer,
         OptimizerState as OptimizerState,

@@ -7,26 +7,7 @@ output and the parameters, ``apply_fun(params, inputs, **kwargs)`` the output.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_nn import (
-        elu as elu,
-        gelu as gelu,
-        leaky_relu as leaky_relu,
-        log_softmax as log_softmax,
-        relu as relu,
-        selu as selu,
-        sigmoid as sigmoid,
-        softmax as softmax,
-        softplus as softplus,
-        standardize as standardize,
-    )
-    from dovetail_nn.initializers import (
-        glorot_normal as glorot_normal,
-        normal as normal,
-        ones as ones,
-        zeros as zeros,
-    )
-
-    from .combinators import (
+    from dovetail_experimental.stax.combinators import (
         FanInConcat as FanInConcat,
         FanInSum as FanInSum,
         FanOut as FanOut,
@@ -35,14 +16,14 @@ if TYPE_CHECKING:
         serial as serial,
         shape_dependent as shape_dependent,
     )
-    from .convolutions import (
+    from dovetail_experimental.stax.convolutions import (
         Conv as Conv,
         Conv1DTranspose as Conv1DTranspose,
         ConvTranspose as ConvTranspose,
         GeneralConv as GeneralConv,
         GeneralConvTranspose as GeneralConvTranspose,
     )
-    from .layers import (
+    from dovetail_experimental.stax.layers import (
         BatchNorm as BatchNorm,
         Dense as Dense,
         Dropout as Dropout,
@@ -63,7 +44,29 @@ if TYPE_CHECKING:
         logsoftmax as logsoftmax,
         randn as randn,
     )
-    from .pooling import AvgPool as AvgPool, MaxPool as MaxPool, SumPool as SumPool
+    from dovetail_experimental.stax.pooling import (
+        AvgPool as AvgPool,
+        MaxPool as MaxPool,
+        SumPool as SumPool,
+    )
+    from dovetail_nn import (
+        elu as elu,
+        gelu as gelu,
+        leaky_relu as leaky_relu,
+        log_softmax as log_softmax,
+        relu as relu,
+        selu as selu,
+        sigmoid as sigmoid,
+        softmax as softmax,
+        softplus as softplus,
+        standardize as standardize,
+    )
+    from dovetail_nn.initializers import (
+        glorot_normal as glorot_normal,
+        normal as normal,
+        ones as ones,
+        zeros as zeros,
+    )
 else:
     from dovetail_core import lazy_exports
 
