@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         dlpack as dlpack,
         dtypes as dtypes,
         errors as errors,
+        example_libraries as example_libraries,
         experimental as experimental,
         flatten_util as flatten_util,
         hijax as hijax,

@@ -130,8 +130,9 @@ def test_without_the_plugin_a_message_says_which_one_is_needed() -> None:
     assert out.startswith(
         "PluginError fori_loop(checkpoint=...) needs a plugin that provides 'loop_checkpointing': "
         "install or enable the plugin 'remat' (DOVETAIL_PLUGINS, DOVETAIL_DISABLE_PLUGINS), or "
-        "leave out checkpoint=. Set aside: remat (disabled (DOVETAIL_DISABLE_PLUGINS))"
+        "leave out checkpoint=. Set aside: "
     )
+    assert "remat (disabled (DOVETAIL_DISABLE_PLUGINS))" in out
     assert out.endswith("1.0\n")
 
 

@@ -1,0 +1,15 @@
+"""What JAX has for examples and on trial: small networks, optimizers, differential equations."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        ode as ode,
+        optimizers as optimizers,
+        stax as stax,
+        x64_context as x64_context,
+    )
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,0 +1,96 @@
+"""Optimizers of pytrees, made from optimizers of one array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple
+
+from dovetail_core import here
+from dovetail_core.tree.util import (
+    register_pytree_node,
+    tree_flatten,
+    tree_unflatten,
+)
+
+
+class OptimizerState(NamedTuple):
+    """A pytree: the leaves of each parameter's state; the structures of parameters and states."""
+
+    packed_state: Any
+    tree_def: Any
+    subtree_defs: Any
+
+
+register_pytree_node(
+    OptimizerState,
+    lambda s: ((s.packed_state,), (s.tree_def, s.subtree_defs)),
+    lambda structures, packed: OptimizerState(packed[0], *structures),
+)
+
+Params = Any
+State = Any
+Updates = Any
+Step = int
+InitFn = Callable[[Params], OptimizerState]
+UpdateFn = Callable[[Step, Updates, OptimizerState], OptimizerState]
+ParamsFn = Callable[[OptimizerState], Params]
+Schedule = Callable[[Step], float]
+
+
+class Optimizer(NamedTuple):
+    """How a state is made, how gradients change it, and which parameters are in it."""
+
+    init_fn: InitFn
+    update_fn: UpdateFn
+    params_fn: ParamsFn
+
+
+def optimizer(opt_maker: Callable[..., tuple[Any, Any, Any]]) -> Callable[..., Optimizer]:
+    """Decorator: an optimizer of one array becomes one of pytrees.
+
+    ``opt_maker(...)`` returns ``init(x)``, ``update(step, gradient, state)`` and
+    ``get_params(state)`` for one array; a state may be any pytree of arrays.
+    """
+
+    @wraps(opt_maker)
+    def made(*args: Any, **kwargs: Any) -> Optimizer:
+        init, update, get_params = opt_maker(*args, **kwargs)
+
+        def init_fn(params: Params) -> OptimizerState:
+            leaves, tree = tree_flatten(params)
+            return _packed([init(x) for x in leaves], tree)
+
+        def update_fn(i: Step, grad_tree: Updates, opt_state: OptimizerState) -> OptimizerState:
+            states = _states(opt_state)
+            grads, tree = tree_flatten(grad_tree)
+            if tree != opt_state.tree_def:
+                raise TypeError(
+                    f"the update of {opt_maker.__name__} takes gradients of the structure of the "
+                    f"parameters, {opt_state.tree_def}, got {tree}{here()}"
+                )
+            found = _packed([update(i, g, s) for g, s in zip(grads, states)], tree)
+            for before, now in zip(opt_state.subtree_defs, found.subtree_defs):
+                if before != now:
+                    raise TypeError(
+                        f"the update of {opt_maker.__name__} changed the structure of a state from "
+                        f"{before} to {now}; it must return a state like that of init{here()}"
+                    )
+            return found
+
+        def params_fn(opt_state: OptimizerState) -> Params:
+            return tree_unflatten(opt_state.tree_def, [get_params(s) for s in _states(opt_state)])
+
+        return Optimizer(init_fn, update_fn, params_fn)
+
+    return made
+
+
+def _packed(states: list[Any], tree: Any) -> OptimizerState:
+    flat = [tree_flatten(s) for s in states]
+    return OptimizerState(tuple(x for x, _ in flat), tree, tuple(t for _, t in flat))
+
+
+def _states(opt_state: OptimizerState) -> list[Any]:
+    pairs = zip(opt_state.subtree_defs, opt_state.packed_state)
+    return [tree_unflatten(tree, leaves) for tree, leaves in pairs]

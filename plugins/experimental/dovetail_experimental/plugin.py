@@ -1,0 +1,15 @@
+"""Manifest of the plugin ``experimental``: example libraries, and what JAX has on trial."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "experimental",
+    requires=("ad", "custom_rules", "lax", "nn", "numpy", "random"),
+    surfaces={
+        "example_libraries": "dovetail_experimental.example_libraries",
+        "example_libraries.optimizers": "dovetail_experimental.optimizers",
+        "example_libraries.stax": "dovetail_experimental.stax",
+        "experimental.ode": "dovetail_experimental.ode",
+        "experimental.x64_context": "dovetail_experimental.x64_context",
+    },
+)
