@@ -260,6 +260,15 @@ if TYPE_CHECKING:
         square_p as square_p,
         sub_p as sub_p,
     )
+    from .primitives.collectives import (
+        all_gather_p as all_gather_p,
+        all_to_all_p as all_to_all_p,
+        axis_index_p as axis_index_p,
+        pmax_p as pmax_p,
+        pmin_p as pmin_p,
+        ppermute_p as ppermute_p,
+        psum_p as psum_p,
+    )
     from .primitives.contractions import (
         ConvDimensionNumbers as ConvDimensionNumbers,
         DotDimensionNumbers as DotDimensionNumbers,
