@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import initializers as initializers
     from .functions.attention import dot_product_attention as dot_product_attention
+    from .functions.block_scaling import (
+        get_scaled_dot_general_config as get_scaled_dot_general_config,
+        scaled_dot_general as scaled_dot_general,
+    )
     from .functions.blocks import scaled_matmul as scaled_matmul
     from .functions.piecewise import (
         celu as celu,

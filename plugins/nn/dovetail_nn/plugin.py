@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "nn",
-    requires=("jit", "lax", "numpy", "random"),
+    requires=("custom_rules", "jit", "lax", "numpy", "random"),
     names={"softmax_custom_jvp": "dovetail_nn.functions.softmax:softmax_custom_jvp"},
     options={"softmax_custom_jvp": "dovetail_nn.functions.softmax:softmax_custom_jvp"},
     surfaces={"nn": "dovetail_nn", "nn.initializers": "dovetail_nn.initializers"},
