@@ -37,13 +37,29 @@ def leak_checked(f: Callable[P, R]) -> Callable[P, R]:
 
 
 def _checked(f: Callable[..., R], *args: Any, **kwargs: Any) -> R:
-    known = {id(t): t for t in _leaked()}  # kept, so that no other tracer gets its address
+    known = leaks_so_far()
     out = f(*args, **kwargs)
+    refuse_leaks(known)
+    return out
+
+
+Leaks = dict[int, Any]
+"""Tracers that have outlived their traces, kept so that no other one gets the address of one."""
+
+
+def leaks_so_far() -> Leaks:
+    """Those that are nobody's fault who begins a trace now; none where nobody asks for leaks."""
+    return {id(t): t for t in _leaked()} if check_tracer_leaks.value else {}
+
+
+def refuse_leaks(known: Leaks) -> None:
+    """Raise UnexpectedTracerError where there are others, with the option (see above)."""
+    if not check_tracer_leaks.value:
+        return
     gc.collect()
     found = [t for t in _leaked() if id(t) not in known]
     if found:
         raise UnexpectedTracerError(_report(found))
-    return out
 
 
 def _leaked() -> list[Tracer[Any]]:

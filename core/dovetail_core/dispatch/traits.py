@@ -42,8 +42,8 @@ class Traits:
     monotone: str = ""
     commutative: bool = False
     effect_only: bool = False
-    guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
     parameters: Mapping[str, str] = field(default_factory=_no_parameters)
+    guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

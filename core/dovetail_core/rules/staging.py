@@ -12,7 +12,7 @@ from ..base.errors import UnexpectedTracerError, refuse_mutable_result
 from ..base.frozen import frozen
 from ..base.options import enable_checks
 from ..base.source import Source, current_source, describe
-from ..dispatch.leaks import leak_checked
+from ..dispatch.leaks import leaks_so_far, refuse_leaks
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
@@ -189,12 +189,7 @@ def stage(
     Returns the program and the values of its constants (which may be tracers of an outer trace:
     pass them as operands of the equation that is being built, see :func:`consts_to_inputs`).
     """
-    return leak_checked(_stage)(f, in_avals, name)
-
-
-def _stage(
-    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str
-) -> tuple[Jaxpr, list[Any]]:
+    known = leaks_so_far()
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
     outer = _State(get_trace(), tracing_state.get_local(), get_threshold())
@@ -204,7 +199,7 @@ def _stage(
             set_trace(trace)
             tracing_state.set_local(True)
             start_tracing(outer.threshold)
-            return trace.finish(inputs, f(*inputs))
+            found = trace.finish(inputs, f(*inputs))
         finally:
             trace.ended = True
             outer.put_back()
@@ -213,6 +208,9 @@ def _stage(
         if not is_over:  # an interrupt came while that was done (see base.scopes)
             trace.ended = True
             outer.put_back()
+    inputs.clear()  # they are nobody's fault
+    refuse_leaks(known)
+    return found
 
 
 class _State(NamedTuple):

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail_core import ClosedJaxpr, Primitive, jaxpr_as_fun
+from dovetail_core import ClosedJaxpr, Primitive, jaxpr_as_fun, typeof
+
+from .values import convert_element_type_p
 
 composite_p = Primitive("composite", multiple_results=True)
 """``program`` says what it computes; ``attributes`` are pairs of a name and a value."""
@@ -38,4 +40,9 @@ def _composite_type(*operands: Any, program: ClosedJaxpr, **params: Any) -> Any:
 @composite_p.def_decomposition
 def _decomposed(*operands: Any, program: ClosedJaxpr, **params: Any) -> Any:
     """Transformations go through what it is made of: the result is no longer what the name says."""
-    return list(jaxpr_as_fun(program)(*operands))
+    outs: Any = zip(jaxpr_as_fun(program)(*operands), program.out_avals)
+    return [x if typeof(x) == a else _as(x, a) for x, a in outs]
+
+
+def _as(x: Any, aval: Any) -> Any:
+    return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
