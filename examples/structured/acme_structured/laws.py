@@ -22,6 +22,8 @@ def structured_law(sample: Sample) -> None:
     found = [list(_cases(aval, i)) for i, aval in enumerate(sample.avals)]
     if not any(found):
         skip("no operand is an array of floating-point numbers")
+    if sample.primitive.traits.effect_only:
+        skip("it computes no value")
     chosen = [{i: case} for i, cases in enumerate(found) for case in cases]
     if sum(map(bool, found)) > 1:
         widest = max(map(len, found))
