@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any
@@ -46,8 +47,8 @@ class Stop(KeyboardInterrupt):
     """Comes before an instruction."""
 
 
-def stopped(run: Callable[[], Any], at: int) -> bool:
-    """Whether ``run()`` was stopped before the ``at``-th of the instructions that concern us."""
+def stopped(run: Callable[[], Any], at: int, files: tuple[str, ...] = CHANGING) -> bool:
+    """Whether ``run()`` was stopped before the ``at``-th of the instructions of ``files``."""
     left = at
 
     def in_frame(frame: Any, event: str, _: Any) -> Any:
@@ -59,7 +60,7 @@ def stopped(run: Callable[[], Any], at: int) -> bool:
         return in_frame
 
     def in_call(frame: Any, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename.replace(os.sep, "/").endswith(CHANGING):
+        if frame.f_code.co_filename.replace(os.sep, "/").endswith(files):
             frame.f_trace_opcodes = True
             frame.f_trace_lines = False
             return in_frame
@@ -150,3 +151,32 @@ def test_an_exception_while_a_setting_is_entered_leaves_it_unchanged():
     # Python itself leaves this open: returning from __enter__, and the beginning of __exit__.
     assert changed < at / 4
     assert state() == before
+
+
+def test_after_an_interrupt_of_the_barrier_the_next_one_waits_again():
+    seen: list[float] = []
+
+    def late(value: Any) -> None:
+        time.sleep(2e-3)
+        seen.append(float(value))
+
+    @dovetail.jit
+    def f(x: Any) -> Any:
+        dovetail.debug.callback(late, x[0, 0])
+        return x
+
+    @dovetail.jit
+    def pending(x: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, y: jnp.sin(y @ y), x)
+
+    large = jnp.ones((300, 300))
+    f(pending(large))  # compiled; from now on results are on their way when a call returns
+    dovetail.effects_barrier()
+    at, more = 0, True
+    while more:
+        at += 1
+        f(pending(large))
+        more = stopped(dovetail.effects_barrier, at, ("dovetail_jit/executables.py",))
+        dovetail.effects_barrier()
+        assert len(seen) == at + 1
+    assert at > 20

@@ -17,7 +17,7 @@ def load(name: str) -> Any:
     """
     full = f"jaxlib.{name}"
     if full not in sys.modules and can_be_interrupted():
-        return run_to_the_end(lambda: import_module(full))
+        return run_to_the_end(lambda: import_module(full), f"the import of {full}")
     return import_module(full)
 
 

@@ -18,7 +18,7 @@ from ._bindings import (
 )
 from .callbacks import exception_behind, require_callbacks
 from .fork import forked
-from .interrupts import can_be_interrupted, run_to_the_end
+from .interrupts import can_be_interrupted, leave_at_once, run_to_the_end
 from .options import option_errors
 
 
@@ -38,16 +38,20 @@ def compile(
     """
     require_callbacks(module, len(host_callbacks))
     callbacks = {"host_callbacks": list(host_callbacks)} if host_callbacks else {}
+
+    def call() -> LoadedExecutable:
+        return client.compile_and_load(module, devices, options, **callbacks)
+
     with option_errors:
         if isinstance(module, (str, bytes)):
             if not host_callbacks and (forked() or not can_be_interrupted()):
-                return client.compile_and_load(module, devices, options)
+                return call()
             if not host_callbacks and len(module) < SHORT:
-                return run_to_the_end(lambda: client.compile_and_load(module, devices, options))
+                return run_to_the_end(call, "XLA's compiler, which was interrupted,")
             from . import mlir
 
             module = mlir.parse(module)
-        return client.compile_and_load(module, devices, options, **callbacks)
+        return leave_at_once(call)
 
 
 SHORT = 32_768
@@ -136,13 +140,13 @@ def run_with_token(
     raise failure.pop()
 
 
-def wait_for(token: Any) -> None:
-    """Waits for a token; raises what a callback raised, or XlaRuntimeError."""
+def wait_for(token: Any) -> list[BaseException]:
+    """Waits for a token, and gives what a callback raised, or XlaRuntimeError, if there is one."""
     try:
-        return token.block_until_ready()
+        token.block_until_ready()
     except JaxRuntimeError as error:
-        failure = [exception_behind(error)]
-    raise failure.pop()
+        return [exception_behind(error)]
+    return []
 
 
 def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]:

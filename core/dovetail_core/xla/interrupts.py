@@ -5,7 +5,8 @@ signals meanwhile, and leaves with KeyboardInterrupt while that thread goes on. 
 given as text the caller owns what the thread still reads, and frees it: the process crashes, then
 or later. Either
 
-- the module is an `ir.Module`: the compiler keeps one of its own, and nothing is freed; or
+- the module is an `ir.Module`: the compiler keeps one of its own, and nothing is freed. A process
+  that ends before the compiler must not free what that uses, either; or
 - another thread calls the compiler, which then looks for no signals, and the main thread waits for
   that thread. What was begun goes on to its end, with all that it needs.
 
@@ -17,6 +18,8 @@ matters as the process must not end before them.
 from __future__ import annotations
 
 import atexit
+import os
+import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable
@@ -30,8 +33,11 @@ def can_be_interrupted() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 
 
-def run_to_the_end(call: Callable[[], T]) -> T:
-    """`call()`, in a thread of its own that goes on if this one is interrupted while it waits."""
+def run_to_the_end(call: Callable[[], T], what: str) -> T:
+    """`call()`, in a thread of its own that goes on if this one is interrupted while it waits.
+
+    A process that ends meanwhile waits for it, and says that it waits for `what`.
+    """
     found: list[T] = []
     errors: list[BaseException] = []
     begun: list[bool] = []
@@ -46,9 +52,9 @@ def run_to_the_end(call: Callable[[], T]) -> T:
         finally:
             over.release()
 
-    def at_exit() -> None:  # the process would crash
+    def at_exit() -> None:
         if not found and not errors:
-            over.acquire(timeout=600 if begun else 1)
+            _wait_at_exit(over, begun, what)
 
     over.acquire()
     atexit.register(at_exit)
@@ -58,3 +64,39 @@ def run_to_the_end(call: Callable[[], T]) -> T:
     if errors:
         raise errors.pop()
     return found[0]
+
+
+def _wait_at_exit(over: threading.Lock, begun: list[bool], what: str) -> None:
+    """Wait for what goes on; another Ctrl-C ends the process as it is, unlike Python's own end."""
+    try:
+        if over.acquire(timeout=1) or not begun:
+            return
+        print(f"waiting for {what} to end; Ctrl-C ends the process at once", file=sys.stderr)
+        over.acquire()
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
+
+
+def leave_at_once(call: Callable[[], T]) -> T:
+    """`call()`, which an interrupt may leave while threads of C++ still work for it."""
+    try:
+        return call()
+    except (RuntimeError, TypeError, ValueError):  # the compiler's own
+        raise
+    except BaseException:
+        _end_without_destructors()
+        raise
+
+
+def _end_without_destructors() -> None:
+    """Let the process end without the destructors of C++'s globals, which those threads use.
+
+    The C library's `exit` calls what was registered last first, with the status: here `_exit`.
+    """
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    if hasattr(library, "on_exit"):  # glibc's
+        library.on_exit(library._exit, None)

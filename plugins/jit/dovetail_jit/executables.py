@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any
 from weakref import ref
 
@@ -168,7 +169,9 @@ def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any,
     return chosen, True
 
 
-_running: deque[Any] = deque()
+_running: dict[int, Any] = {}
+"""The tokens of programs with effects, by their number, until somebody has waited for them."""
+_number = count()
 MANY = 32
 """How many programs with effects may be on their way."""
 _calling: deque[ref[Any]] = deque(maxlen=MANY)
@@ -184,8 +187,7 @@ def run_with_effects(
     """
     if not in_callback():
         _wait(0 if ordered else MANY)
-    outs, token = execution.run_with_token(loaded, arrays, handlers)
-    _running.append(token)
+    outs, _running[next(_number)] = execution.run_with_token(loaded, arrays, handlers)
     return outs
 
 
@@ -218,12 +220,16 @@ def effects_barrier() -> None:
 
 
 def _wait(left: int) -> None:
+    """Wait for all but ``left`` programs; after an interrupt the next one waits again."""
     while len(_running) > left:
-        try:
-            token = _running.popleft()
-        except IndexError:  # another thread waits for it
-            return
-        execution.wait_for(token)
+        number = min(_running, default=-1)
+        token = _running.get(number)
+        if token is None:  # another thread waited for it
+            continue
+        failure = execution.wait_for(token)
+        _running.pop(number, None)
+        if failure:
+            raise failure.pop()
 
 
 def _at_exit() -> None:

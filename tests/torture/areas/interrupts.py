@@ -227,9 +227,12 @@ _folder = tempfile.TemporaryDirectory()
 
 
 def _cached(s: float) -> Any:
-    with dovetail.config.option("compilation_cache_dir")(_folder.name):
-        s = round(s, 1)  # so that entries are met again
-        return dovetail.jit(lambda x: jnp.cos(x) * s)(_X)
+    @dovetail.config.option("compilation_cache_dir")(_folder.name)
+    def compiled() -> Any:
+        rounded = round(s, 1)  # so that entries are met again
+        return dovetail.jit(lambda x: jnp.cos(x) * rounded)(_X)
+
+    return compiled()
 
 
 def _settings(s: float) -> Any:

@@ -1,0 +1,92 @@
+"""Ctrl-C while the runtime's compiler works: what was begun goes on, and nothing crashes."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from dovetail_core.xla import execution, interrupts, mlir
+
+EMPTY = "module { func.func public @main() { return } }"
+INTERRUPTED = """
+import os, signal, sys, time
+from dovetail_core.xla.interrupts import run_to_the_end
+
+def call():
+    os.kill(os.getpid(), signal.SIGINT)
+    {rest}
+
+try:
+    run_to_the_end(call, "the call")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def _ends(rest: str) -> subprocess.CompletedProcess[str]:
+    code = INTERRUPTED.format(rest=rest)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_a_process_does_not_end_before_what_was_interrupted():
+    done = _ends("time.sleep(0.3); os.write(1, b'called\\n')")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\ncalled\n", "")
+
+
+def test_a_second_interrupt_ends_the_process():
+    done = _ends("time.sleep(1.5); os.kill(os.getpid(), signal.SIGINT); time.sleep(60)")
+    assert done.returncode == 130
+    assert done.stdout == "interrupted\n"
+    assert done.stderr == "waiting for the call to end; Ctrl-C ends the process at once\n"
+
+
+def test_results_and_errors_of_the_call_are_its_callers():
+    assert interrupts.run_to_the_end(lambda: 3, "a number") == 3
+    with pytest.raises(ZeroDivisionError):
+        interrupts.run_to_the_end(lambda: 1 // 0, "a division")
+
+
+def test_the_main_thread_never_gives_the_compiler_text():
+    class Client:
+        def compile_and_load(self, program: object, *_: object) -> tuple[type, bool]:
+            return type(program), threading.get_ident() == own
+
+    def compiled(text: str) -> object:
+        return execution.compile(Client(), text, None, None)  # type: ignore[arg-type]
+
+    own = threading.get_ident()
+    assert compiled(EMPTY) == (str, False)
+    module = type(mlir.parse(EMPTY))
+    assert compiled(EMPTY + " " * execution.SHORT) == (module, True)
+
+
+LEFT = """
+import ctypes, sys
+from dovetail_core.xla.interrupts import leave_at_once
+library = ctypes.CDLL(None)
+library.on_exit(library.abort, None)  # in place of a destructor of C++
+
+def call():
+    raise {error}
+
+try:
+    leave_at_once(call)
+except {error}:
+    sys.exit(7)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "on_exit"), reason="needs glibc's on_exit")
+@pytest.mark.parametrize(
+    ("error", "status"), [("KeyboardInterrupt", 7), ("ValueError", -signal.SIGABRT)]
+)
+def test_a_process_ends_without_destructors_after_an_interrupt_of_the_compiler(error, status):
+    command = [sys.executable, "-c", LEFT.format(error=error)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == status
