@@ -3,9 +3,9 @@
     python benchmarks/functions.py [--peer PYTHON] [--only NAME ...] [--write]
 
 Eager: microseconds of one call on small arrays, the least of some series, waiting included. Traced:
-microseconds that one more call adds to tracing a function. Processes of the two libraries take
-turns. PYTHON is the interpreter of an environment with JAX; by default that of ``make bench``. With
-``--write`` the table goes into its section of RESULTS.md.
+microseconds that one more call adds to tracing a function. Two processes, one of each library, take
+turns at each function. PYTHON is the interpreter of an environment with JAX; by default that of
+``make bench``. With ``--write`` the table goes into its section of RESULTS.md.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ import sections
 
 CALLS = 50
 """How many calls are traced in one function."""
-TURNS = 3
+TURNS = 4
 OPERANDS = "x, y, p, v, m, x3, i, i2, w, n, k, f, t"
+Figures = dict[str, float]
 GOALS = {"eager": 0.6, "traced": 0.25}
 """Medians of the ratios."""
 
@@ -125,35 +126,48 @@ def traced(lib: Any, f: Callable[..., Any], args: dict[str, Any]) -> float:
         return time.perf_counter() - start
 
     tracing(2)
-    pairs = [tracing(CALLS + 1) - tracing(1) for _ in range(7)]
-    return max(min(pairs), 1e-8) / CALLS * 1e6
+    many, one = (min(tracing(calls) for _ in range(7)) for calls in (CALLS + 1, 1))
+    return (many - one) / CALLS * 1e6
 
 
-def child(name: str, only: list[str]) -> dict[str, dict[str, float]]:
-    """All figures of one library."""
+def child(name: str) -> None:
+    """Measures the function that each line of the input names, and prints its figures."""
     lib = import_module(name)
     for part in ("numpy", "numpy.linalg", "numpy.fft", "nn", "random", "lax", "tree"):
         import_module(f"{name}.{part}")
     args, wait = operands(lib), lib.block_until_ready
-    found: dict[str, dict[str, float]] = {}
-    for text, module in expressions().items():
-        if only and text not in only:
-            continue
-        f = written(lib, text, module)
-        found[text] = {"eager": eager(lambda f=f: f(**args), wait), "traced": traced(lib, f, args)}
+    modules = expressions()
+    for line in sys.stdin:
+        text = line.rstrip("\n")
+        f = written(lib, text, modules[text])
+        found = {"eager": eager(lambda f=f: f(**args), wait), "traced": traced(lib, f, args)}
+        print(json.dumps(found), flush=True)
+
+
+def start(python: str, lib: str) -> subprocess.Popen[str]:
+    """A process that measures functions of a library when it is asked to."""
+    command = [python, __file__, "--child", lib]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def least(process: subprocess.Popen[str], text: str, before: Figures | None) -> Figures:
+    """The figures of a function: the least of those ``before`` and of a measurement."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{text}\n")
+    process.stdin.flush()
+    found: Figures = json.loads(process.stdout.readline())
+    return found if before is None else {k: min(found[k], before[k]) for k in found}
+
+
+def measure(processes: list[subprocess.Popen[str]], texts: list[str]) -> list[dict[str, Figures]]:
+    """The figures of all functions, by library."""
+    found: list[dict[str, Figures]] = [{} for _ in processes]
+    for text in texts:
+        for _ in range(TURNS):
+            for process, figures in zip(processes, found):
+                figures[text] = least(process, text, figures.get(text))
     return found
-
-
-def measured(python: str, lib: str, only: list[str]) -> dict[str, dict[str, float]]:
-    """The figures of a library, measured in a process of its own."""
-    command = [python, __file__, "--child", lib, *(["--only", *only] if only else [])]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def least(turns: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
-    """The least figure of several turns."""
-    return {text: {kind: min(t[text][kind] for t in turns) for kind in GOALS} for text in turns[0]}
 
 
 def report(ours: Any, theirs: Any, load: str) -> list[str]:
@@ -191,15 +205,15 @@ def main() -> None:
     parser.add_argument("--child", choices=["dovetail", "jax"], help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
-        print(json.dumps(child(args.child, args.only)))
+        child(args.child)
         return
     load = run.machine.load()
     peer = args.peer or str(run.peer_python())
-    turns: dict[str, list[Any]] = {"dovetail": [], "jax": []}
-    for _ in range(TURNS):
-        turns["dovetail"].append(measured(sys.executable, "dovetail", args.only))
-        turns["jax"].append(measured(peer, "jax", args.only))
-    lines = report(least(turns["dovetail"]), least(turns["jax"]), load)
+    processes = [start(sys.executable, "dovetail"), start(peer, "jax")]
+    ours, theirs = measure(processes, args.only or list(expressions()))
+    for process in processes:
+        process.communicate()
+    lines = report(ours, theirs, load)
     print("\n".join(lines))
     if args.write:
         sections.write("functions.py", "## The functions that people use most", lines)

@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import update_wrapper
 from typing import Any, TypeVar
 
+import numpy as np
+
 from dovetail_backends import asarray_on, check_usable
 from dovetail_core import (
     EVAL,
@@ -34,7 +36,7 @@ from dovetail_core.xla.config import trace_context
 from .boundary import Boundary, boundary_of, call_boundary
 from .compilation import executable_for
 from .executables import placement
-from .primitive import jit_p
+from .primitive import call_program, jit_p
 from .timing import timing
 from .tracing import Arguments, take_apart, trace_program
 from .watching import Lines, fast_path, run, watching
@@ -218,18 +220,21 @@ def fused(
     static: tuple[str, ...] = (),
     unless: Callable[..., bool] | None = None,
     profile: str | None = None,
+    shared: bool = False,
 ) -> Callable[[F], F]:
     """Decorator: run a function of arrays as one compiled program when evaluated eagerly.
 
     What it makes is a C++ callable, so that a repeated eager call does not enter Python. Under any
     other trace, or given tracers, the function is called as it is and its operations join the
-    program that is being traced.
+    program that is being traced; or they are one call of a program, if it is ``shared``.
 
     Args:
         static: names of arguments that are not arrays; they must be hashable.
         unless: says of some arguments that the function must see their values (or refuse them), so
             that such calls are made as they are.
         profile: of compilation: ``"default"`` rounds as ``jit`` does; None chooses by size.
+        shared: whether all calls with arguments of the same types have one program in common, which
+            pays where there are many operations.
     """
 
     def decorate(f: F) -> F:
@@ -237,12 +242,14 @@ def fused(
         nums = _positions(f, names)
 
         def miss(*args: Any, **kwargs: Any) -> Any:
-            trace = get_trace()
-            if trace is not EVAL or (unless is not None and unless(*args, **kwargs)):
+            staged = get_trace() is not EVAL
+            if (staged and not shared) or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, nums, names)
-            if any(isinstance(x, Tracer) for x in arguments.leaves):
-                return f(*args, **kwargs), None, True
+            if staged and not any(isinstance(x, np.ndarray) for x in arguments.leaves):
+                return _call_shared(f, arguments), None, True
+            if staged or any(isinstance(x, Tracer) for x in arguments.leaves):
+                return f(*args, **kwargs), None, True  # what is known to the trace stays known
             return _run_fused(f, arguments, profile)
 
         call = make_call(
@@ -255,11 +262,34 @@ def fused(
     return decorate
 
 
+def _call_shared(f: Callable[..., Any], arguments: Arguments) -> Any:
+    leaves, avals = arguments.leaves, _types(f, arguments.leaves)
+    program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
+    program.call.memo("placeless", lambda: _forget_places(program.call))
+    outs = call_program(program.call, f.__name__, [*program.consts, *leaves])
+    return tree_unflatten(program.out_tree, outs)
+
+
+def _forget_places(program: ClosedJaxpr) -> bool:
+    """Operations that calls have in common are where the call is, not where the first one was."""
+    for p in walk(program):
+        for eqn in open_program(p).eqns:
+            eqn.source = None
+    return True
+
+
 def _positions(f: Callable[..., Any], names: frozenset[str]) -> tuple[int, ...]:
     if not names:
         return ()
     code = f.__code__
     return tuple(i for i, n in enumerate(code.co_varnames[: code.co_argcount]) if n in names)
+
+
+def _types(f: Callable[..., Any], leaves: Sequence[Any]) -> list[Any]:
+    try:
+        return [typeof(x) for x in leaves]
+    except (TypeError, ValueError) as e:
+        raise _at_position(f.__name__, leaves, e) from None
 
 
 def _at_position(name: str, leaves: Sequence[Any], error: Exception) -> Exception:
@@ -273,11 +303,7 @@ def _at_position(name: str, leaves: Sequence[Any], error: Exception) -> Exceptio
 
 
 def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None) -> Any:
-    leaves = arguments.leaves
-    try:
-        avals = [typeof(x) for x in leaves]
-    except (TypeError, ValueError) as e:
-        raise _at_position(f.__name__, leaves, e) from None
+    leaves, avals = arguments.leaves, _types(f, arguments.leaves)
     program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
     device, committed = placement(leaves, f.__name__)
     chosen = profile or _profile(program.call)

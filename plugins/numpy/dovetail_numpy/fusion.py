@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from dovetail_core import EVAL, get_trace
+from dovetail_core import EVAL, Tracer, get_trace
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import fused as fused
 
@@ -74,3 +74,48 @@ def _forgiving(f: F, call: F) -> F:
 def of_two_arrays(f: F, *static: str) -> F:
     """``f``, a function of two operands and of options that are ``static``, as one C++ call."""
     return fused(static, unless=_not_two_arrays)(f)
+
+
+def one_call(*static: str, shared: bool = False) -> Callable[[F], F]:
+    """Decorator of a public function of arrays and of ``static`` arguments: one C++ call where it
+    is evaluated, its checks included; in a trace one call of a program, if it is ``shared``.
+
+    Where other values are given, as lists, or statics that cannot be hashed, it is called as it is.
+    """
+
+    def decorate(f: F) -> F:
+        code = cast("Any", f).__code__
+        named = frozenset(static)
+        fixed = [n in named for n in code.co_varnames[: code.co_argcount]]
+
+        def unless(*args: Any, **kwargs: Any) -> bool:
+            given = (*zip(args, fixed), *((v, n in named) for n, v in kwargs.items()))
+            return not all(_is_known(x) if known else _is_operand(x) for x, known in given)
+
+        call = fused(static, unless=unless, shared=shared)(f)
+        if not static:
+            return call
+
+        @wraps(f)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return call(*args, **kwargs)
+            except ValueError as e:
+                if not str(e).startswith("Non-hashable static arguments"):
+                    raise
+            return f(*args, **kwargs)
+
+        return cast("F", run)
+
+    return decorate
+
+
+def _is_known(x: Any) -> bool:
+    return not isinstance(x, Tracer)
+
+
+def _is_operand(x: Any) -> bool:
+    kind = x.__class__
+    if kind is int:
+        return -(2**31) <= x < 2**31
+    return kind in _ARRAYS or kind is float or x is None or isinstance(x, Tracer)

@@ -10,7 +10,7 @@ from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_two_arrays
+from ..fusion import fused, of_two_arrays, one_call
 from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import promote
@@ -66,6 +66,7 @@ def inner(
     return _tensordot("inner", x, y, axes, precision, preferred_element_type)
 
 
+@one_call("out")
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """All products of elements of the flattened operands, as a matrix."""
     no_out("outer", out)

@@ -84,7 +84,7 @@ def _triangle(name: str, m: ArrayLike, k: Any, lower: bool) -> Array:
     return _masked(m, None, k=integer(name, "k", k), lower=lower)
 
 
-@fused(static=("k", "lower"))
+@fused(static=("k", "lower"), shared=True)
 def _masked(m: Any, shift: Any, k: int, lower: bool) -> Any:
     if lower:
         keep = _diagonal_mask(m.shape[-2:], k if shift is None else shift, lax.ge)
@@ -104,7 +104,7 @@ def triu(m: ArrayLike, k: int = 0) -> Array:
     return _triangle("triu", m, k, False)
 
 
-@fused(static=("k",))
+@fused(static=("k",), shared=True)
 def _diag_of(v: Any, k: int) -> Any:
     n = v.shape[0] + abs(k)
     zero = number(v, 0)
@@ -135,7 +135,7 @@ def diagflat(v: ArrayLike, k: int = 0) -> Array:
     return strong(_diag_of(lax.reshape(v, (v.size,)), k=integer("diagflat", "k", k)))
 
 
-@fused(static=("offset",))
+@fused(static=("offset",), shared=True)
 def _last_diagonal(a: Any, offset: int) -> Any:
     rows, columns = a.shape[-2:]
     size = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))

@@ -11,7 +11,7 @@ from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, is_inexa
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import (
     Array,
     ArrayLike,
@@ -88,6 +88,7 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
 
 
 @names_itself
+@one_call("num", "endpoint", "retstep", "dtype", "axis", "device", shared=True)
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike = None, axis: int = 0, *, device: Any = None,

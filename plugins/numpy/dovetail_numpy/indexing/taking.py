@@ -13,7 +13,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, DTypeError, axis_index, no_out
 from ..operations import number, reshape as to_shape, shape_of, strong
 from ..promotion import INT32, broadcast, broadcast_shapes, convert, promote
@@ -44,12 +44,16 @@ def take_along(a: Any, indices: Any, axis: int, options: Options | None = None) 
     return gathered(a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), options)
 
 
+TAKE_STATIC = "axis", "out", "mode", "unique_indices", "indices_are_sorted", "fill_value"
+
+
 @fused(static=("axis", "options"))
 def _take(a: Any, indices: Any, axis: int, options: Options) -> Any:
     return take_along(a, indices, axis, options)
 
 
 @moves_parts("a")
+@one_call(*TAKE_STATIC, shared=True)
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None,
     mode: str | None = None, unique_indices: bool = False, indices_are_sorted: bool = False,
@@ -93,6 +97,7 @@ def _mod(places: Any, size: int) -> Any:
 
 
 @moves_parts("arr")
+@one_call("axis", "mode", "fill_value", "wrap_negative_indices", shared=True)
 def take_along_axis(
     arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: Any = None,
     fill_value: Any = None, *, wrap_negative_indices: bool | None = None,

@@ -8,6 +8,7 @@ import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 
+from ..fusion import one_call
 from ..operands import Array, ArrayLike
 from .checks import adjoint, matrices, square
 
@@ -28,6 +29,7 @@ class SVDResult(NamedTuple):
 
 
 @names_itself
+@one_call("upper", "symmetrize_input")
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """The triangular factor of Hermitian positive definite matrices; NaN where they are not.
 

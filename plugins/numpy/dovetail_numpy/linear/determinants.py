@@ -15,7 +15,7 @@ from ..contraction.matmul import matmul
 from ..contraction.products import dot
 from ..creation.arrays import as_array
 from ..creation.matrices import diagonal, eye
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, integer
 from ..operations import filled, number, select
 from ..promotion import broadcast, convert
@@ -31,7 +31,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@fused()
+@fused(shared=True)
 def _det(a: Any) -> Any:
     return _smooth_det(a)
 
@@ -161,6 +161,7 @@ def _odd(pivots: Any) -> Any:
     return lax.eq(lax.rem(count, number(count, 2)), number(count, 1))
 
 
+@one_call(shared=True)
 def det(a: ArrayLike) -> Array:
     """The determinant of square matrices.
 
@@ -170,7 +171,7 @@ def det(a: ArrayLike) -> Array:
     return _det(square("det", a))
 
 
-@fused()
+@fused(shared=True)
 def _slogdet(a: Any) -> tuple[Any, Any]:
     factors, pivots, _ = lax.linalg.lu(a)
     return _sign_and_log(diagonal(factors, 0, -2, -1), _odd(pivots))
@@ -186,7 +187,7 @@ def _sign_and_log(entries: Any, negative: Any) -> tuple[Any, Any]:
     return select(zero, number(signs, 0), signs), select(zero, number(logs, float("-inf")), logs)
 
 
-@fused()
+@fused(shared=True)
 def _slogdet_qr(a: Any) -> tuple[Any, Any]:
     # The triangular factor has the absolute value; the orthogonal one has determinant 1 or -1.
     q, r = lax.linalg.qr(a)

@@ -13,7 +13,7 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..manipulation.shapes import broadcast_arrays, expand_dims, moveaxis, ravel
 from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
 from ..operations import number, reshape as to_shape, select
@@ -24,6 +24,7 @@ from .decompositions import svdvals
 from .solving import inv
 
 
+@one_call("ord", "axis", "keepdims")
 def norm(x: ArrayLike, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
     """The norm of vectors (one axis) or matrices (two axes); of all elements by default.
 

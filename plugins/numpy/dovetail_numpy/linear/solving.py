@@ -15,7 +15,7 @@ from dovetail_lax import dtypes
 from ..contraction.matmul import matmul
 from ..creation.arrays import as_array
 from ..creation.matrices import eye
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike
 from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import broadcast, convert, promote
@@ -23,6 +23,7 @@ from .checks import adjoint, matrices, square
 from .decompositions import svd
 
 
+@one_call(shared=True)
 def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """``x`` with ``a @ x == b``; ``b`` is a vector, or a stack of matrices.
 
@@ -54,6 +55,7 @@ def _solve(a: Any, b: Any) -> Any:
     return lax.linalg.triangular_solve(factors, y, left_side=True, lower=False)
 
 
+@one_call(shared=True)
 def inv(a: ArrayLike) -> Array:
     """The inverse of square matrices.
 
@@ -119,7 +121,7 @@ def lstsq(
     return (lax.squeeze(solution, (1,)) if vector else solution), residuals, rank, s
 
 
-@fused(static=("rcond",))
+@fused(static=("rcond",), shared=True)
 def _lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
     u, s, vh = svd(a, full_matrices=False)
     keep = lax.ge(s, lax.mul(lax.slice_in_dim(s, 0, 1), number(s, rcond)) if s.shape[0] <= 1 else

@@ -14,6 +14,7 @@ from dovetail_core.base.arguments import items, no_sharding
 from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array, asarray
+from ..fusion import one_call
 from ..operands import (
     Array,
     ArrayLike,
@@ -87,6 +88,7 @@ def reshape(
 
 
 @moves_parts("a")
+@one_call("order", "out_sharding")
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     """``a`` flattened to one dimension, in the order ``"C"`` or ``"F"``.
 
@@ -147,6 +149,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 
 @moves_parts("a")
+@one_call("axis1", "axis2")
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """``a`` with two axes exchanged."""
     a = as_array("swapaxes", a)
@@ -157,6 +160,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 @moves_parts("a")
+@one_call("source", "destination")
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     """``a`` with axes moved to new places; the others stay in order.
 

@@ -12,7 +12,7 @@ from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, Axis, flag, no_out
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
@@ -60,7 +60,7 @@ def _rows(a: Any, axes: tuple[int, ...]) -> Any:
     return to_shape(permute(a, (*kept, *axes)), (*[a.shape[i] for i in kept], size))
 
 
-@fused(static=("axes", "method", "keepdims", "skip_nan"))
+@fused(static=("axes", "method", "keepdims", "skip_nan"), shared=True)
 def _run(a: Any, q: Any, axes: Any, method: str, keepdims: bool, skip_nan: bool) -> Any:
     shape = a.shape
     rows = _rows(a, axes)
@@ -160,7 +160,7 @@ def _by_weights(
     return out
 
 
-@fused(static=("skip_nan",))
+@fused(static=("skip_nan",), shared=True)
 def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
     last = rows.ndim - 1
     missing = lax.ne(rows, rows)
@@ -239,6 +239,7 @@ def nanpercentile(
                      True, 100)  # fmt: skip
 
 
+@one_call("axis", "out", "overwrite_input", "keepdims", shared=True)
 def median(
     a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     keepdims: bool = False,

@@ -12,7 +12,7 @@ from dovetail_core.base.foreign import names_itself
 
 from ..creation import placing
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..indexing.taking import take_along
 from ..operands import Array, ArrayLike, here, integer
 from ..operations import number, reshape as to_shape, select, truth
@@ -105,6 +105,7 @@ def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -
     return lax.stack(nonzero(a, size=size, fill_value=fill_value), axis=1)
 
 
+@one_call("side", "method", shared=True)
 def searchsorted(
     a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None, *,
     method: str = "scan",

@@ -57,8 +57,11 @@ def _remainder(x: Any, y: Any) -> Any:
     return select(lax.bitwise_and(differs, lax.ne(rem, zero)), lax.add(rem, y), rem)
 
 
-_signed_div, _float_div = fused()(_floor_divide_signed), fused()(_floor_divide_float)
-_mod = fused()(_remainder)
+_signed_div, _float_div = (
+    fused(shared=True)(_floor_divide_signed),
+    fused(shared=True)(_floor_divide_float),
+)
+_mod = fused(shared=True)(_remainder)
 
 ADD = Binary("add", by_kind(bool=lax.or_p, **for_kinds(NUMBERS, lax.add_p)))
 SUBTRACT = Binary("subtract", always(lax.sub_p, NUMBERS))
