@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        jet as jet,
         ode as ode,
         optimizers as optimizers,
         stax as stax,
