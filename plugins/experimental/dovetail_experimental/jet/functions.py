@@ -110,7 +110,7 @@ def _term(x: Any, term: Any, i: int, k: int) -> Any:
     if isinstance(term, ZeroTerm):
         return algebra().full(aval, 0)
     found: Any = _aval(term, f"series[{i}][{k}]")
-    wide = aval.dtype.kind == "c" or found.dtype.kind != "c"
+    wide: bool = aval.dtype.kind == "c" or found.dtype.kind != "c"
     if is_inexact(aval.dtype) and found.shape == aval.shape and wide:
         return algebra().convert(term, aval)
     raise TypeError(
