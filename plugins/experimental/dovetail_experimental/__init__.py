@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        compute_on as compute_on,
         jet as jet,
         ode as ode,
         optimizers as optimizers,
+        scheduling_groups as scheduling_groups,
         stax as stax,
         x64_context as x64_context,
+        xla_metadata as xla_metadata,
     )
 else:
     from dovetail_core import lazy_exports

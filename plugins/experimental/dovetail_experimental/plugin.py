@@ -4,21 +4,30 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "experimental",
-    requires=("ad", "custom_rules", "lax", "nn", "numpy", "random", "scipy"),
+    requires=("ad", "backends", "custom_rules", "jit", "lax", "nn", "numpy", "random", "scipy"),
     tables={"experimental.series": "dovetail_experimental.jet.series:series_rules"},
+    primitives=("dovetail_experimental.primitives",),
     contributes={
+        "ad.jvp": ("dovetail_experimental.rules.ad",),
+        "backends.reference": ("dovetail_experimental.rules.backends",),
+        "backends.stablehlo": ("dovetail_experimental.rules.backends",),
+        "batching.batch": ("dovetail_experimental.rules.batch",),
         "experimental.series": (
             "dovetail_experimental.jet.derived",
             "dovetail_experimental.jet.recurrences",
         ),
     },
+    samples=("dovetail_experimental.samples",),
     laws={"experimental.series": "dovetail_experimental.jet.laws:series_law"},
     surfaces={
         "example_libraries": "dovetail_experimental.example_libraries",
         "example_libraries.optimizers": "dovetail_experimental.optimizers",
         "example_libraries.stax": "dovetail_experimental.stax",
+        "experimental.compute_on": "dovetail_experimental.compute_on",
         "experimental.jet": "dovetail_experimental.jet",
         "experimental.ode": "dovetail_experimental.ode",
+        "experimental.scheduling_groups": "dovetail_experimental.scheduling_groups",
+        "experimental.xla_metadata": "dovetail_experimental.xla_metadata",
         "experimental.x64_context": "dovetail_experimental.x64_context",
     },
 )

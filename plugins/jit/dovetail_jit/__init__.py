@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
     from .timing import watched_calls as watched_calls
-    from .tracing import Signature as Signature, signatures as signatures
+    from .tracing import (
+        Signature as Signature,
+        signatures as signatures,
+        take_apart as take_apart,
+        trace_program as trace_program,
+    )
     from .watching import Run as Run, watch_results as watch_results
 else:
     from dovetail_core import lazy_exports

@@ -8,7 +8,7 @@ from math import factorial
 from typing import Any
 
 import dovetail_core.tree.util as tree
-from dovetail_core import algebra, here, is_inexact, lift_call, typeof
+from dovetail_core import algebra, canonical_dtype, here, is_inexact, lift_call, typeof
 
 from .series import Series, SeriesCarrier, ZeroTerm, coefficient, scaled
 
@@ -136,7 +136,7 @@ def _terms(y: Series, order: int, factorial_scaled: bool) -> list[Any]:
     """The terms of a result; those of results that are no real or complex numbers are zeros."""
     aval: Any = typeof(y[0])
     if not is_inexact(getattr(aval, "dtype", None)):
-        zero = algebra().full(aval.update(dtype=typeof(0.0).dtype, weak_type=True), 0)
+        zero = algebra().full(aval.update(dtype=canonical_dtype(float), weak_type=True), 0)
         return [zero] * order
     terms = [coefficient(y, k) for k in range(1, order + 1)]
     if factorial_scaled:
