@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         compute_on as compute_on,
         jet as jet,
         ode as ode,
+        random as random,
         scheduling_groups as scheduling_groups,
         x64_context as x64_context,
         xla_metadata as xla_metadata,

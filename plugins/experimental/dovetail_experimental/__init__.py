@@ -8,6 +8,7 @@ if TYPE_CHECKING:
         jet as jet,
         ode as ode,
         optimizers as optimizers,
+        random as random,
         scheduling_groups as scheduling_groups,
         stax as stax,
         x64_context as x64_context,

@@ -4,7 +4,18 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "experimental",
-    requires=("ad", "backends", "custom_rules", "jit", "lax", "nn", "numpy", "random", "scipy"),
+    requires=(
+        "ad",
+        "backends",
+        "custom_rules",
+        "jit",
+        "lax",
+        "nn",
+        "numpy",
+        "random",
+        "refs",
+        "scipy",
+    ),
     tables={"experimental.series": "dovetail_experimental.jet.series:series_rules"},
     primitives=("dovetail_experimental.primitives",),
     contributes={
@@ -26,6 +37,7 @@ MANIFEST = Manifest(
         "experimental.compute_on": "dovetail_experimental.compute_on",
         "experimental.jet": "dovetail_experimental.jet",
         "experimental.ode": "dovetail_experimental.ode",
+        "experimental.random": "dovetail_experimental.random",
         "experimental.scheduling_groups": "dovetail_experimental.scheduling_groups",
         "experimental.xla_metadata": "dovetail_experimental.xla_metadata",
         "experimental.x64_context": "dovetail_experimental.x64_context",
