@@ -7,9 +7,11 @@ if TYPE_CHECKING:
 
     from . import (
         checkify as checkify,
+        compilation_cache as compilation_cache,
         compute_on as compute_on,
         jet as jet,
         ode as ode,
+        profiler as profiler,
         random as random,
         scheduling_groups as scheduling_groups,
         x64_context as x64_context,

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import (
+        compilation_cache as compilation_cache,
         compute_on as compute_on,
         jet as jet,
         ode as ode,
         optimizers as optimizers,
+        profiler as profiler,
         random as random,
         scheduling_groups as scheduling_groups,
         stax as stax,

@@ -34,9 +34,14 @@ MANIFEST = Manifest(
         "example_libraries": "dovetail_experimental.example_libraries",
         "example_libraries.optimizers": "dovetail_experimental.optimizers",
         "example_libraries.stax": "dovetail_experimental.stax",
+        "experimental.compilation_cache": "dovetail_experimental.compilation_cache",
+        "experimental.compilation_cache.compilation_cache": (
+            "dovetail_experimental.compilation_cache.compilation_cache"
+        ),
         "experimental.compute_on": "dovetail_experimental.compute_on",
         "experimental.jet": "dovetail_experimental.jet",
         "experimental.ode": "dovetail_experimental.ode",
+        "experimental.profiler": "dovetail_experimental.profiler",
         "experimental.random": "dovetail_experimental.random",
         "experimental.scheduling_groups": "dovetail_experimental.scheduling_groups",
         "experimental.xla_metadata": "dovetail_experimental.xla_metadata",
