@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         compilation_cache as compilation_cache,
         compute_on as compute_on,
         jet as jet,
+        layout as layout,
         ode as ode,
         profiler as profiler,
         random as random,

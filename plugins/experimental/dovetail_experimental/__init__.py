@@ -7,6 +7,7 @@ if TYPE_CHECKING:
         compilation_cache as compilation_cache,
         compute_on as compute_on,
         jet as jet,
+        layout as layout,
         ode as ode,
         optimizers as optimizers,
         profiler as profiler,

@@ -21,6 +21,7 @@ MANIFEST = Manifest(
     contributes={
         "ad.jvp": ("dovetail_experimental.rules.ad",),
         "backends.reference": ("dovetail_experimental.rules.backends",),
+        "ad.transpose": ("dovetail_experimental.rules.ad",),
         "backends.stablehlo": ("dovetail_experimental.rules.backends",),
         "batching.batch": ("dovetail_experimental.rules.batch",),
         "experimental.series": (
@@ -40,6 +41,7 @@ MANIFEST = Manifest(
         ),
         "experimental.compute_on": "dovetail_experimental.compute_on",
         "experimental.jet": "dovetail_experimental.jet",
+        "experimental.layout": "dovetail_experimental.layout",
         "experimental.ode": "dovetail_experimental.ode",
         "experimental.profiler": "dovetail_experimental.profiler",
         "experimental.random": "dovetail_experimental.random",

@@ -21,6 +21,12 @@ xla_metadata_value_p = Primitive("experimental.xla_metadata_value")
 xla_metadata_call_p = Primitive("experimental.xla_metadata_call", multiple_results=True)
 """The call of a program, having attributes: pairs of strings."""
 
+layout_constraint_p = Primitive("experimental.layout_constraint")
+"""``x``, whose elements lie in memory in a given order of its axes."""
+
+layout_constraint_p.def_traits(
+    linear=((0,),), parameters={"major_to_minor": "the axes from the slowest to the fastest"}
+)
 xla_metadata_value_p.def_traits(parameters={"attributes": "pairs of a name and a string"})
 xla_metadata_call_p.def_traits(
     parameters={"program": "program of the function", "attributes": "pairs of a name and a string"}
@@ -35,6 +41,11 @@ def _value_type(x: Any, *, attributes: tuple[tuple[str, str], ...]) -> Any:
 @def_impl(xla_metadata_value_p)
 def _value(x: Any, *, attributes: Any) -> Any:
     return x  # there is no operation any more
+
+
+@layout_constraint_p.def_abstract_eval
+def _layout_type(x: Any, *, major_to_minor: tuple[int, ...]) -> Any:
+    return x
 
 
 @xla_metadata_call_p.def_effectful_abstract_eval

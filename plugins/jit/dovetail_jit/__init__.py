@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .primitive import jit_p as jit_p
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
+    from .structs import Format as Format, Layout as Layout
     from .timing import watched_calls as watched_calls
     from .tracing import (
         Signature as Signature,

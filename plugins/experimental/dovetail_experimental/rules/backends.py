@@ -1,12 +1,12 @@
-"""Lowering: attributes of the operation that made a value, and of a call."""
+"""Lowering: attributes of the operation that made a value, and of a call; layouts."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import evaluate, mark_value, reference_rules, stablehlo_rules
+from dovetail_backends import evaluate, layouts, mark_value, reference_rules, stablehlo_rules
 
-from ..primitives import xla_metadata_call_p, xla_metadata_value_p
+from ..primitives import layout_constraint_p, xla_metadata_call_p, xla_metadata_value_p
 
 
 @stablehlo_rules.register(xla_metadata_value_p)
@@ -31,3 +31,18 @@ def _call_stablehlo(b: Any, *operands: Any, program: Any, attributes: Any) -> li
 @reference_rules.register(xla_metadata_call_p)
 def _call_reference(*args: Any, program: Any, attributes: Any) -> list[Any]:
     return evaluate(program, *args)
+
+
+@stablehlo_rules.register(layout_constraint_p)
+def _layout_stablehlo(b: Any, x: Any, *, major_to_minor: Any) -> Any:
+    attributes = {
+        "call_target_name": "LayoutConstraint",
+        "operand_layouts": layouts([range(len(major_to_minor))[::-1]]),
+        "result_layouts": layouts([major_to_minor[::-1]]),
+    }
+    return b.op("stablehlo.custom_call", [x], b.out, attributes)
+
+
+@reference_rules.register(layout_constraint_p)
+def _layout_reference(x: Any, *, major_to_minor: Any) -> Any:
+    return x
