@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from itertools import islice
 from types import CodeType, FrameType
@@ -31,6 +31,17 @@ def is_hidden(frame: FrameType) -> bool:
     """Whether a frame runs the code of the framework or of its plugins."""
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     return package in _hidden_packages or package.startswith("dovetail_")
+
+
+class AnnotatedScope(str):
+    """A scope's name, with annotations of its operations (see the module ``annotations``)."""
+
+    def __new__(cls, name: str, annotations: Mapping[str, str]) -> AnnotatedScope:
+        made = super().__new__(cls, name)
+        made.annotations = annotations
+        return made
+
+    annotations: Mapping[str, str]
 
 
 class Source(NamedTuple):
@@ -68,6 +79,7 @@ def backward(source: Source | None) -> Source | None:
 
 _override: ContextVar[Source | None] = ContextVar("dovetail_source", default=None)
 _scope: ContextVar[str] = ContextVar("dovetail_scope", default="")
+get_scope, set_scope = _scope.get, _scope.set
 get_override = _override.get
 set_override = _override.set
 reset_override = _override.reset
@@ -211,7 +223,10 @@ class named_scope(Scope):  # lower case: used as a function
         return _scope.get()
 
     def _enter(self, outer: str) -> None:
-        _scope.set(f"{outer}/{self.name}" if outer else self.name)
+        name = f"{outer}/{self.name}" if outer else self.name
+        if isinstance(outer, AnnotatedScope):
+            name = AnnotatedScope(name, outer.annotations)
+        _scope.set(name)
 
     def _leave(self, outer: str) -> None:
         _scope.set(outer)

@@ -68,3 +68,8 @@ def describe_session(facts: dict[str, str]) -> None:
 def heap_profile(client: Client) -> bytes:
     """What is in a client's memory now, as a pprof protocol buffer, not compressed."""
     return bytes(client.heap_profile())
+
+
+def profiled_instructions(folder: str) -> bytes:
+    """What instructions of compiled programs took, from a profile's folder, as XLA reads it."""
+    return _profiler.get_profiled_instructions_proto(folder)

@@ -1,5 +1,10 @@
-"""Taylor mode: derivatives of any order along a path, in one pass; a third-party plugin."""
+"""Derivatives of functions of pytrees along a path, and differential equations by their series."""
 
-from .series import SeriesCarrier as SeriesCarrier, series_rules as series_rules, taylor as taylor
+from dovetail_core import hide_frames
 
-__all__ = ["taylor"]
+from .equations import solution as solution
+from .taylor import taylor as taylor
+
+__all__ = ["solution", "taylor"]
+
+hide_frames(__name__)  # errors are of the line that uses this package

@@ -1,12 +1,9 @@
-"""Manifest of the plugin ``taylor``: a transformation, and its rules for ``lax``."""
+"""Manifest of the plugin ``taylor``: two functions over the series of another plugin."""
 
 from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "taylor",
-    requires=("lax", "ad"),
-    names={"taylor": "acme_taylor:taylor"},
-    tables={"taylor.series": "acme_taylor.series:series_rules"},
-    contributes={"taylor.series": ("acme_taylor.derived", "acme_taylor.rules")},
-    laws={"taylor.series": "acme_taylor.laws:series_law"},
+    requires=("experimental", "lax"),
+    names={"taylor": "acme_taylor:taylor", "solution": "acme_taylor:solution"},
 )

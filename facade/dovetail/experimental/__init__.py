@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dovetail_callbacks.experimental import *
 
-    from . import checkify as checkify, ode as ode, x64_context as x64_context
+    from . import (
+        checkify as checkify,
+        compilation_cache as compilation_cache,
+        compute_on as compute_on,
+        jet as jet,
+        layout as layout,
+        ode as ode,
+        profiler as profiler,
+        random as random,
+        scheduling_groups as scheduling_groups,
+        x64_context as x64_context,
+        xla_metadata as xla_metadata,
+    )
 else:
     from dovetail_core import surface as _surface
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .pjrt.builder import Builder as Builder
     from .pjrt.diagnostics import explain_failure as explain_failure
     from .pjrt.emitter import Val as Val
+    from .pjrt.marking import mark_value as mark_value
     from .pjrt.module import (
         InPlace as InPlace,
         LoweredModule as LoweredModule,

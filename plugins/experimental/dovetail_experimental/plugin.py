@@ -4,12 +4,49 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "experimental",
-    requires=("ad", "custom_rules", "lax", "nn", "numpy", "random"),
+    requires=(
+        "ad",
+        "backends",
+        "custom_rules",
+        "jit",
+        "lax",
+        "nn",
+        "numpy",
+        "random",
+        "refs",
+        "scipy",
+    ),
+    tables={"experimental.series": "dovetail_experimental.jet.series:series_rules"},
+    primitives=("dovetail_experimental.primitives",),
+    contributes={
+        "ad.jvp": ("dovetail_experimental.rules.ad",),
+        "backends.reference": ("dovetail_experimental.rules.backends",),
+        "ad.transpose": ("dovetail_experimental.rules.ad",),
+        "backends.stablehlo": ("dovetail_experimental.rules.backends",),
+        "batching.batch": ("dovetail_experimental.rules.batch",),
+        "experimental.series": (
+            "dovetail_experimental.jet.derived",
+            "dovetail_experimental.jet.recurrences",
+        ),
+    },
+    samples=("dovetail_experimental.samples",),
+    laws={"experimental.series": "dovetail_experimental.jet.laws:series_law"},
     surfaces={
         "example_libraries": "dovetail_experimental.example_libraries",
         "example_libraries.optimizers": "dovetail_experimental.optimizers",
         "example_libraries.stax": "dovetail_experimental.stax",
+        "experimental.compilation_cache": "dovetail_experimental.compilation_cache",
+        "experimental.compilation_cache.compilation_cache": (
+            "dovetail_experimental.compilation_cache.compilation_cache"
+        ),
+        "experimental.compute_on": "dovetail_experimental.compute_on",
+        "experimental.jet": "dovetail_experimental.jet",
+        "experimental.layout": "dovetail_experimental.layout",
         "experimental.ode": "dovetail_experimental.ode",
+        "experimental.profiler": "dovetail_experimental.profiler",
+        "experimental.random": "dovetail_experimental.random",
+        "experimental.scheduling_groups": "dovetail_experimental.scheduling_groups",
+        "experimental.xla_metadata": "dovetail_experimental.xla_metadata",
         "experimental.x64_context": "dovetail_experimental.x64_context",
     },
 )

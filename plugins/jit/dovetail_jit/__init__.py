@@ -10,8 +10,14 @@ if TYPE_CHECKING:
     from .primitive import jit_p as jit_p
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
+    from .structs import Format as Format, Layout as Layout
     from .timing import watched_calls as watched_calls
-    from .tracing import Signature as Signature, signatures as signatures
+    from .tracing import (
+        Signature as Signature,
+        signatures as signatures,
+        take_apart as take_apart,
+        trace_program as trace_program,
+    )
     from .watching import Run as Run, watch_results as watch_results
 else:
     from dovetail_core import lazy_exports

@@ -63,7 +63,7 @@ class Builder(Emitter):
         env: dict[Any, Val] = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
         rules, miss = stablehlo_rules.rules, stablehlo_rules.miss
-        annotated = self.module.annotated
+        watched = self.module.annotated or self.module.marks
         for eqn in jaxpr.eqns:
             operands = [
                 env[x] if x.__class__ is Var else self.constant(x.val, x.aval)  # type: ignore
@@ -75,8 +75,8 @@ class Builder(Emitter):
             if rule is None:
                 rule = run_at(eqn.source, miss, eqn.primitive)
             out = (
-                self._annotated(eqn, rule, operands)
-                if annotated
+                self._watched(eqn, rule, operands)
+                if watched
                 else rule(self, *operands, **eqn.params)
             )
             if eqn.primitive.multiple_results:
@@ -87,6 +87,10 @@ class Builder(Emitter):
             self.constant(x.val, x.aval) if isinstance(x, Literal) else env[x]  # type: ignore
             for x in jaxpr.outvars
         ]
+
+    def _watched(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
+        """Lower an equation where more is wanted than its operations."""
+        return self._annotated(eqn, rule, operands)
 
     def _annotated(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
         self.lines.append(f"// {_label(eqn)}\n")
@@ -197,13 +201,18 @@ class Builder(Emitter):
 
     def function(self, program: ClosedJaxpr) -> str:
         """The name of the private function of a program, which equal programs share."""
-        return self.module.names.get(program) or self._write_function(program)
+        key = self._identity(program)
+        return self.module.names.get(key) or self._write_function(key, program)
 
-    def _write_function(self, program: ClosedJaxpr) -> str:
+    def _identity(self, program: ClosedJaxpr) -> Any:
+        """What programs have in common that are written alike."""
+        return program
+
+    def _write_function(self, key: Any, program: ClosedJaxpr) -> str:
         """The name of a new private function for ``program``."""
         module = self.module
-        name = module.names[program] = module.fresh(program.jaxpr.name or "fn")
-        b = Builder(module)
+        name = module.names[key] = module.fresh(program.jaxpr.name or "fn")
+        b = type(self)(module)
         args = b.arguments(program.in_avals)
         outs = b._here(program, args)
         head = ", ".join(f"{a.name}: {a.type}" for a in args)

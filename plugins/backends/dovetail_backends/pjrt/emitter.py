@@ -39,14 +39,16 @@ class ModuleText:
             programs that are written out where they are used, by identity. ``spliced``:
             those of functions that were written with MLIR's bindings, by their text.
         annotated: whether a comment above the lines of each operation says where it comes from.
+        marks: whether operations have the annotations of their equations (module ``marking``).
     """
 
-    def __init__(self, platform: str, annotated: bool = False) -> None:
+    def __init__(self, platform: str, annotated: bool = False, marks: bool = False) -> None:
         self.platform = platform
         self.annotated = annotated
+        self.marks = marks
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
-        self.names: dict[ClosedJaxpr, str] = {}
+        self.names: dict[Any, str] = {}
         self.inlined: dict[int, ClosedJaxpr] = {}
         self.spliced: dict[str, str] = {}
         self._used: set[str] = {"main"}

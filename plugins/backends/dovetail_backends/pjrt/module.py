@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
+from dovetail_core.base.annotations import are_used
 from dovetail_core.interpret.mutable import without_mutable
 
 from .builder import Builder
 from .emitter import ModuleText
+from .marking import MarkingBuilder
 from .text import identifier, tensor_type
 
 
@@ -65,8 +67,8 @@ def lower_module(
     if not keep_unused:
         in_place = [isinstance(d, InPlace) for d in donated]
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
-    module = ModuleText(platform, annotated)
-    b = Builder(module)
+    module = ModuleText(platform, annotated, are_used())
+    b = (MarkingBuilder if module.marks else Builder)(module)
     constants = b.arguments([v.aval for v in jaxpr.constvars])
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from acme_taylor import taylor
+from taylor import taylor
 
 import dovetail
 from dovetail import enable_x64, grad, jit, jvp, lax, numpy as dnp, vmap

@@ -1,0 +1,10 @@
+"""The on-disk compilation cache."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import compilation_cache as compilation_cache
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

@@ -1,0 +1,10 @@
+"""Metadata for XLA."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_experimental.xla_metadata import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)
