@@ -9,14 +9,14 @@ import numpy as np
 from dovetail_ad import jacfwd, jacrev
 from dovetail_backends import evaluate
 from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
-from dovetail_jit import eval_shape, make_jaxpr
+from dovetail_jit import make_jaxpr
 
 
 def run(f: Any, *args: Any) -> Any:
     """What ``f`` returns, by the NumPy reference backend, which need not compile."""
-    tree = tree_structure(eval_shape(f, *args))
+    program, shapes = make_jaxpr(f, return_shape=True)(*args)
     with np.errstate(all="ignore"):
-        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
+        return tree_unflatten(tree_structure(shapes), evaluate(program, *tree_leaves(args)))
 
 
 def check_grads(f: Any, args: Any, order: int = 2) -> None:
