@@ -221,13 +221,19 @@ def test_location_and_scale(name: str) -> None:
     for which, x in zip(kinds(name), (points(name), Q)):
         for kind in which:
             f = getattr(module(name), kind)
+            if kind == "isf" and name in DISCRETE:
+                x = np.where(Q < 1e-3, -1.0, Q)  # where SciPy's has digits
             names = [n for n in ("loc", "scale") if n in signature(f).parameters]
             moved = {n: v for n, v in {"loc": 2.0, "scale": 4.0}.items() if n in names}
             at = x if kind in INVERSES else x * moved.get("scale", 1) + moved.get("loc", 0)
             with enable_x64(True), np.errstate(all="ignore"):
                 found = run(lambda *args: f(*args, **moved), at, *shapes)  # noqa: B023
                 want = getattr(getattr(scipy.stats, name), kind)(at, *shapes, **moved)
-                np.testing.assert_allclose(found, want, rtol=1e-7, atol=1e-16, err_msg=kind)
+                deep = np.isneginf(want) & np.isfinite(found)  # SciPy's probability underflows
+                assert np.all(found[deep] < -700)
+                np.testing.assert_allclose(
+                    found[~deep], want[~deep], rtol=1e-7, atol=1e-16, err_msg=kind
+                )
                 if "scale" in moved:
                     for scale in (-1.0, 0):
                         bad = run(lambda *args: f(*args, scale=scale), at, *shapes)  # noqa: B023
@@ -277,7 +283,7 @@ def test_derivatives(name: str) -> None:
     with enable_x64(True):
         both(functions(name, tuple(which)))
         if inverses and name != "bernoulli":
-            args[0] = np.broadcast_to([0.1, 0.4, 0.8], args[0].shape)
+            args[0] = np.broadcast_to([0.13, 0.43, 0.81], args[0].shape)
             both(functions(name, tuple(inverses)))
 
 
