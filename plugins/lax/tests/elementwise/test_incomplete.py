@@ -1,4 +1,4 @@
-"""Incomplete gamma and beta functions where logarithms of gamma functions cancel, in one array.
+"""Incomplete functions where logarithms of gamma functions cancel or a square is rounded.
 
 Expected values are mpmath's, of 40 digits.
 """
@@ -68,3 +68,12 @@ def test_derivatives_at_ends() -> None:
     assert at_zero == [np.inf, 1, 0]
     ends = [float(grad(lax.betainc, 2)(*map(np.float32, p))) for p in ((1, 3, 0), (3, 2, 1))]
     assert ends == [3, 0]
+
+
+def test_tail_of_erfc() -> None:
+    x = np.linspace(-3, 26.4, 400)
+    with enable_x64(True):
+        found = np.asarray(jit(lax.erfc)(x))
+        ends = np.asarray(jit(lax.erfc)(np.asarray([np.inf, -np.inf, 1e200, np.nan, 0.0])))
+    np.testing.assert_array_max_ulp(found, np.asarray([float(mpmath.erfc(v)) for v in x]), 8)
+    np.testing.assert_array_equal(ends, [0, 2, 0, np.nan, 1])

@@ -50,7 +50,8 @@ def _inverse(
     reached: Callable[..., Any], sign: int, moments: Moments, high: Standard | None
 ) -> Standard:
     def inverse(q: Any, *shapes: Any) -> Any:
-        q, *shapes = (lax.stop_gradient(v) for v in (q, *shapes))  # steps have no derivatives
+        q = lax.stop_gradient(q)  # steps have no derivatives
+        shapes = tuple(lax.stop_gradient(v) for v in shapes)
         mean, spread, skew = moments(*shapes)
         z = sign * ndtri(q)
         start = lax.floor(mean + spread * z + skew * (z * z - 1.0) / 6.0)
