@@ -469,3 +469,17 @@ def test_errors(name: str) -> None:
         call(module)
     assert text in str(e.value)
     assert name in ("missing", "unknown") or "test_stats.py" in str(e.value)
+
+
+def test_quantiles_under_transformations() -> None:
+    """Reverse mode of a search, types and empties, and second derivatives of an iteration."""
+    gamma, poisson = module("gamma"), module("poisson")
+    slopes = run(grad(poisson.ppf, (0, 1, 2)), *np.float32([0.3, 4, 1]))
+    np.testing.assert_array_equal(slopes, [0, 0, 1])
+    assert run(poisson.ppf, 0.5, 3) == 3 and run(poisson.ppf, 0.5, 3).dtype == np.float32
+    assert run(poisson.ppf, np.zeros(0, np.float16), np.float16(3)).shape == (0,)
+    with enable_x64(True):
+        a, h = np.asarray([2.5, 2.5 + 1e-4, 2.5 - 1e-4]), 2e-4
+        first = run(vmap(grad(lambda a: gamma.ppf(0.3, a))), a)
+        second = run(grad(grad(lambda a: gamma.ppf(0.3, a))), np.float64(2.5))
+    np.testing.assert_allclose(second, (first[1] - first[2]) / h, rtol=1e-6)
