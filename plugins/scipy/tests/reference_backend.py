@@ -9,27 +9,37 @@ import numpy as np
 from dovetail_ad import jacfwd, jacrev
 from dovetail_backends import evaluate
 from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
-from dovetail_jit import eval_shape, make_jaxpr
+from dovetail_jit import make_jaxpr
 
 
 def run(f: Any, *args: Any) -> Any:
     """What ``f`` returns, by the NumPy reference backend, which need not compile."""
-    tree = tree_structure(eval_shape(f, *args))
-    with np.errstate(all="ignore"):
-        return tree_unflatten(tree, evaluate(make_jaxpr(f)(*args), *tree_leaves(args)))
+    return program_of(f, *args)(*args)
+
+
+def program_of(f: Any, *args: Any) -> Any:
+    """``f`` traced once, as a function of arguments like these, run by the reference backend."""
+    program, shapes = make_jaxpr(f, return_shape=True)(*args)
+
+    def evaluated(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return tree_unflatten(tree_structure(shapes), evaluate(program, *tree_leaves(args)))
+
+    return evaluated
 
 
 def check_grads(f: Any, args: Any, order: int = 2) -> None:
     """Derivatives, reverse and then forward over reverse, against central differences."""
     if order == 0:
         return
+    value = program_of(f, *args)
     for i, x in enumerate(args):
         slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
         found, h = run(slope, *args), 1e-6
         for index in np.ndindex(np.shape(x)):
             step = np.zeros(np.shape(x))
             step[index] = h
-            ends = [run(f, *args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
+            ends = [value(*args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
             want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
             np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
         if order == 2:

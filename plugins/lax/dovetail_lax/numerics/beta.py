@@ -9,16 +9,16 @@ which converges quickly where x < (a + 1)/(a + b + 2); elsewhere I_x(a, b) = 1 -
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any
 
-from ..functions._args import unary
-from ..functions.arithmetic import abs, add, div, mul, neg, sub
+from ..functions.arithmetic import abs, add, div, mul, neg, sqrt, sub
 from ..functions.control_flow.loops import while_loop
 from ..functions.discrete import bitwise_and, eq, ge, gt, le, lt
-from ..functions.transcendental import exp, log, log1p
+from ..functions.transcendental import exp
 from ..functions.values import select
-from ..primitives.special import lgamma_p
 from .precision import any_true, epsilon, filled, in_single
+from .stirling import log1pmx, stirling_rest
 
 LIMIT = 1000.0
 """Steps (of two terms) after which the fraction is left, converged or not."""
@@ -41,18 +41,48 @@ def _fraction(a: Any, b: Any, x: Any) -> Any:
         return _away_from_zero(add(div(numerator, c), 1.0)), d
 
     def step(state: Any) -> Any:
-        m, c, d, h, _ = state
+        m, c, d, h, active = state
         am = add(a, add(m, m))
         even = div(mul(mul(m, sub(b, m)), x), mul(sub(am, 1.0), am))
         c, d = term(even, c, d)
-        h = mul(h, mul(c, d))
+        first = mul(c, d)
         odd = div(mul(mul(add(a, m), add(add(a, b), m)), x), mul(am, add(am, 1.0)))
         c, d = term(neg(odd), c, d)
         factor = mul(c, d)
-        return add(m, 1.0), c, d, mul(h, factor), gt(abs(sub(factor, 1.0)), eps)
+        # What has converged stays: the roundings of further factors would add up.
+        h = select(active, mul(h, mul(first, factor)), h)
+        unfinished = gt(abs(sub(factor, 1.0)), eps)
+        return add(m, 1.0), c, d, h, bitwise_and(active, unfinished)
 
     state = (x.dtype.type(1), one, d0, d0, eq(one, 1.0))
     return while_loop(going, step, state)[3]
+
+
+def _scale(a: Any, b: Any, x: Any) -> Any:
+    """x^a (1-x)^b / B(a, b), by what it is at its maximum, next to which large terms cancel."""
+    total, y = add(a, b), sub(1.0, x)
+    away = sub(mul(x, b), mul(y, a))
+    exponent = add(_log_power(a, away, x, total), _log_power(b, neg(away), y, total))
+    rest = sub(sub(stirling_rest(total), stirling_rest(a)), stirling_rest(b))
+    return mul(exp(add(exponent, rest)), sqrt(mul(mul(a, div(b, total)), 0.5 / pi)))
+
+
+def _log_power(a: Any, away: Any, x: Any, total: Any) -> Any:
+    """``a log(1 + away/a) - away``, where ``a + away`` is ``x total``."""
+    return mul(a, log1pmx(div(away, a), mul(x, div(total, a))))
+
+
+@in_single
+def density(a: Any, b: Any, x: Any) -> Any:
+    """The derivative of the function in ``x``, and its limits at the ends."""
+    one, zero = filled(x, 1.0), filled(x, 0.0)
+    inside = bitwise_and(gt(x, 0.0), lt(x, 1.0))
+    at_end, other = select(lt(x, 0.5), a, b), select(lt(x, 0.5), b, a)
+    limit = select(lt(at_end, 1.0), filled(x, float("inf")), select(eq(at_end, 1.0), other, zero))
+    limit = select(bitwise_and(ge(x, 0.0), le(x, 1.0)), limit, filled(x, float("nan")))
+    safe = select(inside, x, filled(x, 0.5))
+    value = div(_scale(a, b, safe), mul(safe, sub(one, safe)))
+    return select(inside, value, limit)
 
 
 @in_single
@@ -63,10 +93,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     inside = bitwise_and(valid, bitwise_and(gt(x, 0.0), lt(x, 1.0)))
     sa, sb, sx = select(inside, a, one), select(inside, b, one), select(inside, x, half)
     mirrored = ge(sx, div(add(sa, 1.0), add(add(sa, sb), 2.0)))
-    logs = add(mul(sa, log(sx)), mul(sb, log1p(neg(sx))))
-    scale = exp(
-        add(logs, sub(unary(lgamma_p, add(sa, sb)), add(unary(lgamma_p, sa), unary(lgamma_p, sb))))
-    )
+    scale = _scale(sa, sb, sx)
     p, q = select(mirrored, sb, sa), select(mirrored, sa, sb)
     tail = div(mul(scale, _fraction(p, q, select(mirrored, sub(1.0, sx), sx))), p)
     value = select(mirrored, sub(1.0, tail), tail)

@@ -11,16 +11,18 @@ are given a harmless argument.
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any, NamedTuple
 
 from ..functions._args import unary
-from ..functions.arithmetic import abs, add, div, mul, neg, sub
+from ..functions.arithmetic import abs, add, div, mul, neg, sqrt, sub
 from ..functions.control_flow.loops import while_loop
 from ..functions.discrete import bitwise_and, bitwise_not, bitwise_or, eq, ge, gt, lt
 from ..functions.transcendental import exp, log
 from ..functions.values import select
-from ..primitives.special import digamma_p, lgamma_p
+from ..primitives.special import digamma_p
 from .precision import any_true, epsilon, filled, in_single
+from .stirling import log1pmx, stirling_rest
 
 LIMIT = 2000.0
 """Terms after which a loop stops, converged or not."""
@@ -59,7 +61,7 @@ def _fraction(a: Any, x: Any) -> tuple[Any, Any]:
         return bitwise_and(lt(state[0], LIMIT), any_true(state[-1]))
 
     def step(state: Any) -> Any:
-        n, b, c, dc, d, dd, h, dh, _ = state
+        n, b, c, dc, d, dd, h, dh, active = state
         numerator = mul(neg(n), sub(n, a))  # its derivative is n, that of b is -1
         b = add(b, 2.0)
         below = add(mul(numerator, d), b)
@@ -71,14 +73,23 @@ def _fraction(a: Any, x: Any) -> tuple[Any, Any]:
         c = add(b, mul(numerator, over))
         factor, dfactor = mul(c, d), add(mul(dc, d), mul(c, dd))
         change = mul(h, dfactor)
-        h, dh = mul(h, factor), add(mul(dh, factor), change)
+        # What has converged stays: the roundings of further factors would add up.
+        dh = select(active, add(mul(dh, factor), change), dh)
+        h = select(active, mul(h, factor), h)
         unfinished = bitwise_or(gt(abs(sub(factor, 1.0)), eps), gt(abs(change), mul(abs(dh), eps)))
-        return add(n, 1.0), b, c, dc, d, dd, h, dh, unfinished
+        return add(n, 1.0), b, c, dc, d, dd, h, dh, bitwise_and(active, unfinished)
 
     first, zero = x.dtype.type(1), filled(x, 0.0)
     state = (first, b0, filled(x, 1e30), zero, h0, dh0, h0, dh0, eq(one, 1.0))
     *_, h, dh, _ = while_loop(going, step, state)
     return h, dh
+
+
+def _scale(a: Any, x: Any) -> Any:
+    """D x = x^a exp(-x)/Γ(a), by what it is at its maximum, next to which large terms cancel."""
+    deviation = div(sub(x, a), a)
+    exponent = sub(mul(a, log1pmx(deviation, div(x, a))), stirling_rest(a))
+    return mul(exp(exponent), sqrt(mul(a, 0.5 / pi)))
 
 
 class _Parts(NamedTuple):
@@ -102,7 +113,7 @@ def _parts(a: Any, x: Any) -> _Parts:
     one, two = filled(x, 1.0), filled(x, 2.0)
     s, ds = _series(select(by_series, a, two), select(by_series, x, one))
     h, dh = _fraction(select(by_fraction, a, one), select(by_fraction, x, two))
-    scale = exp(sub(sub(mul(a, log(x)), x), unary(lgamma_p, a)))
+    scale = _scale(select(inside, a, one), select(bitwise_and(inside, gt(x, 0.0)), x, one))
     return _Parts(upper, scale, s, ds, h, dh, inside)
 
 
@@ -116,6 +127,16 @@ def _outside(a: Any, x: Any, at_zero: float, at_infinity: float, inside: Any, va
     value = select(bitwise_and(inside, gt(x, 0.0)), value, limit)
     positive = bitwise_and(bitwise_and(ge(a, 0.0), ge(x, 0.0)), gt(add(a, x), 0.0))
     return select(positive, value, nan)
+
+
+@in_single
+def density(a: Any, x: Any) -> Any:
+    """D, the derivative of P in ``x``, and its limits at x = 0."""
+    one, inside = filled(x, 1.0), gt(x, 0.0)
+    at_zero = select(lt(a, 1.0), filled(x, float("inf")), select(eq(a, 1.0), one, filled(x, 0.0)))
+    limit = select(eq(x, 0.0), at_zero, filled(x, float("nan")))
+    safe = select(inside, x, one)
+    return select(inside, div(_scale(a, safe), safe), limit)
 
 
 @in_single

@@ -93,25 +93,21 @@ def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
     return dnp.where(q < _LARGE, near, dnp.where(p < _LARGE, middle, far))
 
 
-def _inside(a: Any, b: Any, x: Any, is_derived: bool) -> Any:
-    """I_x(a, b) for positive finite a and b, and 0 < x < 1.
+def tails(a: Any, b: Any, x: Any, y: Any, is_derived: bool = False) -> tuple[Any, Any]:
+    """I_x(a, b) and what is left to 1, for positive finite a and b, and 0 < x < 1, y = 1 - x.
 
     Where a numerator is zero the fraction ends, but its derivatives do not: they take as many steps
     as for other parameters.
     """
-    y = 1.0 - x
     mirrored = x * (a + b + 2.0) >= a + 1.0
     # For b < 1 the other tail is near 1, and the fraction converges well enough.
     mirrored = dnp.logical_and(mirrored, dnp.logical_or(b >= 1.0, x > 0.9))
     p, q = dnp.where(mirrored, b, a), dnp.where(mirrored, a, b)
-    tail = (
-        power_term(a, b, x, y)
-        / p
-        * _fraction(
-            p, q, dnp.where(mirrored, y, x), 40.0 + 3.0 * lax.sqrt(a + b) if is_derived else 0.0
-        )
-    )
-    return dnp.where(mirrored, 1.0 - tail, tail)
+    least = 40.0 + 3.0 * lax.sqrt(a + b) if is_derived else 0.0
+    fraction = _fraction(p, q, dnp.where(mirrored, y, x), least)
+    tail = power_term(a, b, x, y) / p * fraction
+    rest = 1.0 - tail
+    return dnp.where(mirrored, rest, tail), dnp.where(mirrored, tail, rest)
 
 
 def _parted(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any, Any, Any]:
@@ -135,7 +131,7 @@ def _density(out: Any, a: Any, b: Any, x: Any) -> Any:
 
 def _raw(a: Any, b: Any, x: Any, is_derived: bool = False) -> Any:
     _, inside, sa, sb, sx = _parted(a, b, x)
-    return dnp.where(inside, _inside(sa, sb, sx, is_derived), 0.0)
+    return dnp.where(inside, tails(sa, sb, sx, 1.0 - sx, is_derived)[0], 0.0)
 
 
 def _derived(a: Any, b: Any, x: Any) -> Any:

@@ -29,7 +29,7 @@ from .series import between, chebyshev, epsilon, horner, is_single
 _LIMIT = 2000
 
 
-def _density(a: Any, x: Any) -> Any:
+def density_term(a: Any, x: Any) -> Any:
     """``x^a exp(-x)/Γ(a + 1)`` for positive arguments."""
     large = a > 16.0
     low = dnp.where(large, 1.0, a)
@@ -140,7 +140,7 @@ def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
     return dnp.where(above, 1.0 - small, small), dnp.where(above, small, 1.0 - small)
 
 
-def _both(a: Any, x: Any, is_derived: bool) -> tuple[Any, Any]:
+def tails(a: Any, x: Any, is_derived: bool = False) -> tuple[Any, Any]:
     """P and Q of positive finite arguments; each method sees harmless ones where another serves.
 
     Where a is an integer the fraction ends, but its derivative does not: it takes as many steps as
@@ -150,7 +150,7 @@ def _both(a: Any, x: Any, is_derived: bool) -> tuple[Any, Any]:
     small = dnp.logical_and(x <= 1.1, a < lax.max(1.1 * x, -0.4 / lax.log(lax.min(x, x * 0 + 0.6))))
     by_fraction = dnp.logical_and(dnp.logical_and(x > a, x > 1.1), dnp.logical_not(uniform))
     by_series = dnp.logical_not(dnp.logical_or(uniform, by_fraction))
-    density = _density(dnp.where(uniform, 2.0, a), dnp.where(uniform, 1.0, x))
+    density = density_term(dnp.where(uniform, 2.0, a), dnp.where(uniform, 1.0, x))
     lower = density * _series(dnp.where(by_series, a, 2.0), dnp.where(by_series, x, 1.0))
     fa, fx = dnp.where(by_fraction, a, 1.0), dnp.where(by_fraction, x, 2.0)
     upper = density * fa * _fraction(fa, fx, 20.0 + 110.0 / fx if is_derived else 0.0)
@@ -178,7 +178,7 @@ def _limit(a: Any, x: Any, at_zero: float) -> Any:
 
 def _raw(a: Any, x: Any, is_derived: bool = False) -> tuple[Any, Any]:
     inside, a, x = _inside(a, x)
-    p, q = _both(a, x, is_derived)
+    p, q = tails(a, x, is_derived)
     return dnp.where(inside, p, 0.0), dnp.where(inside, q, 0.0)
 
 
@@ -194,10 +194,13 @@ def _slope(out: Any, a: Any, x: Any) -> Any:
     inside, sa, sx = _inside(a, x)
     at_zero = dnp.where(a > 1, 0.0, dnp.where(a == 1, 1.0, np.inf))
     limit = dnp.where(x == 0, at_zero, dnp.where(x == np.inf, 0.0, np.nan))
-    return dnp.where(inside, _density(sa, sx) * (sa / sx), limit)
+    return dnp.where(inside, density_term(sa, sx) * (sa / sx), limit)
 
 
-@differentiable(by_forward_mode(_derived_lower, 0, 2), _slope)
+_SLOPE = by_forward_mode(_derived_lower, 0, 2)
+
+
+@differentiable(_SLOPE, _slope)
 def gammainc_kernel(a: Any, x: Any) -> Any:
     """P(a, x)."""
     return dnp.where(_inside(a, x)[0], _raw(a, x)[0], _limit(a, x, 0.0))
@@ -207,6 +210,11 @@ def gammainc_kernel(a: Any, x: Any) -> Any:
 def gammaincc_kernel(a: Any, x: Any) -> Any:
     """Q(a, x)."""
     return dnp.where(_inside(a, x)[0], _raw(a, x)[1], _limit(a, x, 1.0))
+
+
+def order_slope(a: Any, x: Any) -> Any:
+    """The derivative of P in a."""
+    return _SLOPE(None, a, x)
 
 
 @fused()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import log, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .logarithms import log1p
 from .series import is_single
 
 _HALF = sqrt(0.5)
+_LOG_2, _LOG_TAU = log(2), log(2 * pi)
 
 
 @differentiable(lambda out, x: sqrt(0.5 / pi) * bell(x))
@@ -49,6 +50,27 @@ def ndtri_kernel(p: Any) -> Any:
     tail = dnp.where(centred < 0, -tail, tail)
     value = dnp.where(size < 0.375, sqrt(2) * inverse_centre(2.0 * centred), tail)
     return dnp.where(dnp.logical_and(p >= 0, p <= 1), value, np.nan)
+
+
+@differentiable(lambda out, y: sqrt(pi / 2) * erfcx_kernel(out * -_HALF))
+def inverse_log_ndtr(y: Any) -> Any:
+    """The inverse of :func:`log_ndtr`.
+
+    Far out by Newton's method from the leading terms of the asymptotic series, DLMF 7.12.1.
+    """
+    most = -80.0 if is_single(y) else -700.0
+    far = y < most
+    near = dnp.where(far, -1.0, y)
+    small = near < -_LOG_2
+    z = ndtri_kernel(dnp.where(small, lax.exp(near), -lax.expm1(near)))
+    x = dnp.where(far, -2.0 * y, 200.0) - _LOG_TAU
+    x = -lax.sqrt(x - lax.log(x))
+
+    def step(_: Any, x: Any) -> Any:
+        return x - (log_ndtr_kernel(x) - y) * (sqrt(pi / 2) * erfcx_kernel(x * -_HALF))
+
+    x = lax.fori_loop(0, 3, step, x)
+    return dnp.where(far, dnp.where(y == -np.inf, -np.inf, x), dnp.where(small, z, -z))
 
 
 @fused()

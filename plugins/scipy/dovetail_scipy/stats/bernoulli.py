@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 
@@ -27,8 +29,15 @@ def _quantiles(q: ArrayLike, p: ArrayLike) -> Arguments:
     return bernoulli(q, p)
 
 
+class _FromZero(Discrete[...]):
+    """0 is what is below nothing, too, as JAX has it."""
+
+    def ends(self, shapes: Any) -> Any:
+        return self.support(shapes)
+
+
 _bernoulli = Discrete(bernoulli, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
-_below = Discrete(_cumulative, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
+_below = _FromZero(_cumulative, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
 logpmf, pmf = _bernoulli.masses(lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p))
 cdf = _below.cdf(lambda k, p: 1.0 - p)
 logcdf = _below.logcdf(lambda k, p: lax.log1p(-p))

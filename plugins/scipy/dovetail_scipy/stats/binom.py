@@ -8,11 +8,12 @@ import dovetail_lax as lax
 
 from ..arguments import ArrayLike
 from ..special import betainc
+from .counts import above, below
 from .families import Arguments, Discrete
 from .saddle_points import log_binomial
 from .tails import log_betainc
 
-__all__ = ["cdf", "logcdf", "logpmf", "logsf", "pmf", "sf"]
+__all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
 
 def binom(k: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arguments:
@@ -24,9 +25,27 @@ def _valid(n: Any, p: Any) -> Any:
     return (n >= 0) & (lax.floor(n) == n) & (p >= 0) & (p <= 1)
 
 
+def _quantiles(q: ArrayLike, n: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arguments:
+    return binom(q, n, p, loc)
+
+
+def _moments(n: Any, p: Any) -> tuple[Any, Any, Any]:
+    return n * p, lax.sqrt(n * p * (1.0 - p)), 1.0 - 2.0 * p
+
+
+def _below(k: Any, n: Any, p: Any) -> Any:
+    return betainc(n - k, k + 1.0, 1.0 - p)
+
+
+def _above(k: Any, n: Any, p: Any) -> Any:
+    return betainc(k + 1.0, n - k, p)
+
+
 _binom = Discrete(binom, low=0.0, high=lambda n, p: n, valid=_valid)
 logpmf, pmf = _binom.masses(log_binomial)
-cdf = _binom.cdf(lambda k, n, p: betainc(n - k, k + 1.0, 1.0 - p))
+cdf = _binom.cdf(_below)
 logcdf = _binom.logcdf(lambda k, n, p: log_betainc(n - k, k + 1.0, 1.0 - p, p))
-sf = _binom.sf(lambda k, n, p: betainc(k + 1.0, n - k, p))
+sf = _binom.sf(_above)
 logsf = _binom.logsf(lambda k, n, p: log_betainc(k + 1.0, n - k, p, 1.0 - p))
+ppf = _binom.quantiles(_quantiles).ppf(below(_below, _moments, lambda n, p: n))
+isf = _binom.quantiles(_quantiles).isf(above(_above, _moments, lambda n, p: n))

@@ -170,6 +170,10 @@ class _Family(Generic[P]):
         """What makes the inverse functions, whose first argument is a probability."""
         return Quantiles(arguments, self)
 
+    def ends(self, shapes: Any) -> Any:
+        """The quantiles of 0 and 1."""
+        return self.support(shapes)
+
 
 class Continuous(_Family[P]):
     """Distributions that have a density."""
@@ -216,6 +220,11 @@ class Discrete(_Family[P]):
         z = lax.floor(z)
         return z, z < low
 
+    def ends(self, shapes: Any) -> Any:
+        """Before the first integer nothing is reached."""
+        low, high = self.support(shapes)
+        return low - 1.0, high
+
 
 class Quantiles(Generic[Q]):
     """Makes the inverses of distribution functions."""
@@ -227,7 +236,7 @@ class Quantiles(Generic[Q]):
         """The ends of the support at 0 and 1, or the other way round; nan beyond."""
 
         def compute(q: Any, shapes: Any, loc: Any, scale: Any) -> Any:
-            first, last = self.family.support(shapes)
+            first, last = self.family.ends(shapes)
             first, last = (last, first) if reverse else (first, last)
             usual = (q > 0) & (q < 1)
             out = f(dnp.where(usual, q, 0.5), *shapes)

@@ -8,16 +8,21 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import gammainc, gammaincc, gammaln, xlogy
+from ..special.inverse_gamma import inverse_lower, inverse_upper
 from .families import Arguments, Continuous
 from .saddle_points import SMALL, log_poisson
 from .tails import log_gammainc, log_gammaincc
 
-__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def gamma(x: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Arguments:
     """the gamma distribution of shape ``a``"""
     return Arguments(x, (a,), loc, scale)
+
+
+def _quantiles(q: ArrayLike, a: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Arguments:
+    return gamma(q, a, loc, scale)
 
 
 def log_density(z: Any, a: Any) -> Any:
@@ -34,3 +39,5 @@ cdf = _gamma.cdf(lambda z, a: gammainc(a, z))
 logcdf = _gamma.logcdf(lambda z, a: log_gammainc(a, z))
 sf = _gamma.sf(lambda z, a: gammaincc(a, z))
 logsf = _gamma.logsf(lambda z, a: log_gammaincc(a, z))
+ppf = _gamma.quantiles(_quantiles).ppf(lambda q, a: inverse_lower(a, q))
+isf = _gamma.quantiles(_quantiles).isf(lambda q, a: inverse_upper(a, q))

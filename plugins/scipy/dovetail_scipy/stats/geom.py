@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import dovetail_lax as lax
+import dovetail_numpy as dnp
 from dovetail_nn import log1mexp
 
 from ..arguments import ArrayLike
 from ..special import xlog1py
+from .counts import less, more
 from .families import Arguments, Discrete
 
-__all__ = ["cdf", "logcdf", "logpmf", "logsf", "pmf", "sf"]
+__all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
 
 def geom(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arguments:
@@ -17,9 +22,35 @@ def geom(k: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arguments:
     return Arguments(k, (p,), loc)
 
 
+def _quantiles(q: ArrayLike, p: ArrayLike, loc: ArrayLike = 0) -> Arguments:
+    return geom(q, p, loc)
+
+
+def _above(k: Any, p: Any) -> Any:
+    return lax.exp(xlog1py(k, -p))
+
+
+def _below(k: Any, p: Any) -> Any:
+    return -lax.expm1(xlog1py(k, -p))
+
+
+def _inverse(log_sf: Any, p: Any, reached: Callable[[Any], Any]) -> Any:
+    """The least count of which the logarithm of the survival function is as low as this."""
+    log_sf, rate = lax.stop_gradient(log_sf), lax.stop_gradient(lax.log1p(-p))
+    k = lax.ceil(log_sf / rate)
+    k = dnp.where(k > 1.0, k, 1.0)
+    return dnp.where(dnp.logical_and(k > 1.0, reached(k - 1.0)), k - 1.0, k)
+
+
 _geom = Discrete(geom, low=1.0, valid=lambda p: (p > 0) & (p <= 1))
 logpmf, pmf = _geom.masses(lambda k, p: xlog1py(k - 1.0, -p) + lax.log(p))
-cdf = _geom.cdf(lambda k, p: -lax.expm1(xlog1py(k, -p)))
+cdf = _geom.cdf(_below)
 logcdf = _geom.logcdf(lambda k, p: log1mexp(-xlog1py(k, -p)))
-sf = _geom.sf(lambda k, p: lax.exp(xlog1py(k, -p)))
+sf = _geom.sf(_above)
 logsf = _geom.logsf(lambda k, p: xlog1py(k, -p))
+ppf = _geom.quantiles(_quantiles).ppf(
+    lambda q, p: _inverse(lax.log1p(-q), p, lambda k: _below(k, p) >= less(q))
+)
+isf = _geom.quantiles(_quantiles).isf(
+    lambda q, p: _inverse(lax.log(q), p, lambda k: _above(k, p) <= more(q))
+)

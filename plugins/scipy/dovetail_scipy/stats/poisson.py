@@ -12,11 +12,12 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import gammainc, gammaincc
+from .counts import above, below
 from .families import Arguments, Discrete, publish
 from .saddle_points import log_poisson
 from .tails import log_gammainc, log_gammaincc
 
-__all__ = ["cdf", "entropy", "logcdf", "logpmf", "logsf", "pmf", "sf"]
+__all__ = ["cdf", "entropy", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
 
 def poisson(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Arguments:
@@ -52,10 +53,28 @@ def _entropy(mu: Any, shapes: Any, loc: Any, scale: Any) -> Any:
     return dnp.where(mu < 0, np.nan, dnp.where(large, far, near))
 
 
+def _quantiles(q: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Arguments:
+    return poisson(q, mu, loc)
+
+
+def _moments(mu: Any) -> tuple[Any, Any, Any]:
+    return mu, lax.sqrt(mu), lax.full_like(mu, 1.0)
+
+
+def _below(k: Any, mu: Any) -> Any:
+    return gammaincc(k + 1.0, mu)
+
+
+def _above(k: Any, mu: Any) -> Any:
+    return gammainc(k + 1.0, mu)
+
+
 _poisson = Discrete(poisson, low=0.0, valid=lambda mu: mu >= 0)
 logpmf, pmf = _poisson.masses(log_poisson)
-cdf = _poisson.cdf(lambda k, mu: gammaincc(k + 1.0, mu))
+cdf = _poisson.cdf(_below)
 logcdf = _poisson.logcdf(lambda k, mu: _log(log_gammaincc, k, mu, 0.0))
-sf = _poisson.sf(lambda k, mu: gammainc(k + 1.0, mu))
+sf = _poisson.sf(_above)
 logsf = _poisson.logsf(lambda k, mu: _log(log_gammainc, k, mu, -np.inf))
 entropy = publish(_mean, "entropy", "The entropy", Discrete(_mean).standard(_entropy))
+ppf = _poisson.quantiles(_quantiles).ppf(below(_below, _moments))
+isf = _poisson.quantiles(_quantiles).isf(above(_above, _moments))

@@ -5,15 +5,19 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
-from ..special import betainc, betaln
+from ..special import betainc, betaln, ndtri
+from ..special.evaluation import differentiable, slope_of
+from ..special.inverse_beta import inverse_odds, log_beginning
 from .families import Arguments, Continuous
 from .tails import log_betainc
 
-__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def t(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Arguments:
@@ -61,9 +65,44 @@ def _log_below(z: Any, df: Any) -> Any:
     return dnp.where(z < 0, tail, lax.log1p(-lax.exp(tail)))
 
 
+def _quantiles(q: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> Arguments:
+    return t(q, df, loc, scale)
+
+
+def _in_q(z: Any, q: Any, df: Any) -> Any:
+    return lax.exp(-_log_density(z, df))
+
+
+def _in_df(z: Any, q: Any, df: Any) -> Any:
+    """By the tail on the left, where it keeps its digits."""
+    still = (z == 0) | dnp.isinf(z)
+    left = -lax.abs(dnp.where(still, 1.0, z))
+    slope = -slope_of(_below, left, df, argnum=1) * _in_q(left, q, df)
+    return dnp.where(still, 0.0, dnp.where(z < 0, slope, -slope))
+
+
+@differentiable(_in_q, _in_df)
+def _inverse(q: Any, df: Any) -> Any:
+    """From the odds of ``df / (df + t**2)``, which has a beta distribution."""
+    tail = dnp.where(q < 0.5, q, 1.0 - q)
+    middle, half = tail == 0.5, 0.5 * df
+    tail = dnp.where(middle, 0.25, tail)
+    p, rest, one = 2.0 * tail, (1.0 - tail) - tail, lax.full_like(df, 0.5)
+    log_odds = log_beginning(half, one, p, rest)
+    # Where the odds underflow, their root does not.
+    tiny = log_odds < log(float(np.finfo(q.dtype).tiny)) + 4.0
+    odds = inverse_odds(half, one, dnp.where(tiny, 0.5, p), dnp.where(tiny, 0.5, rest))
+    far = lax.exp(-0.5 * dnp.where(tiny, log_odds, 0.0))
+    z = lax.sqrt(df) * dnp.where(tiny, far, lax.rsqrt(odds))
+    z = dnp.where(df == np.inf, -ndtri(tail), z)
+    return dnp.where(middle, 0.0, dnp.where(q < 0.5, -z, z))
+
+
 _t = Continuous(t, valid=lambda df: df > 0)
 logpdf, pdf = _t.densities(_log_density)
 cdf = _t.cdf(lambda z, df: _below(z, df))
 logcdf = _t.logcdf(lambda z, df: _log_below(z, df))
 sf = _t.sf(lambda z, df: _below(-z, df))
 logsf = _t.logsf(lambda z, df: _log_below(-z, df))
+ppf = _t.quantiles(_quantiles).ppf(_inverse)
+isf = _t.quantiles(_quantiles).isf(lambda q, df: -_inverse(q, df))

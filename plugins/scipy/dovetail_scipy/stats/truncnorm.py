@@ -14,9 +14,10 @@ from dovetail_nn import log1mexp
 from ..arguments import ArrayLike
 from ..special import erfcx, log_ndtr, ndtr
 from ..special.evaluation import differentiable
+from ..special.normal import inverse_log_ndtr
 from .families import Arguments, Continuous
 
-__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+__all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
 
 def truncnorm(
@@ -63,6 +64,35 @@ def _log_part(part: Any, rest: Any, a: Any, b: Any) -> Any:
     return dnp.where(small, part - whole, lax.log1p(-lax.exp(other)))
 
 
+def _quantiles(
+    q: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
+) -> Arguments:
+    return truncnorm(q, a, b, loc, scale)
+
+
+def _ratio(z: Any, end: Any) -> Any:
+    """How much denser the normal distribution is at an end than at ``z``."""
+    return lax.exp(0.5 * (z - end) * (z + end))
+
+
+def _in_a(z: Any, q: Any, a: Any, b: Any) -> Any:
+    return dnp.where(a == -np.inf, 0.0, (1.0 - q) * _ratio(z, dnp.where(a == -np.inf, z, a)))
+
+
+def _in_b(z: Any, q: Any, a: Any, b: Any) -> Any:
+    return dnp.where(b == np.inf, 0.0, q * _ratio(z, dnp.where(b == np.inf, z, b)))
+
+
+@differentiable(lambda z, q, a, b: lax.exp(-_log_density(z, a, b)), _in_a, _in_b)
+def _inverse(q: Any, a: Any, b: Any) -> Any:
+    """From the smaller one of the normal probabilities below and above."""
+    whole = _log_mass(a, b)
+    low = dnp.logaddexp(log_ndtr(a), lax.log(q) + whole)
+    high = dnp.logaddexp(log_ndtr(-b), lax.log1p(-q) + whole)
+    z = inverse_log_ndtr(dnp.where(low < high, low, high))
+    return dnp.clip(dnp.where(low < high, z, -z), a, b)
+
+
 _truncnorm = Continuous(
     truncnorm, low=lambda a, b: a, high=lambda a, b: b, valid=lambda a, b: a < b
 )
@@ -71,3 +101,5 @@ cdf = _truncnorm.cdf(lambda z, a, b: lax.exp(_log_mass(a, z) - _log_mass(a, b)))
 logcdf = _truncnorm.logcdf(lambda z, a, b: _log_part(_log_mass(a, z), _log_mass(z, b), a, b))
 sf = _truncnorm.sf(lambda z, a, b: lax.exp(_log_mass(z, b) - _log_mass(a, b)))
 logsf = _truncnorm.logsf(lambda z, a, b: _log_part(_log_mass(z, b), _log_mass(a, z), a, b))
+ppf = _truncnorm.quantiles(_quantiles).ppf(_inverse)
+isf = _truncnorm.quantiles(_quantiles).isf(lambda q, a, b: -_inverse(q, -b, -a))

@@ -24,7 +24,7 @@ from ...primitives.special import (
     polygamma_p,
     zeta_p,
 )
-from ...primitives.transcendental import exp_p, log1p_p, log_p
+from ...primitives.transcendental import exp_p
 from ...primitives.values import select_n_p
 from ...scalars import scalar
 from .kinds import nary, unary
@@ -91,9 +91,9 @@ unary(bessel_i1e_p, _bessel_i1e)
 
 
 def _gamma_density(out: Any, a: Any, x: Any) -> Any:
-    """``x^(a-1) exp(-x) / Γ(a)``."""
-    power = mul_p.bind(sub_p.bind(a, scalar(1.0, out.dtype)), log_p.bind(x))
-    return exp_p.bind(sub_p.bind(sub_p.bind(power, x), lgamma_p.bind(a)))
+    from ...numerics.gamma import density
+
+    return density(a, x)
 
 
 nary(
@@ -109,15 +109,9 @@ nary(
 
 
 def _betainc_x(t: Any, out: Any, a: Any, b: Any, x: Any) -> Any:
-    one = scalar(1.0, out.dtype)
-    total = sub_p.bind(
-        add_p.bind(lgamma_p.bind(a), lgamma_p.bind(b)), lgamma_p.bind(add_p.bind(a, b))
-    )
-    powers = add_p.bind(
-        mul_p.bind(sub_p.bind(b, one), log1p_p.bind(neg_p.bind(x))),
-        mul_p.bind(sub_p.bind(a, one), log_p.bind(x)),
-    )
-    return mul_p.bind(t, exp_p.bind(sub_p.bind(powers, total)))
+    from ...numerics.beta import density
+
+    return mul_p.bind(t, density(a, b, x))
 
 
 nary(

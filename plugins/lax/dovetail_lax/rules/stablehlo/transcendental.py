@@ -50,8 +50,8 @@ def _exp2(b: Any, x: Any, *, accuracy: Any = None) -> Any:
     return stablehlo_rules[t.exp_p](b, scaled, accuracy=accuracy)
 
 
-def _function(primitive: Primitive, op: str) -> None:
-    """Add the rule of a function that XLA expands; 8-bit floats are computed in float32."""
+def _by_xla(op: str) -> Any:
+    """The rule of a function that XLA expands; 8-bit floats are computed in float32."""
 
     def rule(b: Any, *operands: Any) -> Any:
         xs = broadcast(b, operands)
@@ -61,11 +61,36 @@ def _function(primitive: Primitive, op: str) -> None:
         wide = [b.convert(x, np.float32) for x in xs]
         return b.convert(b.op(op, wide, out.update(dtype=np.float32)), out.dtype)
 
-    stablehlo_rules.set(primitive, rule)
+    return rule
+
+
+def _function(primitive: Primitive, op: str) -> None:
+    stablehlo_rules.set(primitive, _by_xla(op))
+
+
+_erfc_by_xla = _by_xla("chlo.erfc")
+
+
+@stablehlo_rules.register(erfc_p)
+def _erfc(b: Any, x: Any) -> Any:
+    """In double precision without the error of the rounded square in XLA's exp(-x²)."""
+    out, aval = _erfc_by_xla(b, x), b.out
+    if aval.dtype.itemsize < 8:
+        return out
+
+    def op(name: str, *operands: Any, attrs: str = "") -> Any:
+        return b.op(f"stablehlo.{name}", list(operands), aval, attrs)
+
+    # On the left, where the result is nearly 2, nothing is lost; on the right it becomes 0.
+    x = op("clamp", b.constant(0.0, aval), x, b.constant(30.0, aval))
+    half = "exponent_bits = 11 : i32, mantissa_bits = 25 : i32"
+    high = op("reduce_precision", x, attrs=half)
+    rounded = op("subtract", op("multiply", high, high), op("multiply", x, x))
+    lost = op("add", rounded, op("multiply", op("subtract", x, high), op("add", x, high)))
+    return op("multiply", out, op("subtract", b.constant(1.0, aval), lost))
 
 
 _function(erf_p, "chlo.erf")
-_function(erfc_p, "chlo.erfc")
 _function(erf_inv_p, "chlo.erf_inv")
 _function(lgamma_p, "chlo.lgamma")
 _function(digamma_p, "chlo.digamma")
