@@ -51,9 +51,7 @@ def test_operations_of_a_shared_function_are_where_it_is_called():
     with config.option("debug_nans")(True):
         for x in (X - 1.0, X - 2.0):
             f = jit(lambda x: powers(x, x, 1)["out"])
-            with pytest.raises(
-                FloatingPointError, match=r"log .*test_fused\.py:\d+ \(.*<lambda>\)"
-            ):
+            with pytest.raises(FloatingPointError, match=r"log at .*test_fused\.py:\d+ "):
                 f(x)
     program = _calls(make_jaxpr(lambda x: powers(x, x, 1)["out"])(X))[0].params["program"]
     assert all(e.source is None for e in program.eqns)

@@ -36,9 +36,7 @@ def test_statics_that_cannot_be_hashed_are_as_good():
 
 def test_lists_and_large_integers_reach_the_function_itself():
     runs.clear()
-    with pytest.raises(
-        TypeError, match="^sum requires an array or a scalar at position 0, got list"
-    ):
+    with pytest.raises(TypeError, match=r"^sum requires an array .* got list"):
         total([1.0, 2.0])
     assert runs == ["list"]
     assert float(dnp.linspace(0, 2**40, 3)[-1]) == 2.0**40
