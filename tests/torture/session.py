@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
@@ -71,8 +72,7 @@ class _Worker:
             while selector.get_map():
                 events = selector.select(max(0.0, deadline - time.monotonic()))
                 if not events:
-                    self._kill()
-                    self._end(f"not done after {self.limit} s\n{noise.tail()}")
+                    self._end(f"not done after {self.limit} s\n{self._stacks(noise)}")
                     return
                 for key, _ in events:
                     found = key.data.read()
@@ -104,8 +104,19 @@ class _Worker:
             found = Failure(self.report.area, self.number, self.kind, failure)
             self.report.failures.append(found)
 
+    def _stacks(self, noise: _Lines) -> str:
+        """What each thread is at, which the faulthandler of the process prints when it aborts."""
+        self.process.send_signal(signal.SIGABRT)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        self._kill()
+        while noise.read() is not None:
+            pass
+        return noise.tail()
+
     def _kill(self) -> None:
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
