@@ -37,6 +37,11 @@ def program(f: Any, *args: Any) -> Any:
     return jit(f) if FULL else program_of(f, *args)
 
 
+def value_of(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by its :func:`program`."""
+    return program(f, *args)(*args)
+
+
 def check_grads(f: Any, args: Any, order: int = 2) -> None:
     """Derivatives, reverse and then forward over reverse, against central differences."""
     if order == 0:
