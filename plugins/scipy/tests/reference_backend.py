@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from dovetail_ad import jacfwd, jacrev
 from dovetail_backends import evaluate
 from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
-from dovetail_jit import make_jaxpr
+from dovetail_jit import jit, make_jaxpr
+
+FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
 
 
 def run(f: Any, *args: Any) -> Any:
@@ -26,6 +29,17 @@ def program_of(f: Any, *args: Any) -> Any:
             return tree_unflatten(tree_structure(shapes), evaluate(program, *tree_leaves(args)))
 
     return evaluated
+
+
+def program(f: Any, *args: Any) -> Any:
+    """``f`` as a function of arguments like these: compiled by XLA where everything is tested,
+    and run by the reference backend where values alone are of interest."""
+    return jit(f) if FULL else program_of(f, *args)
+
+
+def value_of(f: Any, *args: Any) -> Any:
+    """What ``f`` returns, by its :func:`program`."""
+    return program(f, *args)(*args)
 
 
 def check_grads(f: Any, args: Any, order: int = 2) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.linalg as sl
+from reference_backend import value_of
 
+import dovetail_numpy as dnp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_core.testing import assert_close, assert_near, assert_same
@@ -79,19 +83,25 @@ def test_equations(assume, lower):
     x = {"gen": z, "sym": z + z.T, "her": z + z.conj().T, "pos": z @ z.conj().T}[assume]
     half = x if assume == "gen" else np.tril(x) if lower else np.triu(x)
     b = normal(4, 2)
-    agree(linalg.solve(half, b, assume_a=assume, lower=lower), np.linalg.solve(x, b))
-    agree(linalg.solve(half, b[:, 0], assume_a=assume, lower=lower), np.linalg.solve(x, b[:, 0]))
+    solve = partial(linalg.solve, assume_a=assume, lower=lower)
+    matrix, vector = jit(lambda a, b: (solve(a, b), solve(a, b[:, 0])))(half, b)
+    agree(matrix, np.linalg.solve(x, b))
+    agree(vector, np.linalg.solve(x, b[:, 0]))
 
 
 def test_leading_dimensions_broadcast():
     x, b = np.stack([positive(3), positive(3)]), normal(3, 5)
     expected = np.linalg.solve(x, b)
-    for f in (linalg.solve, lambda a, b: linalg.solve(a, b, assume_a="pos"),
-              lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b),
-              lambda a, b: linalg.cho_solve(linalg.cho_factor(a), b)):  # fmt: skip
-        agree(f(x, b[None]), expected)
-        agree(jit(vmap(f))(x, np.stack([b, b])), expected)
-        agree(f(x, b[:, 0]), expected[..., 0])
+    solvers = (linalg.solve, lambda a, b: linalg.solve(a, b, assume_a="pos"),
+               lambda a, b: linalg.lu_solve(linalg.lu_factor(a), b),
+               lambda a, b: linalg.cho_solve(linalg.cho_factor(a), b))  # fmt: skip
+    every = jit(lambda x, b: [
+        (f(x, b[None]), vmap(f)(x, dnp.stack([b, b])), f(x, b[:, 0])) for f in solvers
+    ])  # fmt: skip
+    for matrices, mapped, vector in every(x, b):
+        agree(matrices, expected)
+        agree(mapped, expected)
+        agree(vector, expected[..., 0])
     vectors = normal(2, 3)
     agree(linalg.solve_triangular(x, vectors),
           [np.stack([sl.solve_triangular(a, v) for a, v in zip(x, vectors)])])  # fmt: skip
@@ -102,15 +112,19 @@ def test_leading_dimensions_broadcast():
 @pytest.mark.parametrize("shape", [(4, 4), (4, 3), (3, 4)])
 def test_lu_and_qr(shape):
     x = normal(*shape)
-    agree(linalg.lu(x), sl.lu(x))
-    agree(linalg.lu(x, permute_l=True), sl.lu(x, permute_l=True))
-    agree(linalg.lu_factor(x), sl.lu_factor(x))
-    stacked = [np.asarray(v) for v in linalg.lu(np.stack([x, -x]))]
-    agree(stacked[0] @ stacked[1] @ stacked[2], np.stack([x, -x]))
-    for mode in ("full", "economic", "r"):
-        for pivoting in (True, False):
-            found = linalg.qr(x, mode=mode, pivoting=pivoting)
-            agree(found, sl.qr(x, mode=mode, pivoting=pivoting))
+    stack = np.stack([x, -x])
+    ways = [{"mode": m, "pivoting": p} for m in ("full", "economic", "r") for p in (True, False)]
+    plain, permuted, factor, stacked, decompositions = jit(lambda x, stack: (
+        linalg.lu(x), linalg.lu(x, permute_l=True), linalg.lu_factor(x), linalg.lu(stack),
+        [linalg.qr(x, **how) for how in ways],
+    ))(x, stack)  # fmt: skip
+    agree(plain, sl.lu(x))
+    agree(permuted, sl.lu(x, permute_l=True))
+    agree(factor, sl.lu_factor(x))
+    p, lower, upper = map(np.asarray, stacked)
+    agree(p @ lower @ upper, stack)
+    for how, found in zip(ways, decompositions, strict=True):
+        agree(found, sl.qr(x, **how))
 
 
 @pytest.mark.parametrize("conjugate", [True, False])
@@ -141,12 +155,20 @@ def test_spectra(dtype):
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("shape", [(4, 4), (4, 3), (3, 4)])
 def test_polar_decompositions(shape, side, dtype):
-    x = normal(*shape, dtype=dtype)
-    expected = sl.polar(x, side)
+    agrees_with_scipys_polar(value_of, normal(*shape, dtype=dtype), side)
+
+
+def test_compiled_polar_decompositions():
+    agrees_with_scipys_polar(lambda f, x: jit(f)(x), normal(4, 3, dtype="complex128"), "right")
+
+
+def agrees_with_scipys_polar(run, x, side):
+    expected, stack = sl.polar(x, side), np.stack([x, -x])
     for method in ("qdwh", "svd"):
-        agree(linalg.polar(x, side, method=method), expected, precision(dtype) * 10)
-    stacked = np.stack([x, -x])
-    agree(linalg.polar(stacked, side)[1][1], expected[1], precision(dtype) * 10)
+        found = run(lambda x, method=method: linalg.polar(x, side, method=method), x)
+        agree(found, expected, precision(x.dtype) * 10)
+    stacked = value_of(lambda x: linalg.polar(x, side), stack)
+    agree(stacked[1][1], expected[1], precision(x.dtype) * 10)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -167,7 +189,7 @@ def test_the_complex_schur_form_of_a_real_one():
     t, z = map(np.asarray, linalg.rsf2csf(*real))
     assert not np.tril(t, -1).any()
     agree(z @ t @ z.conj().swapaxes(1, 2), x + 0j)
-    agree(linalg.rsf2csf(*sl.schur(x[0])), sl.rsf2csf(*sl.schur(x[0])))
+    agree(value_of(linalg.rsf2csf, *sl.schur(x[0])), sl.rsf2csf(*sl.schur(x[0])))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 8, 16])
@@ -195,20 +217,23 @@ def test_matrices_known_by_their_size(n):
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_matrices_of_vectors(n):
     v, u, z = normal(n), normal(4), normal(n, dtype="complex128")
+    compiled = n == 3
+    run = (lambda f, *args: jit(f)(*args)) if compiled else value_of
     for name in ("circulant", "companion", "fiedler", "fiedler_companion", "hankel", "toeplitz"):
         f, expected = getattr(linalg, name), getattr(sl, name)(v)
-        agree(f(v), expected, 1e-14)
-        agree(f(np.stack([v, v]))[1], expected, 1e-14)
-        if n == 3:
-            agree(jit(vmap(f))(np.stack([v, v]))[1], expected, 1e-14)
-    agree(linalg.toeplitz(z), sl.toeplitz(z))
-    agree(linalg.toeplitz(v, u), sl.toeplitz(v, u))
-    agree(linalg.hankel(v, u), sl.hankel(v, u))
-    agree(linalg.leslie(v, v[1:]), sl.leslie(v, v[1:]))
-    for mode in ("full", "same", "valid"):
-        for m in (1, 4, 9):
-            found = linalg.convolution_matrix(v, m, mode)
-            agree(found, sl.convolution_matrix(v, m, mode))
+        agree(f(v) if compiled else value_of(f, v), expected, 1e-14)
+        stack = np.stack([v, v])
+        agree(value_of(f, stack)[1], expected, 1e-14)
+        if compiled:
+            agree(jit(vmap(f))(stack)[1], expected, 1e-14)
+    pairs = run(lambda v, u, z: (
+        linalg.toeplitz(z), linalg.toeplitz(v, u), linalg.hankel(v, u), linalg.leslie(v, v[1:])
+    ), v, u, z)  # fmt: skip
+    wanted = sl.toeplitz(z), sl.toeplitz(v, u), sl.hankel(v, u), sl.leslie(v, v[1:])
+    agree(pairs, wanted)
+    sizes = [(m, mode) for m in (1, 4, 9) for mode in ("full", "same", "valid")]
+    found = run(lambda v: [linalg.convolution_matrix(v, *size) for size in sizes], v)
+    agree(found, [sl.convolution_matrix(v, *size) for size in sizes])
     assert linalg.toeplitz(np.arange(n)).dtype == "int64"
     assert linalg.toeplitz(np.arange(n), np.ones(2, "f4")).dtype == np.result_type("f4")
 
@@ -223,16 +248,19 @@ def test_blocks_along_the_diagonal():
 @pytest.mark.parametrize("shape", [(0, 0), (1, 1), (2, 0, 0)])
 def test_small_matrices(shape):
     x = np.ones(shape)
+    run = value_of if x.size else lambda f, *args: f(*args)
     for name in ("cholesky", "inv", "expm", "hessenberg"):
-        assert getattr(linalg, name)(x).shape == shape
+        assert run(getattr(linalg, name), x).shape == shape
     for name in ("schur", "polar"):
-        assert [v.shape for v in getattr(linalg, name)(x)] == [shape, shape]
-    for found in (linalg.solve(x, x), linalg.solve(x, x, assume_a="pos"),
-                  linalg.lu_solve(linalg.lu_factor(x), x), linalg.solve_triangular(x, x),
-                  linalg.solve_sylvester(x, x, 2 * x), linalg.sqrtm(x)):  # fmt: skip
+        assert [v.shape for v in run(getattr(linalg, name), x)] == [shape, shape]
+    solvers = (linalg.solve, lambda x, b: linalg.solve(x, b, assume_a="pos"),
+               lambda x, b: linalg.lu_solve(linalg.lu_factor(x), b), linalg.solve_triangular,
+               lambda x, b: linalg.solve_sylvester(x, x, 2 * b), lambda x, _: linalg.sqrtm(x),
+               )  # fmt: skip
+    for found in (run(f, x, x) for f in solvers):
         assert_close(found, np.ones(shape) + 0 * np.asarray(found))
-    assert_same(linalg.det(x), np.ones(shape[:-2]))
-    assert [v.shape for v in linalg.rsf2csf(x, x)] == [shape, shape]
+    assert_same(run(linalg.det, x), np.ones(shape[:-2]))
+    assert [v.shape for v in run(linalg.rsf2csf, x, x)] == [shape, shape]
 
 
 def test_integers_are_converted():
