@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from dovetail_callbacks.experimental import *
 
     from . import (
+        buffer_callback as buffer_callback,
         checkify as checkify,
         compilation_cache as compilation_cache,
         compute_on as compute_on,
