@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ode as ode,
         profiler as profiler,
         random as random,
+        roofline as roofline,
         scheduling_groups as scheduling_groups,
         x64_context as x64_context,
         xla_metadata as xla_metadata,
