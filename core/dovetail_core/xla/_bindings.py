@@ -79,6 +79,10 @@ DictKey = _jax.pytree.DictKey
 GetAttrKey = _jax.pytree.GetAttrKey
 FlattenedIndexKey = _jax.pytree.FlattenedIndexKey
 
+Buffer = _jax.ffi.Buffer
+ExecutionContext = _jax.ffi.ExecutionContext
+ExecutionStage = _jax.ffi.ExecutionStage
+
 serialize_portable_artifact = _jax.mlir.serialize_portable_artifact
 deserialize_portable_artifact = _jax.mlir.deserialize_portable_artifact
 mlir_module_to_xla_computation = _jax.mlir.mlir_module_to_xla_computation

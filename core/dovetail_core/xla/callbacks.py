@@ -14,12 +14,24 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ._bindings import (
+    Buffer as Buffer,
+    ExecutionContext as ExecutionContext,
+    ExecutionStage as ExecutionStage,
+)
+
 TARGET = "xla_ffi_python_cpu_callback"
 """The custom call that reaches `host_callbacks[index]` on the CPU.
 
 In a partitioned program each device calls it: inside a manual computation with its own part,
 elsewhere with the whole value. XLA's `..._partitioned_python_...` target is left alone: it aborts
 the process in a manual computation and without layouts, and mixes up parts otherwise.
+"""
+
+BUFFER_TARGET = "xla_buffer_python_cpu_callback"
+"""The custom call of a function of the buffers themselves: an execution context, operands, results.
+
+It writes to the results, and can write to operands, which it must not.
 """
 
 _thread = threading.local()
@@ -31,6 +43,7 @@ def in_callback() -> bool:
 
 
 _INDEX = re.compile(r"index = (\d+) : ui64")
+_TARGETS = (TARGET, BUFFER_TARGET)
 
 
 def require_callbacks(program: Any, count: int) -> None:
@@ -39,20 +52,24 @@ def require_callbacks(program: Any, count: int) -> None:
     Unchecked, running it would end the process. In bytes and modules only the lack of all is seen.
     """
     if isinstance(program, str):
-        if TARGET not in program:
+        if not any(target in program for target in _TARGETS):
             return
         needed = 1 + max(map(int, _INDEX.findall(program)), default=0)
     elif isinstance(program, bytes):
-        needed = int(TARGET.encode() in program)
+        needed = int(_is_called_in(program))
     else:
         from . import mlir
 
-        needed = 0 if count else int(TARGET.encode() in mlir.bytecode(program))
+        needed = 0 if count else int(_is_called_in(mlir.bytecode(program)))
     if needed > count:
         raise ValueError(
             f"the program calls {needed} or more Python functions, but {count} were given: "
             "pass all of them as host_callbacks"
         )
+
+
+def _is_called_in(code: bytes) -> bool:
+    return any(target.encode() in code for target in _TARGETS)
 
 
 def checked_callback(
@@ -62,28 +79,14 @@ def checked_callback(
 
     `fun` gets read-only NumPy arrays (None for a token) and returns one value per result. C++
     copies the bytes that it returns without a look at shape or dtype, past the end of a short
-    array, so they are checked here: a TypeError. C++ makes text of exceptions; whoever waits for
-    the program finds the exception itself with :func:`exception_behind`.
+    array, so they are checked here: a TypeError. Exceptions are found as :func:`remembering` says.
     """
     wanted = [
         None if aval is None else (tuple(aval.shape), np.dtype(aval.dtype)) for aval in results
     ]
 
-    def call(*arguments: Any) -> tuple[Any, ...]:
-        outer = getattr(_thread, "depth", 0)
-        try:
-            try:
-                _thread.depth = outer + 1
-                return checked(fun(*arguments))
-            finally:
-                _thread.depth = outer
-        except BaseException as error:  # an interrupt is the caller's, too
-            text = _remember(error)
-        finally:  # for an interrupt before the other one has begun (see base.scopes)
-            _thread.depth = outer
-        raise CallbackFailed(text)
-
-    def checked(values: Sequence[Any]) -> tuple[Any, ...]:
+    def checked(*arguments: Any) -> tuple[Any, ...]:
+        values = fun(*arguments)
         if not isinstance(values, (tuple, list)) or len(values) != len(wanted):
             raise TypeError(
                 f"{name} must return a tuple of {len(wanted)} values, but returned {_count(values)}"
@@ -92,6 +95,30 @@ def checked_callback(
             None if type_ is None else _checked(value, *type_, f"{name}: result {at}")
             for at, (value, type_) in enumerate(zip(values, wanted, strict=True))
         )
+
+    return remembering(checked)
+
+
+def remembering(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """`fun` as an entry of `compile(..., host_callbacks=...)` whose exceptions are found again.
+
+    C++ makes text of them; whoever waits for the program finds the exception itself with
+    :func:`exception_behind`.
+    """
+
+    def call(*arguments: Any) -> Any:
+        outer = getattr(_thread, "depth", 0)
+        try:
+            try:
+                _thread.depth = outer + 1
+                return fun(*arguments)
+            finally:
+                _thread.depth = outer
+        except BaseException as error:  # an interrupt is the caller's, too
+            text = _remember(error)
+        finally:  # for an interrupt before the other one has begun (see base.scopes)
+            _thread.depth = outer
+        raise CallbackFailed(text)
 
     return call
 
@@ -107,7 +134,7 @@ _taken: WeakValueDictionary[int, BaseException] = WeakValueDictionary()
 _again: dict[int, Callable[[], BaseException]] = {}
 _numbers = count()
 _NUMBER = re.compile(r"\[exception (\d+) of a callback\]")
-_INTERRUPTED = re.compile(r"CpuCallback error[\s\S]*\nKeyboardInterrupt:?\s*$")
+_INTERRUPTED = re.compile(r"(?:CpuCallback error|buffer callback)[\s\S]*\nKeyboardInterrupt:?\s*$")
 """An interrupt came before the first instruction of what C++ called, or while the text was made."""
 
 

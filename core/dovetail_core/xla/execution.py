@@ -32,7 +32,7 @@ def compile(
     """Compiles a module with a public function `main`, ready to run.
 
     `module` is StableHLO text, MLIR bytecode, a portable artifact or an `ir.Module`. Custom calls
-    to `xla_ffi_python_cpu_callback` with `index = k` call `host_callbacks[k]`.
+    to `callbacks.TARGET` or `callbacks.BUFFER_TARGET` with `index = k` call `host_callbacks[k]`.
     Raises ValueError for an unknown or ill-typed compiler option and for missing callbacks,
     XlaRuntimeError otherwise.
     """

@@ -127,3 +127,22 @@ def test_a_program_without_its_callbacks_is_refused(cpu, form):
     program = execution.compile(cpu, form(text), devices, opts, [lambda x: (x,)])
     with pytest.raises(ValueError, match="pass all of them as host_callbacks"):
         execution.deserialize(cpu, execution.serialize(cpu, program), devices)
+
+
+def test_functions_of_buffers_must_be_given_too():
+    body = BODY.format(target=callbacks.BUFFER_TARGET, type="tensor<3xf32>")
+    for program in (body, body.encode()):
+        with pytest.raises(ValueError, match="but 0 were given"):
+            callbacks.require_callbacks(program, 0)
+    callbacks.require_callbacks(body, 1)
+
+
+def test_an_exception_of_a_function_of_buffers_is_found():
+    error = KeyError("a")
+
+    def fails(*buffers):
+        raise error
+
+    with pytest.raises(callbacks.CallbackFailed) as found:
+        callbacks.remembering(fails)()
+    assert callbacks.exception_behind(found.value) is error

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dovetail_core import ClosedJaxpr, Eqn, reset_source_override, set_source_override
+from dovetail_experimental.roofline import Flow, Nested, Run, cost_rules, line_of
 
-from .cost import Nested, cost_rules
 from .entry import Entry
-from .flow import Flow, Run, line_of
 from .machine import Machine
 
 

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from dovetail_callbacks.experimental import *
 
     from . import (
+        buffer_callback as buffer_callback,
         checkify as checkify,
         compilation_cache as compilation_cache,
         compute_on as compute_on,
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
         ode as ode,
         profiler as profiler,
         random as random,
+        roofline as roofline,
         scheduling_groups as scheduling_groups,
         x64_context as x64_context,
         xla_metadata as xla_metadata,

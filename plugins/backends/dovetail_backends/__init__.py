@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         i64_dense as i64_dense,
         integer as integer,
         layouts as layouts,
+        operand_aliases as operand_aliases,
         record as record,
         sequence as sequence,
         string as string,

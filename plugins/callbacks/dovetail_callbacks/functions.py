@@ -91,16 +91,29 @@ def io_callback(
 def _prepared(
     what: str, callback: Any, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[HostFunction, list[Any], tuple[ShapedArray, ...]]:
+    avals, out_tree = declared(what, callback, result)
+    leaves, in_tree = taken(what, callback, args, kwargs)
+    return HostFunction(what, callback, in_tree, out_tree), leaves, avals
+
+
+def declared(what: str, callback: Any, result: Any) -> tuple[tuple[ShapedArray, ...], Any]:
+    """The types and the structure of a result that is declared, of what can be called."""
     if not callable(callback):
         raise TypeError(
             f"{what} takes a function, got {callback!r} of type {type(callback).__name__}"
         )
+    shapes, out_tree = tree_flatten(result)
+    return tuple([_declared(s, what, callback) for s in shapes]), out_tree
+
+
+def taken(
+    what: str, callback: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], Any]:
+    """The arrays among arguments, and their structure."""
     leaves, in_tree = tree_flatten((args, kwargs))
     for x in leaves:
         _check_argument(x, what, callback, args, kwargs)
-    shapes, out_tree = tree_flatten(result)
-    avals = tuple([_declared(s, what, callback) for s in shapes])
-    return HostFunction(what, callback, in_tree, out_tree), leaves, avals
+    return leaves, in_tree
 
 
 def _check_argument(x: Any, what: str, callback: Any, args: Any, kwargs: Any) -> None:

@@ -67,6 +67,21 @@ class HostFunction:
             )
         return found
 
+    def write(self, context: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
+        """Call the function on buffers of its arguments and results.
+
+        Raises:
+            TypeError: it returns something.
+        """
+        args, kwargs = tree_unflatten(self.in_tree, list(ins))
+        found = self.fun(context, tree_unflatten(self.out_tree, list(outs)), *args, **kwargs)
+        if found is not None:
+            raise TypeError(
+                f"{self} returned a {type(found).__name__}, but its results are what it writes "
+                "to the buffers of its second argument (numpy.asarray(out)[...] = value). "
+                "Return None."
+            )
+
     def checked(self, result_avals: Sequence[Any], *arrays: Any) -> list[Any]:
         """The result's leaves as arrays of the types that were declared.
 

@@ -12,6 +12,7 @@ MANIFEST = Manifest(
     surfaces={
         "debug": "dovetail_callbacks.debug",
         "experimental": "dovetail_callbacks.experimental",
+        "experimental.buffer_callback": "dovetail_callbacks.buffers",
     },
     primitives=("dovetail_callbacks.primitives",),
     contributes={

@@ -35,6 +35,17 @@ def _io_type(
     return result_avals, {effect("io", ordered)}
 
 
+buffer_callback_p = Primitive("buffer_callback", multiple_results=True)
+"""Its function writes to buffers of results."""
+
+
+@buffer_callback_p.def_effectful_abstract_eval
+def _buffer_type(
+    *avals: Any, result_avals: tuple[Any, ...], has_side_effect: bool, **params: Any
+) -> Any:
+    return result_avals, {effect("io", False)} if has_side_effect else set()
+
+
 debug_callback_p = Primitive("debug_callback", multiple_results=True)
 debug_callback_p.def_traits(effect_only=True)
 
@@ -44,10 +55,13 @@ def _debug_type(*avals: Any, callback: HostFunction, ordered: bool) -> Any:
     return (), {effect("debug", ordered)}
 
 
-for _p in (pure_callback_p, io_callback_p, debug_callback_p):
+for _p in (pure_callback_p, io_callback_p, buffer_callback_p, debug_callback_p):
     _p.def_traits(
         parameters={
             "callback": "the Python function",
+            "command_buffer_compatible": "whether a GPU may record what it starts",
+            "has_side_effect": "whether it is called for its effect",
+            "input_output_aliases": "pairs of numbers of an operand and the result in its place",
             "ordered": "whether calls keep their order",
             "result_avals": "types of its results",
             "vmap_method": "what vmap makes of it",

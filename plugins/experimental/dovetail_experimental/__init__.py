@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         optimizers as optimizers,
         profiler as profiler,
         random as random,
+        roofline as roofline,
         scheduling_groups as scheduling_groups,
         stax as stax,
         x64_context as x64_context,

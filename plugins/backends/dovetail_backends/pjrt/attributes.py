@@ -122,6 +122,16 @@ def _index(order: Sequence[int]) -> Attribute:
     return Attribute(f"dense<{list(order) or ''}> : tensor<{len(order)}xindex>")
 
 
+def operand_aliases(aliases: Mapping[int, int], n_outs: int) -> Attribute:
+    """The ``output_operand_aliases`` of a custom call: numbers of results by those of operands."""
+    words = [
+        f"#stablehlo.output_operand_alias<output_tuple_indices = [{out if n_outs > 1 else ''}], "
+        f"operand_index = {operand}, operand_tuple_indices = []>"
+        for operand, out in aliases.items()
+    ]
+    return Attribute(f"[{', '.join(words)}]")
+
+
 def symbol(name: str) -> Attribute:
     """``@name``: a function of the module."""
     return Attribute(f"@{name}")

@@ -148,6 +148,28 @@ class Builder(Emitter):
         """
         return effects.host_callback(self, fun, operands, outs, name, effect, ordered)
 
+    def buffer_callback(
+        self,
+        fun: Callable[..., None],
+        operands: Sequence[Val],
+        outs: Sequence[AbstractValue],
+        name: str,
+        *,
+        effect: bool = False,
+        aliases: Mapping[int, int] | None = None,
+        recorded: bool = False,
+    ) -> list[Val]:
+        """Call a Python function of an execution context, operands, and results to write to.
+
+        Args:
+            name: what messages call it.
+            effect: it is called even if nothing uses its results.
+            aliases: the numbers of results that have the memory of operands, by theirs.
+            recorded: a GPU may record what it starts, and repeat that without calling it.
+        """
+        args = self, fun, operands, outs, name, effect, aliases or {}, recorded
+        return effects.buffer_callback(*args)
+
     def custom_call(
         self,
         target: str,

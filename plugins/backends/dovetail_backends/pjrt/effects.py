@@ -8,15 +8,15 @@ passes through the body, so theirs may be dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
-from dovetail_core.xla.callbacks import TARGET, checked_callback
+from dovetail_core.xla.callbacks import BUFFER_TARGET, TARGET, checked_callback, remembering
 
-from .attributes import integer
+from .attributes import integer, operand_aliases
 from .calls import custom_call
 from .emitter import Emitter, Val
 
@@ -25,6 +25,11 @@ TARGETS = {
     "cpu": TARGET,
     "cuda": "xla_ffi_python_gpu_callback",
     "rocm": "xla_ffi_python_gpu_callback",
+}
+BUFFER_TARGETS = {
+    "cpu": BUFFER_TARGET,
+    "cuda": "xla_buffer_python_gpu_callback",
+    "rocm": "xla_buffer_python_gpu_callback",
 }
 Body = Callable[..., Sequence[Val]]
 
@@ -53,12 +58,7 @@ def host_callback(
     ordered: bool,
 ) -> list[Val]:
     """Emit a call of ``fun``; see :meth:`Builder.host_callback`."""
-    if b.platform not in TARGETS:
-        raise NotImplementedError(
-            f"{name} is compiled for the platform {b.platform!r}, whose programs cannot call "
-            "Python. Run it on the CPU (jit(..., backend='cpu')), or call it outside of the "
-            "compiled function."
-        )
+    target = _target(b, TARGETS, name)
     if ordered:
         operands, outs = [*operands, clock(b)], [*outs, CLOCK]
 
@@ -69,10 +69,39 @@ def host_callback(
 
     index = b.module.add_callback(checked_callback(call, outs, name))
     config = {"index": integer(index, np.uint64)}
-    found = custom_call(b, TARGETS[b.platform], operands, outs, config, effect, {})
+    found = custom_call(b, target, operands, outs, config, effect, {})
     if ordered:
         *found, b.clock = found
     return found
+
+
+def buffer_callback(
+    b: Emitter,
+    fun: Callable[..., None],
+    operands: Sequence[Val],
+    outs: Sequence[Any],
+    name: str,
+    effect: bool,
+    aliases: Mapping[int, int],
+    recorded: bool,
+) -> list[Val]:
+    """Emit a call of ``fun`` on buffers; see :meth:`Builder.buffer_callback`."""
+    target = _target(b, BUFFER_TARGETS, name)
+    if recorded and b.platform != "cpu":
+        target += "_cmd_buffer"
+    config = {"index": integer(b.module.add_callback(remembering(fun)), np.uint64)}
+    further = {"output_operand_aliases": operand_aliases(aliases, len(outs))} if aliases else {}
+    return custom_call(b, target, operands, outs, config, effect, further)
+
+
+def _target(b: Emitter, targets: Mapping[str, str], name: str) -> str:
+    if b.platform in targets:
+        return targets[b.platform]
+    raise NotImplementedError(
+        f"{name} is compiled for the platform {b.platform!r}, whose programs cannot call "
+        "Python. Run it on the CPU (jit(..., backend='cpu')), or call it outside of the "
+        "compiled function."
+    )
 
 
 def case(b: Emitter, index: Val, branches: Sequence[Body], outs: Sequence[Any]) -> list[Val]:

@@ -10,7 +10,7 @@ from dovetail_backends import put_host, reference_rules, stablehlo_rules
 from dovetail_core import def_impl, typeof
 
 from ..host import HostFunction
-from ..primitives import debug_callback_p, io_callback_p, pure_callback_p
+from ..primitives import buffer_callback_p, debug_callback_p, io_callback_p, pure_callback_p
 
 
 def read_only(x: Any) -> np.ndarray[Any, Any]:
@@ -62,6 +62,31 @@ def _io_stablehlo(
     return b.host_callback(call, operands, outs, str(callback), effect=True, ordered=ordered)
 
 
+@stablehlo_rules.register(buffer_callback_p)
+def _buffer_stablehlo(
+    b: Any,
+    *operands: Any,
+    callback: HostFunction,
+    result_avals: Any,
+    has_side_effect: bool,
+    vmap_method: Any,
+    input_output_aliases: Any,
+    command_buffer_compatible: bool,
+) -> list[Any]:
+    def call(context: Any, *buffers: Any) -> None:
+        callback.write(context, buffers[: len(operands)], buffers[len(operands) :])
+
+    return b.buffer_callback(
+        call,
+        operands,
+        list(result_avals),
+        str(callback),
+        effect=has_side_effect,
+        aliases=dict(input_output_aliases),
+        recorded=command_buffer_compatible,
+    )
+
+
 @stablehlo_rules.register(debug_callback_p)
 def _debug_stablehlo(b: Any, *operands: Any, callback: Any, ordered: bool) -> list[Any]:
     return b.host_callback(callback, operands, [], str(callback), effect=True, ordered=ordered)
@@ -75,6 +100,14 @@ def _pure_reference(*args: Any, callback: Any, result_avals: Any, vmap_method: A
 @reference_rules.register(io_callback_p)
 def _io_reference(*args: Any, callback: Any, result_avals: Any, ordered: bool) -> list[Any]:
     return callback.checked(result_avals, *map(read_only, args))
+
+
+@reference_rules.register(buffer_callback_p)
+def _buffer_reference(*args: Any, callback: HostFunction, **params: Any) -> Any:
+    raise NotImplementedError(
+        f"{callback} is evaluated with NumPy, where programs have no buffers. Compile it for a CPU "
+        "or a GPU, or use dovetail.pure_callback."
+    )
 
 
 @reference_rules.register(debug_callback_p)

@@ -7,9 +7,10 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_batching import batch_rules
+from dovetail_core import Primitive
 from dovetail_core.types.algebra import algebra
 
-from ..primitives import debug_callback_p, io_callback_p, pure_callback_p
+from ..primitives import buffer_callback_p, debug_callback_p, io_callback_p, pure_callback_p
 
 Dims = Sequence[int | None]
 
@@ -43,6 +44,25 @@ def _unrolled(bind: Callable[..., Any], size: int, args: Sequence[Any], dims: Di
 
 @batch_rules.register(pure_callback_p)
 def _pure_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> Any:
+    return _by_method(pure_callback_p, axis, args, dims, params, ())
+
+
+@batch_rules.register(buffer_callback_p)
+def _buffer_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> Any:
+    """Arguments in whose place results are have the mapped axis like these."""
+    aliased = [i for i, _ in params["input_output_aliases"]]
+    return _by_method(buffer_callback_p, axis, args, dims, params, aliased)
+
+
+def _by_method(
+    primitive: Primitive,
+    axis: Any,
+    args: Sequence[Any],
+    dims: Dims,
+    params: dict[str, Any],
+    whole: Sequence[int],
+) -> Any:
+    """``whole``: the operands that get an axis of full size in one call for all elements."""
     method, callback = params["vmap_method"], params["callback"]
     if method is None:
         raise NotImplementedError(
@@ -52,19 +72,20 @@ def _pure_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> An
         )
 
     def bind(*xs: Any) -> list[Any]:
-        return pure_callback_p.bind(*xs, **params)
+        return primitive.bind(*xs, **params)
 
     if method == "sequential":
         return _sequential(bind, args, dims)
     if method == "sequential_unrolled":
         return _unrolled(bind, axis.size, args, dims)
     widths = {"expand_dims": 1, "broadcast_all": axis.size}
+    sizes = [axis.size if i in whole else widths.get(method) for i in range(len(args))]
     moved = [
-        algebra().broadcast(x, widths[method], 0) if d is None and method in widths else x
-        for x, d in zip(_in_front(args, dims), dims)
+        algebra().broadcast(x, size, 0) if d is None and size is not None else x
+        for x, d, size in zip(_in_front(args, dims), dims, sizes)
     ]
     avals = tuple(a.update(shape=(axis.size, *a.shape)) for a in params["result_avals"])
-    outs = pure_callback_p.bind(*moved, **{**params, "result_avals": avals})
+    outs = primitive.bind(*moved, **{**params, "result_avals": avals})
     return outs, [0] * len(outs)
 
 

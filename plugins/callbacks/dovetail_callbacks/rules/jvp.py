@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_ad import jvp_rules
 
-from ..primitives import io_callback_p, pure_callback_p
+from ..primitives import buffer_callback_p, io_callback_p, pure_callback_p
 
 
 def _refuse(callback: Any) -> Any:
@@ -20,6 +20,11 @@ def _refuse(callback: Any) -> Any:
 
 @jvp_rules.register(pure_callback_p)
 def _pure_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
+    return _refuse(params["callback"])
+
+
+@jvp_rules.register(buffer_callback_p)
+def _buffer_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     return _refuse(params["callback"])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_backends import operand_aliases
 from dovetail_core import ShapedArray
 from dovetail_core.xla import lapack
 
@@ -58,7 +59,7 @@ def call(
         f"result_layouts = [{', '.join(_layout(o, batch) for o in outs)}]"
     )
     if aliases:
-        attrs += f", output_operand_aliases = [{_aliases(aliases, len(outs) > 1)}]"
+        attrs += f", output_operand_aliases = {operand_aliases(aliases, len(outs))}"
     return b.op("stablehlo.custom_call", list(operands), list(outs), attrs)
 
 
@@ -72,14 +73,6 @@ def _layout(aval: ShapedArray, batch: int) -> str:
     if n - batch == 2:
         order[:2] = [n - 2, n - 1]
     return f"dense<{order if n else ''}> : tensor<{n}xindex>"
-
-
-def _aliases(aliases: Mapping[int, int], several: bool) -> str:
-    return ", ".join(
-        f"#stablehlo.output_operand_alias<output_tuple_indices = [{out if several else ''}], "
-        f"operand_index = {operand}, operand_tuple_indices = []>"
-        for operand, out in aliases.items()
-    )
 
 
 def checked(b: Any, info: Any, values: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Rules of ``roofline.cost`` for the primitives of ``lax`` that do not just compute.
+"""Rules of ``experimental.cost`` for the primitives of ``lax`` that do not just compute.
 
 What is not here takes the flops that ``remat.cost`` says: products, convolutions, factorizations,
 reductions, what is free, and one flop for each element of other results.
@@ -10,7 +10,7 @@ from typing import Any
 
 import dovetail_lax as lax
 
-from ..cost import Cost, cost_rules, nbytes, size
+from ..roofline.cost import Cost, cost_rules, nbytes, size
 
 TRANSCENDENTAL = (
     lax.acos_p, lax.acosh_p, lax.asin_p, lax.asinh_p, lax.atan2_p, lax.atan_p, lax.atanh_p,

@@ -1,4 +1,4 @@
-"""The table ``roofline.cost``: the arithmetic of an operation, and the memory that it moves."""
+"""The rule table ``experimental.cost``: an operation's arithmetic, and the memory that it moves."""
 
 from __future__ import annotations
 
@@ -118,5 +118,5 @@ def _derive(primitive: Primitive) -> CostRule:
 
 
 cost_rules: RuleTable[CostRule] = RuleTable(
-    "roofline.cost", signature=CostRule, derive=_derive, law="roofline"
+    "experimental.cost", signature=CostRule, derive=_derive, law="operation_cost"
 )

@@ -1,7 +1,0 @@
-"""The law of the table holds of every primitive that is installed."""
-
-from __future__ import annotations
-
-from dovetail_core.testing import matrix
-
-test_cost_of_every_primitive = matrix(tables="roofline", quick=1)

@@ -1,0 +1,10 @@
+"""What programs compute and what memory they move: by operation, without running them."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_experimental.roofline import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

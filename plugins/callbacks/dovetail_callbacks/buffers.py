@@ -1,0 +1,116 @@
+"""``buffer_callback``: Python functions that write their results into the program's memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dovetail_core import callable_name, here, typeof
+from dovetail_core.tree.util import tree_unflatten
+from dovetail_core.xla.callbacks import (
+    Buffer as Buffer,
+    ExecutionContext as ExecutionContext,
+    ExecutionStage as ExecutionStage,
+)
+
+from .functions import VMAP_METHODS, declared, taken
+from .host import HostFunction
+from .primitives import buffer_callback_p
+
+__all__ = ["Buffer", "ExecutionContext", "ExecutionStage", "buffer_callback"]
+
+_PACKED = ("int2", "int4", "uint2", "uint4", "float4")
+
+
+def buffer_callback(
+    callback: Callable[..., None],
+    result_shape_dtypes: Any,
+    *,
+    has_side_effect: bool = False,
+    vmap_method: str | None = None,
+    input_output_aliases: dict[int, int] | None = None,
+    command_buffer_compatible: bool = False,
+) -> Callable[..., Any]:
+    """A function of arrays, computed by a Python function on their memory, without copies.
+
+    ``callback(ctx, out, *args, **kwargs)`` gets an :class:`ExecutionContext` (on a GPU with its
+    ``stream``) and :class:`Buffer` objects, which NumPy and other libraries read by
+    ``__array__``, ``__dlpack__`` or ``__cuda_array_interface__``. It writes all elements of those
+    in ``out``, which hold anything before, and returns None. It must not write to those of
+    arguments, which are the caller's arrays, nor keep any: they are gone when it returns.
+
+    Programs for CPUs and GPUs have buffers; without ``jit`` one is compiled for the call.
+
+    Args:
+        callback: as above; what it raises, who waits for the results gets.
+        result_shape_dtypes: a pytree of values with ``shape`` and ``dtype``: the structure and the
+            types of ``out``.
+        has_side_effect: call it even if nothing uses its results.
+        vmap_method: what ``vmap`` does, as of :func:`dovetail.pure_callback`.
+        input_output_aliases: numbers of results, by those of the arguments (both flattened) whose
+            values, and memory where it is free, they begin with.
+        command_buffer_compatible: a GPU may record what it starts, and repeat that without
+            calling it again.
+
+    Returns: a function of pytrees of arrays, given to ``callback`` in the same structure.
+
+    Raises:
+        TypeError: ``callback`` is not callable or ``result_shape_dtypes`` has something else than
+            types; where it is called, an argument is no array, or of elements smaller than a
+            byte; where it runs, it does not return None.
+        ValueError: ``vmap_method`` is unknown, or (where it is called) aliases name arguments or
+            results that there are not, or of different types.
+    """
+    avals, out_tree = declared("buffer_callback", callback, result_shape_dtypes)
+    if vmap_method is not None and vmap_method not in VMAP_METHODS:
+        raise ValueError(
+            f"buffer_callback of {callable_name(callback)}{here()}: vmap_method={vmap_method!r} is "
+            f"unknown. It may be None or one of {', '.join(map(repr, VMAP_METHODS))}."
+        )
+    aliases = tuple((input_output_aliases or {}).items())
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        leaves, in_tree = taken("buffer_callback", callback, args, kwargs)
+        in_avals: list[Any] = [typeof(x) for x in leaves]
+        _check_elements(callback, [*in_avals, *avals])
+        _check_aliases(dict(aliases), callback, in_avals, avals)
+        outs = buffer_callback_p.bind(
+            *leaves,
+            callback=HostFunction("buffer_callback", callback, in_tree, out_tree),
+            result_avals=avals,
+            has_side_effect=bool(has_side_effect),
+            vmap_method=vmap_method,
+            input_output_aliases=aliases,
+            command_buffer_compatible=bool(command_buffer_compatible),
+        )
+        return tree_unflatten(out_tree, outs)
+
+    return call
+
+
+def _check_elements(callback: Any, avals: list[Any]) -> None:
+    for aval in avals:
+        name = aval.dtype.name
+        if name.startswith(_PACKED):
+            raise TypeError(
+                f"buffer_callback of {callable_name(callback)}{here()}: arrays of {name} have "
+                "several elements in a byte, and NumPy's have one. Convert what it takes, and "
+                "declare what it gives, as int8 or float32 (x.astype)."
+            )
+
+
+def _check_aliases(aliases: Mapping[int, int], callback: Any, ins: Any, outs: Any) -> None:
+    for i, o in aliases.items():
+        said = f"buffer_callback of {callable_name(callback)}{here()}: input_output_aliases has"
+        for what, number, there in (("argument", i, ins), ("result", o, outs)):
+            if not 0 <= number < len(there):
+                raise ValueError(
+                    f"{said} {{{i}: {o}}}, and there is no {what} {number}. It maps numbers of "
+                    f"arguments to those of results; flattened, there are {len(there)} {what}s."
+                )
+        given, result = ins[i], outs[o]
+        if (given.shape, given.dtype) != (result.shape, result.dtype):
+            raise ValueError(
+                f"{said} {{{i}: {o}}}, but the argument is {given.str_short()} and the result "
+                f"{result.str_short()}. Only arrays of one type can have the same memory."
+            )
