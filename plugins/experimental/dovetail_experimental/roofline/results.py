@@ -136,7 +136,10 @@ class RooflineRule(Protocol):
 
 
 roofline_rules: RuleTable[RooflineRule] = RuleTable(
-    "experimental.roofline", signature=RooflineRule, law="roofline"
+    "experimental.roofline",
+    signature=RooflineRule,
+    law="roofline",
+    empty="it counts what experimental.cost says",
 )
 """Primitives that count otherwise than ``experimental.cost`` says."""
 
