@@ -151,3 +151,14 @@ def test_errors():
         compute_on("moon")
     with pytest.raises(TypeError, match="compute_type is of type int; give a string"):
         compute_on(3)
+
+
+def test_operations_of_functions_that_share_a_program_are_marked():
+    def f(x):
+        plain = dnp.searchsorted(x, x)
+        with set_xla_metadata(who="inner"):
+            return plain + dnp.searchsorted(x, x)
+
+    text = jit(f).lower(np.ones(3, np.float32)).as_text()
+    one, two = text.count("func.func private @searchsorted"), text.count('who = "inner"')
+    assert one == 2 and two > 10

@@ -24,6 +24,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.annotations import annotations_of
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.keys import keeps_alive
 from dovetail_core.interpret.mutable import check_aliases
@@ -274,7 +275,8 @@ def _forget_places(program: ClosedJaxpr) -> bool:
     """Operations that calls have in common are where the call is, not where the first one was."""
     for p in walk(program):
         for eqn in open_program(p).eqns:
-            eqn.source = None
+            if not annotations_of(eqn.source):  # a program is shared by calls with the same ones
+                eqn.source = None
     return True
 
 
