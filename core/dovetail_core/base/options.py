@@ -88,6 +88,11 @@ class Option:
         return _Setting(self.state, self._valid(new_val))
 
 
+class _DisableJit(Option):
+    def __call__(self, disable: Any = True) -> _Setting:  # pyright: ignore  # the public name of it
+        return super().__call__(disable)
+
+
 class UserContext:
     """A value of its user's that compiled functions are traced anew for (see below)."""
 
@@ -121,7 +126,7 @@ enable_x64 = Option(
     state=enable_x64_state,
     traced=True,
 )
-disable_jit = Option(
+disable_jit = _DisableJit(
     "disable_jit",
     False,
     "jit-compiled functions run operation by operation.",

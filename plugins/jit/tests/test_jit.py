@@ -185,7 +185,7 @@ def test_disable_jit_runs_python() -> None:
         seen.append(float(np.asarray(x)[0]))
         return lax.sin(x)
 
-    with disable_jit(True):
+    with disable_jit(disable=True):
         f(X)
         f(X)
     assert seen == [float(X[0])] * 2
