@@ -298,10 +298,10 @@ def primitive(name, f=np.sin):
 
 def test_rules_of_ones_own_primitives():
     sine, twice, step, composed = (
-        primitive("test.sine"),
-        primitive("test.twice", lambda x: 2 * x),
-        primitive("test.step", np.floor),
-        primitive("test.composed", lambda x: np.sin(x) ** 2),
+        primitive("test_jet.sine"),
+        primitive("test_jet.twice", lambda x: 2 * x),
+        primitive("test_jet.step", np.floor),
+        primitive("test_jet.composed", lambda x: np.sin(x) ** 2),
     )
     x, terms = np.float64(0.4), [1.0, 0.5, -2.0]
     for p, define, f in [
@@ -318,7 +318,7 @@ def test_rules_of_ones_own_primitives():
 
 
 def test_rules_in_the_form_of_a_dictionary():
-    scaled = primitive("test.scaled", lambda x: x)
+    scaled = primitive("test_jet.scaled", lambda x: x)
     seen = []
 
     def rule(primals, series, **params):
@@ -338,7 +338,7 @@ def test_rules_in_the_form_of_a_dictionary():
     assert jet_rules[lax.sin_p]((1.0,), (zero_series,))[1] is zero_series
     assert lax.exp_p in list(jet_rules) and len(jet_rules) > 20
     with pytest.raises(KeyError):
-        jet_rules[primitive("test.unknown")]
+        jet_rules[primitive("test_jet.unknown")]
 
 
 def test_propagation():
