@@ -11,7 +11,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import Eqn, Interpreter, describe_source, program_of, stage
+from dovetail_core import Eqn, Interpreter, here, program_of, stage
 from dovetail_core.tree.util import tree_unflatten
 
 from .automatic import KINDS, Finding
@@ -31,7 +31,7 @@ class _Finder(Interpreter):
         self.eqns: list[Eqn] = []  # kept, so that an identity stays one equation's
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
-        place = describe_source(eqn.source)
+        place = here()
         if eqn.primitive is check_p:
             names = eqn.params["names"]
             self._add(eqn, "", Check(eqn.params["message"], names, place), eqn.invars[1:])

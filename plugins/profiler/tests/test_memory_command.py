@@ -11,7 +11,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_core.cli import main
-from dovetail_jit import ShapeDtypeStruct, jit
+from dovetail_jit import ShapeDtypeStruct, fused, jit
 from dovetail_profiler.memory.analysis import memory_of, sizes, sparkline, text_of
 from dovetail_profiler.memory.liveness import Liveness
 from dovetail_profiler.memory.page import page
@@ -250,3 +250,17 @@ def test_wrong_command_lines(script: None, capsys: Any) -> None:
     ):
         assert main(["memory", *given]) == 2
         assert capsys.readouterr().err.startswith(f"dovetail: error: {said}")
+
+
+def test_operations_of_a_shared_program_belong_to_the_line_of_the_call() -> None:
+    @fused(shared=True)
+    def shared(x: Any) -> Any:
+        return lax.cos(lax.sin(x))
+
+    def f(x: Any) -> Any:
+        y = shared(x)
+        return shared(y)
+
+    first = f.__code__.co_firstlineno
+    places = [s.source for s in live(f, VECTOR).steps]
+    assert [s and s.line for s in places] == [first + 1, first + 1, first + 2, first + 2]

@@ -120,6 +120,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.found = Liveness()
+        self.place: Source | None = None  # of the equation, or of the call that it is part of
 
     @property
     def now(self) -> int:
@@ -135,9 +136,12 @@ class _Walk:
     ) -> list[Buffer | None]:
         """Schedule a program on these inputs; the buffers of its results (None for literals)."""
         env: dict[Any, Buffer | None] = dict(zip([*jaxpr.constvars, *jaxpr.invars], inputs))
+        outer = self.place
         for eqn in jaxpr.eqns:
+            self.place = eqn.source or outer
             ins = [env.get(x) if isinstance(x, Var) else None for x in eqn.invars]
             env.update(zip(eqn.outvars, self._eqn(eqn, ins, loops)))
+        self.place = outer
         return [env.get(x) if isinstance(x, Var) else None for x in jaxpr.outvars]
 
     def _eqn(
@@ -160,7 +164,7 @@ class _Walk:
         for b in used:
             if b is not None:
                 b.end = self.now
-        self.found.steps.append(Step(eqn.primitive.name, eqn.source, loops))
+        self.found.steps.append(Step(eqn.primitive.name, self.place, loops))
 
     def _call(
         self, region: Region, eqn: Eqn, ins: Sequence[Buffer | None], loops: tuple[str, ...]
@@ -182,7 +186,7 @@ class _Walk:
         for region in interface.regions:
             inner = region.program.jaxpr
             given = [
-                self.new(TEMPORARY, f"{name}: one step's input", v.aval, eqn.source)
+                self.new(TEMPORARY, f"{name}: one step's input", v.aval, self.place)
                 if is_loop and interface.operands[i] is not Kind.CONSTANT
                 else ins[i]
                 for i, v in zip(region.operands, inner.invars)
@@ -194,7 +198,7 @@ class _Walk:
         return outs
 
     def _results(self, eqn: Eqn, name: str) -> list[Buffer]:
-        return [self.new(TEMPORARY, name, v.aval, eqn.source) for v in eqn.outvars]
+        return [self.new(TEMPORARY, name, v.aval, self.place) for v in eqn.outvars]
 
     def _constants(self, program: ClosedJaxpr) -> list[Buffer]:
         return [self.new(CONSTANT, "", v.aval, None) for v in program.jaxpr.constvars]
