@@ -45,9 +45,9 @@ class prng_key(extended):
 
 @cache
 def kind_of(dtype: Any) -> str:
-    """``bool``, ``signed``, ``unsigned``, ``floating``, ``complex``, or ``other`` for the rest."""
+    """``bool``, ``signed``, ``unsigned``, ``floating``, ``complex``, ``extended`` or ``other``."""
     if isinstance(dtype, ExtendedDType):
-        return "other"
+        return "extended"
     names = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "complex"}
     if dtype.char in "gG":  # more than 64 bits per number
         return "other"

@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_core import Option, config, here
 from dovetail_core.base.options import as_bool
 from dovetail_core.base.source import warn_here
+from dovetail_core.text.syntax import register_parameter
 
 # Importing the generators makes them known.
 from . import rbg as rbg, threefry as threefry
@@ -99,6 +100,7 @@ def note_raw(name: str) -> None:
     warn_here(text, FutureWarning)
 
 
+register_parameter(Implementation, lambda impl: impl.name, implementation, name="prng")
 # A generator is pickled as its name, since there is one object of each.
 copyreg.pickle(Implementation, lambda impl: (implementation, (impl.name,)))
 copyreg.pickle(KeyType, lambda dtype: (_dtype_named, (dtype.impl.name,)))

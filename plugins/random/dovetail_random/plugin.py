@@ -12,12 +12,17 @@ MANIFEST = Manifest(
         "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
     surfaces={"random": "dovetail_random"},
-    primitives=("dovetail_random.threefry", "dovetail_random.draws.gamma"),
+    primitives=(
+        "dovetail_random.primitives",
+        "dovetail_random.threefry",
+        "dovetail_random.draws.gamma",
+    ),
     contributes={
         "ad.jvp": ("dovetail_random.rules.jvp",),
         "batching.batch": ("dovetail_random.rules.batch",),
         "backends.stablehlo": ("dovetail_random.rules.backends",),
         "backends.reference": ("dovetail_random.rules.backends",),
+        "to_lo": ("dovetail_random.rules.lowering",),
     },
     options={
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",

@@ -19,10 +19,11 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
+    open_key,
     parameter,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from ..lanes import UINTS
 from .uniform import random_bits, split_keys
 
@@ -79,7 +80,7 @@ def _randint(
 
 
 def integers(
-    keys: KeyArray, shape: Shape, dtype: Any, minval: Any, maxval: Any, above: bool | None = False
+    keys: Key, shape: Shape, dtype: Any, minval: Any, maxval: Any, above: bool | None = False
 ) -> Any:
     """Integers of a key that was opened (see :func:`randint`).
 
