@@ -8,10 +8,10 @@ import numpy as np
 
 from dovetail_core import Tracer, here, register_type
 from dovetail_core.base.source import called
+from dovetail_core.dispatch.operators import array_methods
 from dovetail_core.tree.util import register_parts
 from dovetail_core.types.avals import ShapedArray
 from dovetail_core.xla.arrays import Array
-from dovetail_numpy.array_methods import methods
 
 from .lanes import Lanes
 
@@ -143,7 +143,8 @@ def _unpickle(dtype: Any, words: tuple[Any, ...]) -> KeyArray:
 
 
 _PLACES = "device sharding committed is_fully_addressable is_fully_replicated".split()
-for _name, _method in {**methods(), **{name: _place(name) for name in _PLACES}}.items():
-    setattr(KeyArray, _name, _method)
+for _name, _method in {**array_methods(), **{name: _place(name) for name in _PLACES}}.items():
+    if _name not in vars(KeyArray):
+        setattr(KeyArray, _name, _method)
 register_type(KeyArray, lambda keys: keys.aval)
 register_parts(KeyArray, lambda keys: (keys.lanes, keys.dtype), KeyArray)

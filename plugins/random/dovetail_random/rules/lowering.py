@@ -50,9 +50,7 @@ def _fold_in_words(lanes: Lanes, data: Any, *, impl: Implementation) -> Lanes:
 
 
 @fused(static=("impl", "width", "shape"))
-def _random_bits_of(
-    lanes: Lanes, *, impl: Implementation, width: int, shape: tuple[int, ...]
-) -> Any:
+def _bits_of(lanes: Lanes, *, impl: Implementation, width: int, shape: tuple[int, ...]) -> Any:
     return _each(lambda *words: impl.random_bits(words, width, shape), lanes[0])(*lanes)
 
 
@@ -88,4 +86,4 @@ def _fold_in(keys: Any, data: Any) -> Key:
 
 @to_lo_rules.register(random_bits_p)
 def _random_bits(keys: Any, *, bit_width: int, shape: tuple[int, ...]) -> Any:
-    return _random_bits_of(keys.lanes, impl=keys.impl, width=bit_width, shape=shape)
+    return _bits_of(keys.lanes, impl=keys.impl, width=bit_width, shape=shape)
