@@ -27,6 +27,7 @@ def trait_law(sample: Sample) -> None:
     """The operation is linear, constant, monotone, ... in the operands that its traits name."""
     with np.errstate(all="ignore"):
         _linear(sample)
+        _moves(sample)
         _elementwise(sample)
         _commutative(sample)
         if "nonsmooth" not in sample.tags:
@@ -81,6 +82,25 @@ def _linear(sample: Sample) -> None:
             if is_inexact(z.dtype):
                 right = np.all(np.abs(a - b) <= around + margin)
                 assert right, f"it is not linear in operands {group}: {a}, {b}"
+
+
+def _moves(sample: Sample) -> None:
+    """Where elements are mapped one by one, results are mapped so: but for constants (filling)."""
+    if not sample.primitive.traits.moves:
+        return
+    data = _moving(sample, range(len(sample.args)))
+    before = _results(sample, sample.args)
+    maps = (lambda x: -x, lambda x: x * 2)  # of floating-point numbers, both exactly
+    after = [_results(sample, _with(sample, {i: f(sample.args[i]) for i in data})) for f in maps]
+    for x, *mapped in zip(before, *after):
+        if data and is_inexact(x.dtype):
+            ways = [[_alike(f(x), y), _alike(x, y)] for f, y in zip(maps, mapped)]
+            follows, stays = (np.logical_and(*way) for way in zip(*ways))
+            assert np.all(follows | stays), "it does not move elements as they are"
+
+
+def _alike(x: Any, y: Any) -> Any:
+    return (x == y) | ((x != x) & (y != y))
 
 
 def _constant(sample: Sample) -> None:

@@ -182,6 +182,6 @@ def scalar_type_of(x: Any) -> type:
         TypeError: ``x`` is not an array of numbers.
     """
     kind = kind_of(dtype_of(x))
-    if kind == "other":
+    if kind in ("extended", "other"):
         raise TypeError(f"{x!r} is not an array of numbers")
     return _SCALAR_TYPES[kind]

@@ -27,13 +27,16 @@ class KeyArray(Array):
     (``lanes``), one for each word of a key, all of the shape of the array of keys.
     """
 
-    __slots__ = ("dtype", "lanes", "__weakref__")
+    __slots__ = ("dtype", "lanes", "uses", "__weakref__")
     dtype: Any
     lanes: Lanes
+    uses: Any
+    """What ``debug_key_reuse`` knows of them; None: nothing."""
 
     def __init__(self, dtype: Any, lanes: Lanes) -> None:
         self.dtype = dtype
         self.lanes = lanes
+        self.uses = None
 
     @property
     def aval(self) -> ShapedArray:

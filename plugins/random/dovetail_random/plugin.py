@@ -6,6 +6,8 @@ MANIFEST = Manifest(
     "random",
     requires=("backends", "batching", "jit", "lax", "numpy"),
     names={
+        "debug_key_reuse": "dovetail_random.reuse.option:debug_key_reuse",
+        "errors.KeyReuseError": "dovetail_random.reuse.analysis:KeyReuseError",
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",
         "enable_custom_prng": "dovetail_random.generators:enable_custom_prng",
         "legacy_prng_key": "dovetail_random.generators:legacy_prng_key",
@@ -17,14 +19,18 @@ MANIFEST = Manifest(
         "dovetail_random.threefry",
         "dovetail_random.draws.gamma",
     ),
+    tables={"random.key_reuse": "dovetail_random.reuse.table:reuse_rules"},
+    laws={"random.key_reuse": "dovetail_random.reuse.laws:key_reuse_law"},
     contributes={
         "ad.jvp": ("dovetail_random.rules.jvp",),
         "batching.batch": ("dovetail_random.rules.batch",),
         "backends.stablehlo": ("dovetail_random.rules.backends",),
         "backends.reference": ("dovetail_random.rules.backends",),
         "to_lo": ("dovetail_random.rules.lowering",),
+        "random.key_reuse": ("dovetail_random.rules.reuse",),
     },
     options={
+        "debug_key_reuse": "dovetail_random.reuse.option:debug_key_reuse",
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",
         "enable_custom_prng": "dovetail_random.generators:enable_custom_prng",
         "legacy_prng_key": "dovetail_random.generators:legacy_prng_key",

@@ -13,7 +13,8 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_backends import Array
 from dovetail_batching import vmap
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import PluginError, ShapedArray, typeof
+from dovetail_core.testing.fresh import fresh_registry
 from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
 from dovetail_jit import jit, make_jaxpr
 
@@ -256,3 +257,35 @@ def test_an_implementation_of_ones_own() -> None:
         random.define_prng_impl(
             key_shape=(), seed=wrong, split=wrong, random_bits=wrong, fold_in=wrong
         )
+
+
+def test_a_generator_of_a_plugin(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin adds generators by name; they are loaded when somebody asks for them."""
+    (tmp_path / "dice_of_tests.py").write_text(
+        "import dovetail_numpy as dnp\n"
+        "from dovetail_core import Manifest\n"
+        "MANIFEST = Manifest('dice', members={\n"
+        "    'random.generators.dice': 'dice_of_tests:dice',\n"
+        "    'random.generators.coin': 'dice_of_tests:MANIFEST'})\n"
+        "def __getattr__(name):\n"
+        "    if name != 'dice': raise AttributeError(name)\n"
+        "    from dovetail_random import Implementation\n"
+        "    four = lambda lanes, width, shape: dnp.full(shape, 4, f'uint{width}')\n"
+        "    return Implementation('dice', 'dice', 1, seed=lambda s: (s.astype('uint32'),),\n"
+        "        split=lambda lanes, shape: (dnp.full(shape, lanes[0]),),\n"
+        "        fold_in=lambda lanes, data: (lanes[0] + data,), random_bits=four)\n"
+    )
+    info = tmp_path / "dice_of_tests-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice-of-tests\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dovetail.plugins]\ndice = dice_of_tests:MANIFEST\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with fresh_registry():
+        key = random.key(7, impl="dice")
+        assert str(key.dtype) == "key<dice>" and data(random.split(key)) == [[7], [7]]
+        assert np.asarray(random.bits(key, (2,))).tolist() == [4, 4]
+        with pytest.raises(PluginError, match=r"'random\.generators\.coin' .* an Implementation"):
+            random.key(0, impl="coin")
+        with pytest.raises(ValueError, match=r"known are 'coin', 'dice'.*'threefry2x32'"):
+            random.key(0, impl="nope")
+    assert random.key(3, impl="dice").dtype is key.dtype
