@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         errors as errors,
         example_libraries as example_libraries,
         experimental as experimental,
+        extend as extend,
         flatten_util as flatten_util,
         hijax as hijax,
         image as image,

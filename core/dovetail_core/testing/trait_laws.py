@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -90,7 +90,7 @@ def _moves(sample: Sample) -> None:
         return
     data = _moving(sample, range(len(sample.args)))
     before = _results(sample, sample.args)
-    maps = (lambda x: -x, lambda x: x * 2)  # of floating-point numbers, both exactly
+    maps: tuple[Callable[[Any], Any], ...] = (np.negative, lambda x: x * 2)  # both are exact
     after = [_results(sample, _with(sample, {i: f(sample.args[i]) for i in data})) for f in maps]
     for x, *mapped in zip(before, *after):
         if data and is_inexact(x.dtype):

@@ -13,7 +13,7 @@ MANIFEST = Manifest(
         "legacy_prng_key": "dovetail_random.generators:legacy_prng_key",
         "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",
     },
-    surfaces={"random": "dovetail_random"},
+    surfaces={"extend.random": "dovetail_random.extend", "random": "dovetail_random"},
     primitives=(
         "dovetail_random.primitives",
         "dovetail_random.threefry",

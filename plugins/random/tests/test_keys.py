@@ -17,6 +17,7 @@ from dovetail_core import PluginError, ShapedArray, typeof
 from dovetail_core.testing.fresh import fresh_registry
 from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
 from dovetail_jit import jit, make_jaxpr
+from dovetail_random import extend
 
 
 def data(keys: Any) -> Any:
@@ -289,3 +290,16 @@ def test_a_generator_of_a_plugin(tmp_path: Any, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(ValueError, match=r"known are 'coin', 'dice'.*'threefry2x32'"):
             random.key(0, impl="nope")
     assert random.key(3, impl="dice").dtype is key.dtype
+
+
+def test_interface_of_generators() -> None:
+    """``extend.random`` has the generators, and makes keys of them."""
+    seeds = np.arange(4).reshape(2, 2)
+    keys = extend.random_seed(seeds, extend.rbg_prng_impl)
+    assert keys.shape == (2, 2) and keys.dtype is random.key_dtype("rbg")
+    assert data(keys[1, 0]) == data(extend.seed_with_impl(extend.rbg_prng_impl, 2)) == [0, 2, 0, 2]
+    assert extend.threefry_prng_impl is random.implementation("threefry2x32")
+    with pytest.raises(TypeError, match=r"seeds are integers, got dtype float32 at .*test_keys"):
+        extend.random_seed(dnp.ones(2), extend.threefry_prng_impl)
+    with pytest.raises(TypeError, match=r"seed_with_impl: impl is a generator .*, got 'fry'"):
+        extend.seed_with_impl("fry", 0)  # type: ignore[arg-type]
