@@ -29,14 +29,14 @@ class Traits:
         monotone: how results of real numbers go with each operand: ``+`` they rise (or stay), ``-``
             they fall, ``.`` neither is known. The last one is for all operands that follow.
         commutative: whether the first two operands may be exchanged.
-        moves: whether it puts elements of its operands elsewhere, whatever they are; operands of
-            other types say where. So it happens to arrays of an extended dtype by happening, with
-            the same parameters, to each of the arrays that these are made of.
         effect_only: whether it has no results and is there for its effect, which a forward-style
             transformation without a rule lets happen once, on untransformed values.
         guard: of such an operation, ``guard(predicate, args, params)`` applies it so that its
             effect happens only where the boolean scalar holds. Its effects are ``guardable``.
         parameters: what parameters mean, in a few words, by name (others may be among them).
+        moves: whether it puts elements of its operands elsewhere, whatever they are; operands of
+            other types say where. So it happens to arrays of an extended dtype by happening, with
+            the same parameters, to each of the arrays that these are made of.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -44,10 +44,10 @@ class Traits:
     elementwise: bool = False
     monotone: str = ""
     commutative: bool = False
-    moves: bool = False
     effect_only: bool = False
     parameters: Mapping[str, str] = field(default_factory=_no_parameters)
     guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
+    moves: bool = False
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

@@ -46,11 +46,11 @@ class Manifest:
         passes: IR passes by name.
         options: configuration options by name.
         commands: sub-commands of the command line ``dovetail`` by name.
-        members: what it adds to collections of other plugins, by the collection and a name in it:
-            ``{"random.generators.philox": "acme_philox:PHILOX"}``.
         samples: modules with sample inputs of its primitives, for tests by the matrix.
         laws: laws of its tables, by table name: ``{"ad.jvp": "dovetail_ad.laws:jvp_law"}``.
         hooks: module with hook implementations, if any.
+        members: what it adds to collections of other plugins, by the collection and a name in it:
+            ``{"random.generators.philox": "acme_philox:PHILOX"}``.
     """
 
     name: str
@@ -67,10 +67,10 @@ class Manifest:
     passes: Mapping[str, str] = field(default_factory=_no_names)
     options: Mapping[str, str] = field(default_factory=_no_names)
     commands: Mapping[str, str] = field(default_factory=_no_names)
-    members: Mapping[str, str] = field(default_factory=_no_names)
     samples: tuple[str, ...] = ()
     laws: Mapping[str, str] = field(default_factory=_no_names)
     hooks: str = ""
+    members: Mapping[str, str] = field(default_factory=_no_names)
 
 
 def names_of(module: str) -> dict[str, str]:
