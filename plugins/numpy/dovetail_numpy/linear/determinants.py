@@ -31,7 +31,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@fused(shared=True)
+@fused()
 def _det(a: Any) -> Any:
     return _smooth_det(a)
 
