@@ -66,9 +66,9 @@ def reject_tracers(leaves: Any, name: str) -> None:
             check_alive(x)
             raise UnexpectedTracerError(
                 f"{name} is evaluated at once{describe_source(current_source())}, but an operand "
-                f"{x!r} is being traced: the operation ran outside of the trace (in another "
-                "thread, or under ensure_compile_time_eval). Give the function in that thread a "
-                "value that is not traced, or run it in the thread that traces."
+                f"{x!r} is being traced: the operation ran outside of the trace, in another "
+                "thread. Give the function in that thread a value that is not traced, or run it "
+                "in the thread that traces."
             )
 
 
