@@ -114,7 +114,7 @@ class custom:  # lower case: used as a decorator
         self.rules: Rules = rules
         for attribute in ("__name__", "__qualname__", "__doc__", "__module__"):
             value = getattr(rules.fun, attribute, None)
-            if value is not None:
+            if isinstance(value, str):
                 setattr(self, attribute, value)
         self.__wrapped__ = rules.fun
         rules.mark(type(self).__name__, nondiff_argnums, nondiff_argnames, strict=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, update_wrapper
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -16,6 +16,7 @@ from dovetail_core import (
     here,
 )
 from dovetail_core.base.caches import identity
+from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import default_registry, tree_flatten, tree_unflatten
