@@ -172,7 +172,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         options=settings.options,
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
-    path = fast_path(ex, program.out_tree, committed, program.consts)
+    path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
 
 

@@ -99,7 +99,7 @@ def compiled_call(
         ex = executable_for(program, name, device, profile=_profile(program))
         outs = run(ex, program, args, committed, lines)
         tree = out_tree_for(program)
-        return tree.unflatten(outs), fast_path(ex, tree, committed), False
+        return tree.unflatten(outs), fast_path(ex, tree, committed, args), False
 
     def without_jit(*args: Any) -> Any:
         return miss(*args)[0]  # one operation is compiled all the same
@@ -311,5 +311,5 @@ def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None)
     chosen = profile or _profile(program.call)
     ex = executable_for(program.call, f.__name__, device, profile=chosen)
     outs = run(ex, program.call, [*program.consts, *leaves], committed, "none")
-    path = fast_path(ex, program.out_tree, committed, program.consts)
+    path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False

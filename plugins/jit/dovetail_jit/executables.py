@@ -14,7 +14,13 @@ from weakref import ref
 
 import numpy as np
 
-from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
+from dovetail_backends import (
+    LoweredModule,
+    asarray_on,
+    give_away,
+    in_usual_layout,
+    target_device,
+)
 from dovetail_core import float0, lower_values, raise_values, typeof
 from dovetail_core.xla import execution, fork
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready
@@ -110,7 +116,7 @@ class Executable:
 
     def _array(self, x: Any, aval: Any) -> Any:
         if x.__class__ is ArrayImpl and x._sharding is self.sharding and not x.is_deleted():  # type: ignore[union-attr]
-            return x
+            return in_usual_layout(x)
         return asarray_on(x, aval, self.device)
 
 
