@@ -12,7 +12,7 @@ from dovetail_core.xla.callbacks import (
     ExecutionContext as ExecutionContext,
     ExecutionStage as ExecutionStage,
 )
-from dovetail_lax.dtypes import itemsize_bits, kind_of
+from dovetail_lax import dtypes
 
 from .functions import check_vmap_method, declared, taken
 from .host import HostFunction
@@ -85,7 +85,7 @@ def buffer_callback(
 
 def _check_elements(callback: Any, avals: list[Any]) -> None:
     for aval in avals:
-        if kind_of(aval.dtype) != "other" and itemsize_bits(aval.dtype) < 8:
+        if dtypes.kind_of(aval.dtype) != "other" and dtypes.itemsize_bits(aval.dtype) < 8:
             said = f"buffer_callback of {callable_name(callback)}{here()}"
             raise TypeError(
                 f"{said}: arrays of {aval.dtype.name} have "

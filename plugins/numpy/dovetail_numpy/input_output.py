@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dovetail_core.base.foreign import names_itself
-from dovetail_lax.dtypes import bfloat16, kind_of
+from dovetail_lax import dtypes
 
 from .creation.arrays import asarray
 from .operands import Array, ArrayLike, here, operand
@@ -58,8 +58,8 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     if not isinstance(found, np.ndarray):
         return found
     if found.dtype == _TWO_BYTES:
-        found = found.view(bfloat16)
-    return asarray(found) if kind_of(found.dtype) != "other" else found
+        found = found.view(dtypes.bfloat16)
+    return asarray(found) if dtypes.kind_of(found.dtype) != "other" else found
 
 
 def _not_pure(name: str) -> NoReturn:
