@@ -159,6 +159,18 @@ def test_custom_rules_see_what_is_known(f: Any) -> None:
     assert float(grad(through)(1.0)) == 7 and float(grad(through)(-1.0)) == 9
 
 
+def test_programs_of_other_backends_run_there() -> None:
+    double = jit(lambda x: lax.mul(x, 2.0), backend="reference")
+
+    def f(x: Any) -> Any:
+        with ensure_compile_time_eval():
+            return lax.mul(x, double(3.0))
+
+    assert float(jit(f)(1.0)) == 6
+    with pytest.raises(TypeError, match="jitted for backend 'reference', is called under"):
+        jit(ensure_compile_time_eval()(double))(1.0)
+
+
 def test_forward_mode_goes_through() -> None:
     out, tangent = jvp(product, (X,), (np.ones_like(X),))
     np.testing.assert_allclose(out, np.sin(X) * np.sin(STEPS), rtol=1e-6)
