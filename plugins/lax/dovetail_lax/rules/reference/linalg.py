@@ -135,7 +135,7 @@ def _geqrf(x: Array) -> list[Array]:
     def one(a: Array) -> Sequence[Any]:
         if not a.size:
             return [a, np.zeros(0)]
-        return sl.qr(a, mode="raw")[0]
+        return sl.qr(a, mode="raw")[0]  # type: ignore[return-value]
 
     return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
 
