@@ -14,11 +14,14 @@ import pytest
 import dovetail_core.testing.toy
 import dovetail_core.testing.toy_control  # noqa: F401 - its primitives stay defined
 from dovetail_core.dispatch import primitive
+from dovetail_core.interpret.lowering import to_lo_rules
 from dovetail_core.registry import discovery
 from dovetail_core.rules.dce import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.testing import fresh_registry
 from dovetail_core.types.avals import _handlers
+
+TABLES = (eval_rules, dce_rules, to_lo_rules)
 
 # The same examples each time; many more of them where everything is tested.
 hypothesis.settings.register_profile(
@@ -43,9 +46,9 @@ def kernel_alone(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **kw: ())
     for name in ("PLUGINS", "DISABLE_PLUGINS", "STRICT"):
         monkeypatch.delenv(f"DOVETAIL_{name}", raising=False)
-    tables = [(t, dict(t.rules), dict(t.origins), t._filled) for t in (eval_rules, dce_rules)]
+    tables = [(t, dict(t.rules), dict(t.origins), t._filled) for t in TABLES]
     names, handlers = dict(primitive._named), dict(_handlers)
-    for table in (eval_rules, dce_rules):
+    for table in TABLES:
         table._filled = False
         for p in [p for p, o in table.origins.items() if o.kind == "derived"]:
             del table.rules[p], table.origins[p]

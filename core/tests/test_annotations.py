@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 from dovetail_core import current_source, named_scope
 from dovetail_core.base.annotations import annotate, annotations_of, are_used
 from dovetail_core.base.source import backward
@@ -24,6 +27,18 @@ def test_scopes_add_up_and_end():
             assert annotations_of(backward(source)) == {"b": "2", "c": "3"}
         assert found() == {"a": "1", "b": "2"} and trace_context() == inside != before
     assert found() == {} and trace_context() == before
+
+
+def test_only_annotations_that_are_there_count_as_used():
+    script = """
+from dovetail_core.base.annotations import annotate, are_used
+with annotate({"a": None}):
+    assert not are_used()
+with annotate({"a": "1"}):
+    pass
+assert are_used()
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_decorated_functions():

@@ -12,6 +12,7 @@ from dovetail_core import (
     Jaxpr,
     Literal,
     ShapedArray,
+    StagedTracer,
     StagingTrace,
     UnexpectedTracerError,
     config,
@@ -24,6 +25,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.options import enable_checks
+from dovetail_core.rules.staging import definition_of
 from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p, sin_p, sincos_p
 
 F32 = ShapedArray((), np.float32)
@@ -176,3 +178,49 @@ def test_the_number_of_constants_must_fit():
     with pytest.raises(ValueError, match="the program has 1 constants, 0 values given"):
         ClosedJaxpr(jaxpr)
     assert isinstance(jaxpr, Jaxpr)
+
+
+def superseding(x, keeps):
+    """``x + x`` said again from what it was made of; the sum is left out if nothing uses it."""
+    double = add_p.bind(x, x)
+    square = mul_p.bind(double, double)
+    found = definition_of(double)
+    assert found is not None and found[1].primitive is add_p
+    assert definition_of(x) is None and definition_of(1.0) is None
+    trace, eqn = found
+    trace.supersede(double)
+    again = StagedTracer(trace, eqn.invars[0])
+    return [sin_p.bind(again), *([square] if keeps else [])]
+
+
+def test_what_was_superseded_is_left_out_unless_it_is_used():
+    gone = stage_closed(lambda x: superseding(x, keeps=False)[:1], [F32])
+    assert [e.primitive for e in gone.eqns] == [add_p, mul_p, sin_p]  # mul_p was not superseded
+    kept = stage_closed(lambda x: superseding(x, keeps=True), [F32])
+    assert [e.primitive for e in kept.eqns] == [add_p, mul_p, sin_p]
+
+    def unused(x):
+        double = add_p.bind(x, x)
+        wider = mul_p.bind(double, x)
+        trace, _ = definition_of(double)
+        trace.supersede(double)
+        trace.supersede(wider)
+        return [sin_p.bind(x)]
+
+    program = stage_closed(unused, [F32])
+    assert [e.primitive for e in program.eqns] == [sin_p]
+    assert eval_jaxpr(program.jaxpr, [], np.float32(2)) == [np.sin(np.float32(2))]
+
+
+def test_a_value_of_an_outer_trace_has_no_definition_here():
+    def outer(x):
+        double = add_p.bind(x, x)
+
+        def inner(y):
+            assert definition_of(double) is None
+            return [mul_p.bind(y, y)]
+
+        stage(inner, [F32])
+        return [double]
+
+    stage_closed(outer, [F32])

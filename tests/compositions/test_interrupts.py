@@ -97,7 +97,9 @@ SMALL: dict[str, Callable[[], Any]] = {
     "grad": lambda: dovetail.grad(lambda x: lax.neg(x))(1.0),
     "vmap": lambda: dovetail.vmap(lambda x: lax.neg(x), axis_name="rows")(x),
     "settings": dovetail.enable_x64()(dovetail.named_scope("s")(axis_env)),
-    "known values": dovetail.ensure_compile_time_eval()(lambda: None),
+    "known values": lambda: dovetail.make_jaxpr(
+        dovetail.ensure_compile_time_eval()(lambda x: lax.add(x, lax.neg(np.float32(1))))
+    )(x),
 }
 LARGE: dict[str, Callable[[], Any]] = {
     "tracing": lambda: dovetail.make_jaxpr(fresh())(x),

@@ -16,7 +16,6 @@ from .source import AnnotatedScope, Source, get_scope, set_scope
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 _current = LateConfig("dovetail_annotations", ())  # programs traced under others are others
-_used: list[bool] = []
 
 
 class annotate(Scope):  # lower case: used as a function
@@ -39,7 +38,6 @@ class annotate(Scope):  # lower case: used as a function
         scope, _ = outer
         merged = {**getattr(scope, "annotations", _NONE), **self.annotations}
         kept = {k: v for k, v in merged.items() if v is not None}
-        _used[:] = [True]
         _current.set_local(tuple(sorted(kept.items())))
         set_scope(AnnotatedScope(scope, kept))
 
@@ -51,7 +49,7 @@ class annotate(Scope):  # lower case: used as a function
 
 def are_used() -> bool:
     """Whether any operation of this process may be annotated."""
-    return bool(_used)
+    return _current.was_set
 
 
 def annotations_of(source: Source | None) -> Mapping[str, str]:

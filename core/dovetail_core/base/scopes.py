@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import wraps
 from threading import get_ident
 from typing import Any, TypeVar, cast
+
+from .wrapping import wraps
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .scopes import Scope, run_with
+from .wrapping import callable_name as callable_name
 
 _hidden_packages: set[str] = {"dovetail"}
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
@@ -136,15 +137,6 @@ def registering_place() -> tuple[str, int]:
             return name, frame.f_lineno
         frame = frame.f_back
     return innermost or ("?", 0)
-
-
-def callable_name(f: Any) -> str:
-    """What messages and programs call a function; a ``functools.partial`` goes by its function."""
-    name = getattr(f, "__name__", None)
-    if name is not None:
-        return str(name)
-    inner = getattr(f, "func", None)
-    return callable_name(inner) if callable(inner) else type(f).__name__
 
 
 def describe(source: Source | None) -> str:

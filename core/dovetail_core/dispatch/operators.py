@@ -8,8 +8,10 @@ which installs methods on :class:`Tracer`. Types other than arrays answer throug
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NoReturn
 
+from ..base.errors import PluginError
 from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
@@ -87,6 +89,13 @@ def tracer_attribute(self: Tracer[Any], name: str) -> Any:
         if hasattr(type(self), name):
             return getattr(self, name)
     raise AttributeError(f"{self!r} has no attribute {name!r}")
+
+
+def tracer_names(self: Tracer[Any]) -> list[str]:
+    """The names of a tracer's attributes, those of the provider included."""
+    with suppress(PluginError):
+        load_methods()
+    return list(object.__dir__(self))
 
 
 def _own_attribute(tracer: Tracer[Any], name: str) -> Any:
@@ -177,3 +186,4 @@ def install_first_use(cls: type) -> None:
 
 install_first_use(Tracer)
 Tracer.__getattr__ = tracer_attribute
+Tracer.__dir__ = tracer_names

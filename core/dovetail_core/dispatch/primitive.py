@@ -34,6 +34,8 @@ class Trace:
     what = "a transformation"
     is_reverse = False
     """Whether a backward pass follows: what comes through is the forward pass of a derivative."""
+    computes = False
+    """Whether an operation on values that are all known is computed at once."""
 
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent
@@ -49,6 +51,7 @@ class EvalTrace(Trace):
 
     __slots__ = ("rules", "miss")
     what = "evaluation"
+    computes = True
 
     def __init__(self) -> None:
         super().__init__(None)

@@ -45,7 +45,8 @@ _literal_types = {bool, int, float, complex}
 class StagingTrace(Trace):
     """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
 
-    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped", "_definitions")
+    __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped", "_definitions",
+                 "_superseded")  # fmt: skip
 
     def __init__(self, parent: Trace, name: str = "") -> None:
         super().__init__(parent)
@@ -56,6 +57,7 @@ class StagingTrace(Trace):
         self.name = name
         self.retyped: dict[Var, AbstractValue] = {}  # types of mutable values that have changed
         self._definitions: tuple[int, dict[Var, Eqn]] = 0, {}
+        self._superseded: set[Var] = set()
 
     @property
     def what(self) -> str:  # type: ignore[override]
@@ -73,6 +75,21 @@ class StagingTrace(Trace):
             found.update(dict.fromkeys(eqn.outvars, eqn))
         self._definitions = len(self.eqns), found
         return found.get(var)
+
+    def supersede(self, x: StagedTracer) -> None:
+        """Leave out the equation that defines ``x`` where nothing uses it in the end, because what
+        wanted it has been said in another way. It must have one result and no effects."""
+        self._superseded.add(x.variable)
+
+    def _needed(self, outvars: Sequence[Atom]) -> list[Eqn]:
+        """The equations but for those that were superseded and are not used."""
+        used, kept = {v for v in outvars if v.__class__ is Var}, list[Eqn]()
+        for eqn in reversed(self.eqns):
+            (result, *_) = eqn.outvars or (None,)
+            if result not in self._superseded or result in used:
+                used.update([v for v in eqn.invars if v.__class__ is Var])
+                kept.append(eqn)
+        return kept[::-1]
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         invars: list[Any] = [
@@ -146,7 +163,7 @@ class StagingTrace(Trace):
             [v for v, _ in self.constants],
             [t.variable for t in inputs],
             outvars,
-            self.eqns,
+            self._needed(outvars) if self._superseded else self.eqns,
             is_high=self.is_high,
             mut_types=self._final_types(inputs) if self.retyped else None,
             name=self.name,
@@ -159,6 +176,14 @@ class StagingTrace(Trace):
         variables = [*[v for v, _ in self.constants], *[t.variable for t in inputs]]
         final = {i: self.retyped.get(v, v.aval) for i, v in enumerate(variables)}
         return {i: t for i, t in final.items() if t != variables[i].aval}
+
+
+def definition_of(x: Any) -> tuple[StagingTrace, Eqn] | None:
+    """The current trace and the equation in its program that defines ``x``, if one does."""
+    if x.__class__ is not StagedTracer or x._trace is not get_trace():
+        return None
+    eqn = x._trace.definition(x.variable)
+    return None if eqn is None else (x._trace, eqn)
 
 
 def current_type(x: Any, trace: Trace | None = None) -> AbstractValue:

@@ -14,6 +14,7 @@ class ArrayImpl(Array):
     aval: Any
     _sharding: Any
     _committed: bool
+    _pjrt_layout: Any
     _arrays: list[ArrayImpl]
     __dict__: dict[str, Any]
     def __init__(

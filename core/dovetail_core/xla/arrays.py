@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -195,6 +195,16 @@ def block_until_ready(arrays: Iterable[ArrayImpl]) -> None:
 def install(name: str, attribute: Any) -> None:
     """Sets a method, property or operator on the array class, for the whole process."""
     setattr(ArrayImpl, name, attribute)
+
+
+def install_class_attributes(
+    find: Callable[[type, str], Any], names: Callable[[type], Iterable[str]]
+) -> None:
+    """Sets what answers for attributes that the classes `Array` and `ArrayImpl` themselves lack,
+    and what `dir` of them says."""
+    meta = type(Array)
+    meta.__getattr__ = find  # type: ignore[attr-defined]
+    meta.__dir__ = names  # type: ignore[assignment,method-assign]
 
 
 def install_tracer_class(tracer_class: type) -> None:

@@ -60,6 +60,11 @@ class LateConfig:
         made = self._made.get("")
         return self._default if made is None else made.value
 
+    @property
+    def was_set(self) -> bool:
+        """Whether any thread has ever set it to something else than its default."""
+        return bool(self._made)
+
     def get_local(self) -> Any:
         """What this thread has set, or ``unset``."""
         made = self._made.get("")

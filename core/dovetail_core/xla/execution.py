@@ -183,6 +183,11 @@ def output_layouts(executable: LoadedExecutable | Executable) -> list[tuple[Any,
     return [_layout(x) for x in executable.get_output_layouts()]
 
 
+def array_layout(x: ArrayImpl) -> tuple[Any, ...]:
+    """The layout of an array (see `parameter_layouts`)."""
+    return _layout(x._pjrt_layout)
+
+
 def _layout(x: Any) -> tuple[Any, ...]:
     found = x._xla_layout()
     tiles = tuple(tuple(t) for t in found.tiling())

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import (
-    EVAL,
     HiType,
     Tracer,
     callable_name,
@@ -219,7 +218,7 @@ def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any
         if not want.is_high and want.dtype == float0:
             return np.zeros(want.shape, float0)
         tangent = zeros(want)
-    if isinstance(tangent, _SCALARS) and get_trace() is EVAL:
+    if isinstance(tangent, _SCALARS) and get_trace().computes:
         return algebra().array(tangent, typeof(tangent))
     return tangent
 

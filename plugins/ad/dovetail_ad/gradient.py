@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 from dovetail_core import HiType, get_trace, is_inexact, run_under, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import LocalValue
 from dovetail_core.tree.util import tree_flatten, tree_unflatten

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from dovetail_core import float0, is_inexact, typeof
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_core.types.algebra import algebra
 

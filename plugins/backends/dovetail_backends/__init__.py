@@ -12,7 +12,9 @@ if TYPE_CHECKING:
         give_away as give_away,
         value_of as value_of,
     )
+    from .array.layouts import any_unusual as any_unusual, in_usual_layout as in_usual_layout
     from .dlpack import from_dlpack as from_dlpack
+    from .formats import Format as Format, Layout as Layout
     from .pjrt.attributes import (
         Attribute as Attribute,
         bool_array as bool_array,

@@ -13,6 +13,7 @@ from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding
 
+from . import formats as formats  # so that arrays have theirs
 from .array import value_of
 from .selection import target_device
 from .transfer import move_to_device, put_on

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import EVAL, Primitive, def_impl, get_trace, typeof
-from dovetail_core.base.source import called
+from dovetail_core.base.source import called, here
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays
@@ -15,6 +15,7 @@ from dovetail_core.xla.guards import explicit_get, explicit_put
 from dovetail_core.xla.shardings import Sharding
 
 from .array import check_usable, value_of
+from .formats import Format, Layout, put_in_layout
 from .host_values import (
     asarray_on as asarray_on,
     put_host as put_host,
@@ -63,8 +64,9 @@ def device_put(
     Args:
         x: arrays, NumPy values, Python scalars, or containers of them. Host memory is copied.
         device: a device, a sharding, or None for the default device, on which arrays that are not
-            on a device yet are put without being bound to it; or a pytree of these, a prefix of
-            ``x``.
+            on a device yet are put without being bound to it; a :class:`Format`, which also says
+            how elements lie in memory (programs copy arrays that do not lie there as usual, and
+            within a traced function layouts do not count); or a pytree of these, a prefix of ``x``.
         src: where ``x`` comes from, to which a derivative goes back; a pytree like ``device``.
         donate: whether the memory of ``x`` may be given away; a bool or a prefix of ``x``.
         may_alias: whether the result may share the memory of ``x`` (default: where it can), or
@@ -85,12 +87,27 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     put = _device_put_now if get_trace() is EVAL else device_put_p.bind
     out: list[Any] = []
     for leaf, where, source, gives, alias in zip(leaves, *options, strict=True):
+        layout = None
+        if where.__class__ is Format:
+            where, layout = where.sharding, _layout_of(where)
         _check(where, gives, alias)
-        out.append(put(leaf, device=where, src=source, donate=gives, may_alias=alias))
+        found = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
+        if layout is not None and put is _device_put_now:
+            found = put_in_layout(found, layout)
+        out.append(found)
     return out
 
 
-_PLAIN = (type(None), bool, Device, Sharding)
+def _layout_of(given: Format) -> Layout | None:
+    if given.layout is not None and given.sharding is None:
+        raise ValueError(
+            f"device_put{here()}: a format with a layout and no sharding does not say where. "
+            "Give Format(layout, x.sharding)."
+        )
+    return given.layout
+
+
+_PLAIN = (type(None), bool, Device, Sharding, Format, Layout)
 
 
 def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
@@ -108,7 +125,8 @@ def _check(device: Any, donate: Any, may_alias: Any) -> None:
         raise ValueError(
             f"device_put cannot put a value on {device!r} of type "
             f"{type(device).__name__}{called()}: give a device (dovetail.devices('cpu')[0]), a "
-            "sharding, None for the default device, or a pytree of these that is a prefix of x."
+            "sharding, a Format, None for the default device, or a pytree of these that is a "
+            "prefix of x."
         )
     if donate and may_alias:
         raise ValueError(

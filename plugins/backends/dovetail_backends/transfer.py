@@ -10,6 +10,7 @@ from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
 
 from .array import check_usable, give_away, type_of_array, value_of
+from .array.layouts import in_usual_layout
 
 
 def sharding_for(device: Any) -> Any:
@@ -18,13 +19,14 @@ def sharding_for(device: Any) -> Any:
 
 
 def move_to_device(x: ArrayImpl, device: Any) -> ArrayImpl:
-    """``x`` on one device: as it is if it is there.
+    """``x`` on one device, in the usual layout: as it is if it is there.
 
     Raises:
         RuntimeError: the array was deleted or donated.
     """
     check_usable((x,))
     sharding = x._sharding
+    x = in_usual_layout(x)
     if sharding.__class__ is SingleDeviceSharding and sharding._device == device:
         return x
     return move(x, single_device_sharding(device), committed=x._committed)
@@ -48,6 +50,8 @@ def move(
             return x
         sharding, committed = x._sharding, x._committed
     devices, here = sharding._internal_device_list, x._sharding._internal_device_list
+    if may_alias is False or sharding != x._sharding:
+        x = in_usual_layout(x)  # the runtime's copies of other arrays tell a wrong layout
     if next(iter(devices)).client is not next(iter(here)).client or len(devices) != len(here):
         return put_on(value_of(x), type_of_array(x), sharding, committed)
     if len(devices) > 1 and sharding != x._sharding:

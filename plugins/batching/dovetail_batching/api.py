@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import wraps
 from operator import index
 from typing import Any
 
 from dovetail_core import HiType, callable_name, here, is_value, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import (

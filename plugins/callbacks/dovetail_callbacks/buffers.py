@@ -12,14 +12,13 @@ from dovetail_core.xla.callbacks import (
     ExecutionContext as ExecutionContext,
     ExecutionStage as ExecutionStage,
 )
+from dovetail_lax import dtypes
 
-from .functions import VMAP_METHODS, declared, taken
+from .functions import check_vmap_method, declared, taken
 from .host import HostFunction
 from .primitives import buffer_callback_p
 
 __all__ = ["Buffer", "ExecutionContext", "ExecutionStage", "buffer_callback"]
-
-_PACKED = ("int2", "int4", "uint2", "uint4", "float4")
 
 
 def buffer_callback(
@@ -62,11 +61,7 @@ def buffer_callback(
             results that there are not, or of different types.
     """
     avals, out_tree = declared("buffer_callback", callback, result_shape_dtypes)
-    if vmap_method is not None and vmap_method not in VMAP_METHODS:
-        raise ValueError(
-            f"buffer_callback of {callable_name(callback)}{here()}: vmap_method={vmap_method!r} is "
-            f"unknown. It may be None or one of {', '.join(map(repr, VMAP_METHODS))}."
-        )
+    check_vmap_method("buffer_callback", callback, vmap_method)
     aliases = tuple((input_output_aliases or {}).items())
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -90,10 +85,10 @@ def buffer_callback(
 
 def _check_elements(callback: Any, avals: list[Any]) -> None:
     for aval in avals:
-        name = aval.dtype.name
-        if name.startswith(_PACKED):
+        if dtypes.kind_of(aval.dtype) != "other" and dtypes.itemsize_bits(aval.dtype) < 8:
+            said = f"buffer_callback of {callable_name(callback)}{here()}"
             raise TypeError(
-                f"buffer_callback of {callable_name(callback)}{here()}: arrays of {name} have "
+                f"{said}: arrays of {aval.dtype.name} have "
                 "several elements in a byte, and NumPy's have one. Convert what it takes, and "
                 "declare what it gives, as int8 or float32 (x.astype)."
             )

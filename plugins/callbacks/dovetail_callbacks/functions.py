@@ -11,6 +11,7 @@ from dovetail_core import (
     canonical_dtype,
     current_source,
     describe_source,
+    here,
     typeof,
 )
 from dovetail_core.base import arguments
@@ -19,7 +20,7 @@ from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from .host import HostFunction
 from .primitives import io_callback_p, pure_callback_p
 
-VMAP_METHODS = (
+_VMAP_METHODS = (
     "sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized"
 )  # fmt: skip
 
@@ -49,12 +50,7 @@ def pure_callback(
             result is of another type than declared. ValueError: ``vmap_method`` is unknown, or
             ``sharding`` is none.
     """
-    if vmap_method is not None and vmap_method not in VMAP_METHODS:
-        raise ValueError(
-            f"pure_callback of {callable_name(callback)}: vmap_method={vmap_method!r} is unknown"
-            f"{describe_source(current_source())}. It may be None or one of "
-            f"{', '.join(map(repr, VMAP_METHODS))}."
-        )
+    check_vmap_method("pure_callback", callback, vmap_method)
     if sharding is not None:
         arguments.placement("sharding", sharding)
     f, leaves, avals = _prepared("pure_callback", callback, result_shape_dtypes, args, kwargs)
@@ -102,6 +98,15 @@ def declared(what: str, callback: Any, result: Any) -> tuple[tuple[ShapedArray, 
         )
     shapes, out_tree = tree_flatten(result)
     return tuple([_declared(s, what, callback) for s in shapes]), out_tree
+
+
+def check_vmap_method(what: str, callback: Any, method: str | None) -> None:
+    """That ``vmap`` knows what to do with calls of ``callback``."""
+    if method is not None and method not in _VMAP_METHODS:
+        raise ValueError(
+            f"{what} of {callable_name(callback)}{here()}: vmap_method={method!r} is unknown. It "
+            f"may be None or one of {', '.join(map(repr, _VMAP_METHODS))}."
+        )
 
 
 def taken(

@@ -310,7 +310,8 @@ def test_arguments_are_checked(call: Any) -> None:
         call(identity, 3, 1.0)
     with pytest.raises(TypeError, match=r"debug\.callback takes a function, got 3"):
         debug.callback(3, 1.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=rf"'bogus' is unknown {HERE}.*'sequential'"):
+    said = rf"pure_callback of identity {HERE}.*='bogus' is unknown\. .*'sequential'"
+    with pytest.raises(ValueError, match=said):
         pure_callback(identity, SCALAR, 1.0, vmap_method="bogus")
 
 

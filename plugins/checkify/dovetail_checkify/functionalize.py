@@ -8,7 +8,6 @@ types share places in it: only one check fails first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.source import not_callable
+from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.rules.evaluation import jaxpr_as_fun
 from dovetail_core.tree.util import tree_structure, tree_unflatten
 from dovetail_core.types.algebra import zeros

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import SymbolicZero
-from dovetail_core import UnexpectedTracerError, float0, typeof
+from dovetail_core import UnexpectedTracerError, callable_name, float0, typeof
 from dovetail_core.tree.util import (
     keystr,
     tree_differences,
@@ -23,7 +23,7 @@ from dovetail_core.types.algebra import algebra, zeros
 
 def name_of(f: Any) -> str:
     """A function's name for programs and messages."""
-    return getattr(f, "__name__", None) or type(f).__name__
+    return callable_name(f)
 
 
 _NAMED = "names_rule"

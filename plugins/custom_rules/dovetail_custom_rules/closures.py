@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from dovetail_ad import has_tangent
 from dovetail_core import Jaxpr, Tracer, eval_jaxpr, stage, typeof
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import (
     register_pytree_node,
     tree_flatten,

@@ -26,11 +26,14 @@ from .primitive import program_primitive, python_primitive, saved_primitive
 from .rules import Rules, Staged, flat_rules
 
 
-def looks_through(trace: Any) -> bool:
-    """Whether all that happens is differentiation of values that are known now."""
+def looks_through(trace: Any, leaves: Any) -> bool:
+    """Whether all that happens to the arguments is differentiation of values known now."""
     while isinstance(trace, (JvpTrace, LinearTrace)):
         trace = trace.parent
-    return trace is EVAL
+    if trace is EVAL or not trace.computes:
+        return trace is EVAL
+    known = all(not isinstance(x, Tracer) or x.concrete() is not None for x in leaves)
+    return known or looks_through(trace.parent, leaves)
 
 
 def call_python(rules: Rules, frame: Frame) -> Any:
@@ -111,7 +114,7 @@ class custom:  # lower case: used as a decorator
         self.rules: Rules = rules
         for attribute in ("__name__", "__qualname__", "__doc__", "__module__"):
             value = getattr(rules.fun, attribute, None)
-            if value is not None:
+            if isinstance(value, str):
                 setattr(self, attribute, value)
         self.__wrapped__ = rules.fun
         rules.mark(type(self).__name__, nondiff_argnums, nondiff_argnames, strict=False)
@@ -216,12 +219,12 @@ class custom:  # lower case: used as a decorator
             rules.check_defined()
         frame = rules.frame(args, kwargs)
         trace = get_trace()
-        if trace is EVAL and not rules.compiled and not any(
+        if trace.computes and not rules.compiled and not any(
             isinstance(x, Tracer) for x in frame.leaves
         ):  # fmt: skip
             return rules.fun(*frame.fill(frame.leaves))
         frame.check_leaves()
-        if rules.differentiates and rules.python and looks_through(trace):
+        if rules.differentiates and rules.python and looks_through(trace, frame.leaves):
             return call_python(rules, frame)
         leaves = frame.leaves
         staged = staged_call(rules, frame)

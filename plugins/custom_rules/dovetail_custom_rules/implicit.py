@@ -72,7 +72,7 @@ def custom_root(
 
     root.__name__ = f"root_of_{name}"
 
-    if looks_through(get_trace()):
+    if looks_through(get_trace(), tree_leaves((converted.consts, guess))):
         try:
             return _differentiable(root, converted, tangent_solve, has_aux)(converted.consts, guess)
         except UnexpectedTracerError as e:

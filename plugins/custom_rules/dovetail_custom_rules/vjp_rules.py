@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from dovetail_ad import has_tangent, typed
-from dovetail_core import is_inexact, is_value, typeof
+from dovetail_core import canonical_dtype, is_inexact, is_value, typeof
 from dovetail_core.tree.util import (
     tree_flatten,
     tree_structure,
@@ -48,11 +50,13 @@ def flat_vjp(
         residuals, tree = tree_flatten(out[1])
         for x in residuals:
             check_value(x, f"{forward} returned a residual that is not an array")
+        known = {i: _as_known(x) for i, x in enumerate(residuals) if isinstance(x, _KNOWN)}
+        residuals = [x for i, x in enumerate(residuals) if i not in known]
         inert = [arguments[i] for i in sorted(frame.inert)]
         traced, inert_tree = tree_flatten([x for i, x in zip(sorted(frame.inert), inert)
                                            if i not in frame.statics])  # fmt: skip
         token = _Token(
-            tree, inert_tree, len(residuals), frame.in_tree,
+            tree, known, inert_tree, len(residuals), frame.in_tree,
             [typeof(x) for x in operands[frame.closed :]], frame.out_tree,
             [typeof(x) for x in outs],
         )  # fmt: skip
@@ -60,7 +64,7 @@ def flat_vjp(
 
     def flat_bwd(token: _Token, values: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
         n = token.count
-        residuals = tree_unflatten(token.tree, [arrayed(x) for x in values[:n]])
+        residuals = tree_unflatten(token.tree, token.leaves(values[:n]))
         traced = iter(tree_unflatten(token.inert_tree, list(values[n:])))
         inert = [
             frame.statics[i] if i in frame.statics else next(traced) for i in sorted(frame.inert)
@@ -77,22 +81,41 @@ def flat_vjp(
     return Backward(flat_fwd, flat_bwd, name_of(bwd), lean)
 
 
+_KNOWN = (bool, int, float, complex, np.bool_, np.number)
+"""Residuals of these classes are no values of a program: the backward function gets them as they
+are, whoever calls it, and may ask ``if flag:``."""
+
+
+def _as_known(x: Any) -> Any:
+    """A number; NumPy's with the element type that an array of it would have."""
+    return canonical_dtype(x.dtype).type(x) if isinstance(x, np.generic) else x
+
+
 class _Token:
     """What a backward function must know beside its residuals."""
 
-    __slots__ = ("tree", "inert_tree", "count", "in_tree", "in_avals", "out_tree", "out_avals")
+    __slots__ = (
+        "tree", "known", "inert_tree", "count", "in_tree", "in_avals", "out_tree", "out_avals",
+    )  # fmt: skip
 
     def __init__(
-        self, tree: Any, inert_tree: Any, count: int, in_tree: Any, in_avals: Any, out_tree: Any,
-        out_avals: Any,
+        self, tree: Any, known: dict[int, Any], inert_tree: Any, count: int, in_tree: Any,
+        in_avals: Any, out_tree: Any, out_avals: Any,
     ) -> None:  # fmt: skip
         self.tree = tree
+        self.known = known
         self.inert_tree = inert_tree
         self.count = count
         self.in_tree = in_tree
         self.in_avals = in_avals
         self.out_tree = out_tree
         self.out_avals = out_avals
+
+    def leaves(self, values: Sequence[Any]) -> list[Any]:
+        """The residuals as the forward function returned them: ``values`` and what was known."""
+        rest = map(arrayed, values)
+        known = self.known
+        return [known[i] if i in known else next(rest) for i in range(len(values) + len(known))]
 
 
 def _marked(frame: Frame, operands: Sequence[Any], mask: Flags) -> list[Any]:

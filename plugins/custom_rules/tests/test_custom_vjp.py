@@ -233,3 +233,54 @@ def test_optimize_remat_runs_the_function_where_residuals_are_not_needed() -> No
         np.testing.assert_allclose(value, np.exp(np.sin(0.5)), rtol=1e-6)
         np.testing.assert_allclose(slope, np.exp(np.sin(0.5)) * np.cos(0.5), rtol=1e-6)
         assert (count(program, "<lambda>") > 0) == optimize
+
+
+def scaled(residuals: Any, seen: list[Any], optimize: bool = False) -> Any:
+    """A function whose backward rule asks what the forward rule knew."""
+    g = dt.custom_vjp(lambda x: x * 2.0)
+
+    def backward(given: Any, ct: Any) -> tuple[Any]:
+        (x, known) = given
+        seen.append(known)
+        return ((7.0 if known["flag"] else 9.0) * ct + 0 * sum(range(known["n"])) * x,)
+
+    g.defvjp(lambda x: (x * 2.0, (x, residuals)), backward, optimize_remat=optimize)
+    return g
+
+
+USES: dict[str, Any] = {
+    "grad": lambda g: dt.grad(g)(1.0),
+    "jit of grad": lambda g: dt.jit(dt.grad(g))(1.0),
+    "grad of jit": lambda g: dt.grad(dt.jit(g))(1.0),
+    "vmap": lambda g: dt.vmap(dt.grad(g))(dnp.ones(2))[0],
+    "grad of vmap": lambda g: dt.grad(lambda x: dt.vmap(g)(x).sum())(dnp.ones(2))[0],
+    "vjp": lambda g: dt.jit(lambda x: dt.vjp(g, x)[1](1.0)[0])(1.0),
+    "second order": lambda g: dt.grad(lambda x: dt.grad(g)(x) * x)(1.0),
+    "scan": lambda g: dt.grad(
+        lambda x: dt.lax.scan(lambda c, _: (g(c), None), x, None, length=1)[0]
+    )(1.0),
+    "cond": lambda g: dt.grad(lambda x: dt.lax.cond(x > 0, g, lambda x: x, x))(1.0),
+    "checkpoint": lambda g: dt.grad(dt.checkpoint(g))(1.0),
+    "checkpointed scan": lambda g: dt.jit(
+        dt.grad(lambda x: dt.lax.scan(dt.checkpoint(lambda c, _: (g(c), None)), x, None, 1)[0])
+    )(1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("use", USES)
+def test_numbers_among_residuals_are_as_they_were(use: str, optimize: bool) -> None:
+    known = {
+        "flag": True, "n": 3, "rate": 2.5, "none": None, "complex": 1j, "array": dnp.ones(2),
+        "numpy": np.float64(2.0), "numpy flag": np.bool_(True),
+    }  # fmt: skip
+    seen: list[Any] = []
+    slope = USES[use](scaled(known, seen, optimize))
+    assert seen and float(slope) == 7.0
+    for found in seen:
+        assert found.keys() == known.keys() and found["none"] is None
+        for name, kind in (("flag", bool), ("n", int), ("rate", float), ("complex", complex)):
+            assert type(found[name]) is kind and found[name] == known[name]
+        assert found["numpy"].dtype == np.float32 and found["numpy"] == 2.0 and found["numpy flag"]
+        assert found["array"].shape == (2,)
+    assert float(dt.grad(scaled({**known, "flag": False}, seen))(1.0)) == 9.0

@@ -11,7 +11,6 @@ import numpy as np
 import dovetail_numpy as dnp
 import dovetail_random as stateless
 from dovetail_core import get_trace, here, typeof
-from dovetail_core.dispatch.primitive import EVAL
 from dovetail_core.tree.util import register_pytree_node
 from dovetail_lax import dtypes
 from dovetail_refs import new_ref
@@ -115,7 +114,7 @@ def stateful_rng(seed: Any = None, *, impl: str | None = None) -> StatefulPRNG:
         TypeError: the seed is left out in a function that is being traced, or is no integer.
     """
     if seed is None:
-        if get_trace() is not EVAL:
+        if not get_trace().computes:
             raise TypeError(
                 f"stateful_rng{here()}: a function is being traced, which would make one seed for "
                 "all of its calls; give a seed."

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 from dovetail_core import here, typeof
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_unflatten
 from dovetail_jit import take_apart, trace_program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, update_wrapper
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -16,6 +16,7 @@ from dovetail_core import (
     here,
 )
 from dovetail_core.base.caches import identity
+from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_flatten, tree_unflatten
@@ -138,9 +139,9 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         args, kwargs = given(args, kwargs)
     arguments = settings.take_apart(args, kwargs)
     leaves = arguments.leaves
-    tracing = get_trace() is not EVAL
     _check_usable(settings, leaves, args, kwargs)
     elsewhere = settings.elsewhere()
+    tracing = _is_traced(leaves, elsewhere)
     if tracing and elsewhere is not None:
         refuse_transformed(settings.name, elsewhere, get_trace())
     if tracing and settings.inline:
@@ -171,8 +172,17 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         options=settings.options,
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
-    path = fast_path(ex, program.out_tree, committed, program.consts)
+    path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
+
+
+def _is_traced(leaves: Sequence[Any], elsewhere: Any) -> bool:
+    """Whether a call becomes part of what is being traced. Where known values are computed at once,
+    only another backend must be asked here: others are asked by the operation's rule."""
+    trace = get_trace()
+    if elsewhere is None or not trace.computes:
+        return trace is not EVAL
+    return any(isinstance(x, Tracer) for x in leaves)
 
 
 def _given_away(

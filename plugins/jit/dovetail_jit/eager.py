@@ -66,9 +66,9 @@ def reject_tracers(leaves: Any, name: str) -> None:
             check_alive(x)
             raise UnexpectedTracerError(
                 f"{name} is evaluated at once{describe_source(current_source())}, but an operand "
-                f"{x!r} is being traced: the operation ran outside of the trace (in another "
-                "thread, or under ensure_compile_time_eval). Give the function in that thread a "
-                "value that is not traced, or run it in the thread that traces."
+                f"{x!r} is being traced: the operation ran outside of the trace, in another "
+                "thread. Give the function in that thread a value that is not traced, or run it "
+                "in the thread that traces."
             )
 
 
@@ -99,7 +99,7 @@ def compiled_call(
         ex = executable_for(program, name, device, profile=_profile(program))
         outs = run(ex, program, args, committed, lines)
         tree = out_tree_for(program)
-        return tree.unflatten(outs), fast_path(ex, tree, committed), False
+        return tree.unflatten(outs), fast_path(ex, tree, committed, args), False
 
     def without_jit(*args: Any) -> Any:
         return miss(*args)[0]  # one operation is compiled all the same
@@ -311,5 +311,5 @@ def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None)
     chosen = profile or _profile(program.call)
     ex = executable_for(program.call, f.__name__, device, profile=chosen)
     outs = run(ex, program.call, [*program.consts, *leaves], committed, "none")
-    path = fast_path(ex, program.out_tree, committed, program.consts)
+    path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False

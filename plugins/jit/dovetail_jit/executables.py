@@ -14,7 +14,13 @@ from weakref import ref
 
 import numpy as np
 
-from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
+from dovetail_backends import (
+    LoweredModule,
+    asarray_on,
+    give_away,
+    in_usual_layout,
+    target_device,
+)
 from dovetail_core import (
     ClosedJaxpr,
     HiType,
@@ -119,7 +125,7 @@ class Executable:
 
     def _array(self, x: Any, aval: Any) -> Any:
         if x.__class__ is ArrayImpl and x._sharding is self.sharding and not x.is_deleted():  # type: ignore[union-attr]
-            return x
+            return in_usual_layout(x)
         return asarray_on(x, aval, self.device)
 
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, ClosedJaxpr, primitives, stage, typeof
+from dovetail_core import ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.caches import forget_all
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.options import disable_jit as disable_jit
-from dovetail_core.base.scopes import Scope
 from dovetail_core.base.source import not_callable
-from dovetail_core.dispatch.primitive import get_trace, set_trace
+from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
-from dovetail_core.xla.config import tracing_state
 
 from .settings import Settings
 from .structs import shape_struct
@@ -117,24 +114,3 @@ def clear_caches() -> None:
     forget_all()
     for p in primitives().values():
         p.forget()
-
-
-class ensure_compile_time_eval(Scope):  # lower case: used as a function
-    """Context manager and decorator: operations on known values are computed while tracing.
-
-    Using a traced value inside raises ``UnexpectedTracerError``.
-    """
-
-    __slots__ = ()
-
-    def _read(self) -> Any:
-        return get_trace(), tracing_state.get_local()
-
-    def _enter(self, outer: Any) -> None:
-        set_trace(EVAL)
-        tracing_state.set_local(False)
-
-    def _leave(self, outer: Any) -> None:
-        trace, tracing = outer
-        set_trace(trace)
-        tracing_state.set_local(tracing)

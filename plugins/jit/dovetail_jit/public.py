@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from .inspection import (
         clear_caches as clear_caches,
         disable_jit as disable_jit,
-        ensure_compile_time_eval as ensure_compile_time_eval,
         eval_shape as eval_shape,
         make_jaxpr as make_jaxpr,
     )
+    from .known import ensure_compile_time_eval as ensure_compile_time_eval
     from .restrictions import no_execution as no_execution, no_tracing as no_tracing
     from .structs import ShapeDtypeStruct as ShapeDtypeStruct
 else:

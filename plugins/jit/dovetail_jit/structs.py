@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dovetail_backends import Format as Format, Layout as Layout
 from dovetail_core import HiType, ShapedArray, register_type
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
@@ -71,18 +72,3 @@ class ArgInfo(NamedTuple):
     @property
     def dtype(self) -> Any:
         return self.aval.dtype
-
-
-class Layout(NamedTuple):
-    """How the elements of an array lie in memory: axes from the slowest to the fastest."""
-
-    major_to_minor: tuple[int, ...]
-    tiling: tuple[tuple[int, ...], ...] = ()
-    sub_byte_element_size_in_bits: int = 0
-
-
-class Format(NamedTuple):
-    """Where an array is and how its elements lie there; None for an argument that is not used."""
-
-    layout: Layout | None = None
-    sharding: Any = None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+from dovetail_backends import any_unusual
 from dovetail_core import ClosedJaxpr, Option
 from dovetail_core.registry.configuration import load_settings
 
@@ -70,9 +71,18 @@ def run(
     return outs
 
 
-def fast_path(ex: Executable, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> Any:
-    """What C++ needs to repeat the call; None while anybody looks."""
-    return None if watching() else ex.fast_path(out_tree, committed, consts)
+def fast_path(
+    ex: Executable,
+    out_tree: Any,
+    committed: bool,
+    operands: Sequence[Any],
+    consts: Sequence[Any] = (),
+) -> Any:
+    """What C++ needs to repeat the call; None while anybody looks, and where an operand is copied
+    to another layout first. (C++ tells calls apart by the layouts of arrays.)"""
+    if watching() or any_unusual(operands):
+        return None
+    return ex.fast_path(out_tree, committed, consts)
 
 
 def look_at(found: Run) -> None:

@@ -15,7 +15,6 @@ from dovetail_core.base.options import disable_jit
 from dovetail_jit import (
     ShapeDtypeStruct,
     clear_caches,
-    ensure_compile_time_eval,
     eval_shape,
     jit,
     make_jaxpr,
@@ -200,24 +199,6 @@ def test_clear_caches_traces_again() -> None:
     assert f.calls == 2
 
 
-def test_compile_time_evaluation() -> None:
-    @jit
-    def f(x: Any) -> Any:
-        with ensure_compile_time_eval():
-            n = int(lax.add(np.int32(1), np.int32(2)))
-        return lax.mul(x, float(n))
-
-    np.testing.assert_allclose(f(X), 3 * X)
-
-    @jit
-    def wrong(x: Any) -> Any:
-        with ensure_compile_time_eval():
-            return lax.sin(x)
-
-    with pytest.raises(UnexpectedTracerError, match="evaluated at once"):
-        wrong(X)
-
-
 def numbers(x: Any, value: Any, *, other: Any = 1) -> Any:
     """What a static argument is: its number, its sign and its type."""
     found = []
@@ -246,21 +227,6 @@ def test_static_arguments_are_told_apart_by_type_and_bits() -> None:
     d = jit(numbers, static_argnums=(-1,), donate_argnums=0)
     for value in (0.0, -0.0):
         assert np.signbit(d(lax.mul(ones, 1.0), value)[0]) == np.signbit(value)
-
-
-def test_compile_time_evaluation_nests_in_itself_and_decorates() -> None:
-    now = ensure_compile_time_eval()
-    add = now(lambda: int(lax.add(np.int32(1), np.int32(2))))
-
-    @jit
-    def f(x: Any) -> Any:
-        with now, now:
-            n = int(lax.add(np.int32(1), np.int32(2)))
-        y = lax.add(x, float(n))
-        return lax.mul(y, float(add()))
-
-    np.testing.assert_allclose(f(X), 3 * (X + 3))
-    assert "mul" in str(f.trace(X).jaxpr)
 
 
 def test_tracers_that_leak_are_named() -> None:

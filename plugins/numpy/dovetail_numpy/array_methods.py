@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Tracer, here, install_methods
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.arrays import Array, ArrayImpl
 
 from .contraction.products import dot
 from .conversion import astype, view
@@ -174,16 +174,8 @@ def _byteswap(x: Any, inplace: bool = False) -> Any:
     return view(lax.reshape(lax.rev(split, (split.ndim - 1,)), octets.shape), x.dtype)
 
 
-class _Property:
+class _Property(property):
     """A read-only attribute, computed."""
-
-    __slots__ = ("get",)
-
-    def __init__(self, get: Callable[[Any], Any]) -> None:
-        self.get = get
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else self.get(instance)
 
     def __set__(self, instance: Any, value: Any) -> None:
         raise AttributeError(f"arrays are immutable: this attribute cannot be set{here()}")
@@ -219,10 +211,23 @@ def methods() -> dict[str, Any]:
     return {**operators(), **_FUNCTIONS, **named, **properties}
 
 
+_OF_VALUES = ("item", "copy_to_host_async", "__copy__", "__deepcopy__")
+"""Methods that arrays and tracers have each their own way."""
+
+
+def _delegate(name: str) -> Any:
+    def method(self: Any, /, *args: Any) -> Any:
+        return getattr(self, name)(*args)
+
+    method.__name__ = name
+    return method
+
+
 def install() -> None:
     """Give tracers and runtime arrays their operators, methods and properties."""
     common = methods()
     install_methods(Tracer, {**common, **_TRACER_ONLY})
+    install_methods(Array, {**common, **{n: _delegate(n) for n in _OF_VALUES}})
     own = {"__setitem__"}  # the array type has its own, which names the array
     direct = {n: of_two_arrays(common[n]) for n in _DIRECT_PAIRS}
     direct |= {n: of_one_array()(common[n]) for n in ("__neg__", "__abs__", "__invert__")}

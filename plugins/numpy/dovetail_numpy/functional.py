@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import wraps
 from typing import Any
 
 from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import not_callable
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_map
 
 from .creation.arrays import as_array

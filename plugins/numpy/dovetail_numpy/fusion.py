@@ -64,11 +64,16 @@ def _forgiving(f: F, call: F) -> F:
                 return call(a, axis, *rest, **options)
             return call(a, axis)  # no packing of arguments: a tenth of the call's time
         except ValueError as e:
-            if not str(e).startswith("Non-hashable static arguments"):
+            if not _cannot_be_hashed(e):
                 raise
         return f(a, axis, *rest, **options)
 
     return run  # type: ignore[return-value]
+
+
+def _cannot_be_hashed(e: ValueError) -> bool:
+    """Whether C++ refused a call because a static argument has no hash."""
+    return str(e).startswith("Non-hashable static arguments")
 
 
 def of_two_arrays(f: F, *static: str) -> F:
@@ -101,7 +106,7 @@ def one_call(*static: str, shared: bool = False) -> Callable[[F], F]:
             try:
                 return call(*args, **kwargs)
             except ValueError as e:
-                if not str(e).startswith("Non-hashable static arguments"):
+                if not _cannot_be_hashed(e):
                     raise
             return f(*args, **kwargs)
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dovetail_core.base.foreign import names_itself
+from dovetail_lax import dtypes
 
 from .creation.arrays import asarray
 from .operands import Array, ArrayLike, here, operand
@@ -40,15 +41,25 @@ def array_str(
     )
 
 
+_TWO_BYTES = np.dtype("V2")
+
 save = np.save
 savez = np.savez
 
 
 @names_itself
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
-    """The array in a ``.npy`` file, or a lazy mapping of those in an ``.npz`` file."""
+    """The array in a ``.npy`` file, or a lazy mapping of those in an ``.npz`` file.
+
+    Of element types that are not NumPy's own, files say the size alone: what has elements of two
+    bytes is taken for bfloat16. Arrays of anything but numbers are returned as NumPy's.
+    """
     found = np.load(file, *args, **kwargs)
-    return asarray(found) if isinstance(found, np.ndarray) else found
+    if not isinstance(found, np.ndarray):
+        return found
+    if found.dtype == _TWO_BYTES:
+        found = found.view(dtypes.bfloat16)
+    return asarray(found) if dtypes.kind_of(found.dtype) != "other" else found
 
 
 def _not_pure(name: str) -> NoReturn:

@@ -33,13 +33,19 @@ class DTypeError(TypeError, ValueError):
 PYTHON_SCALARS = frozenset((bool, int, float, complex))
 
 
+def stands_for_array(x: Any) -> bool:
+    """Whether ``x`` is of a class that converts itself; it may forward all attributes, ``aval``
+    too, to an array that it wraps, and so seem to be one."""
+    return hasattr(x.__class__, "__jax_array__")
+
+
 def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
     """``x`` as a value that primitives take, NumPy values in the dtype that arrays would have.
 
     Raises:
         TypeError: ``x`` is no array and no number; names the function, the position and the remedy.
     """
-    if hasattr(x, "aval") or x.__class__ in PYTHON_SCALARS:
+    if x.__class__ in PYTHON_SCALARS or (hasattr(x, "aval") and not stands_for_array(x)):
         return x
     if isinstance(x, np.ndarray):
         _check_numpy(name, x, position)

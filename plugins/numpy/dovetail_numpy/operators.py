@@ -12,7 +12,7 @@ from dovetail_core.dispatch.operators import own_operator
 from .contraction.matmul import MATMUL
 from .indexing.reading import getitem
 from .iteration import rows
-from .operands import here, short_repr
+from .operands import here, short_repr, stands_for_array
 from .ufuncs import arithmetic, bits, comparisons, unary
 from .ufuncs.plans import Binary, foreign
 
@@ -27,7 +27,12 @@ def _operator(
     def forward(x: Any, y: Any) -> Any:
         plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
         if plan is not None:
-            return plan(x, y)
+            try:
+                return plan(x, y)
+            except TypeError:
+                if not stands_for_array(y):
+                    raise
+                return miss(x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
@@ -36,7 +41,12 @@ def _operator(
     def backward(x: Any, y: Any) -> Any:
         plan = plans.get((getattr(y, "aval", y.__class__), x.aval))
         if plan is not None:
-            return plan(y, x)
+            try:
+                return plan(y, x)
+            except TypeError:
+                if not stands_for_array(y):
+                    raise
+                return miss(y, x)
         found = own_operator(x, y, reflected)
         if found is not NotImplemented:
             return found
@@ -65,7 +75,12 @@ def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], 
     def compare(x: Any, y: Any) -> Any:
         plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
         if plan is not None:
-            return plan(x, y)
+            try:
+                return plan(x, y)
+            except TypeError:
+                if not stands_for_array(y):
+                    raise
+                return miss(x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
@@ -104,7 +119,12 @@ def _rpow_plain(x: Any, y: Any, modulus: Any = None, /) -> Any:
 def _matmul(x: Any, y: Any) -> Any:
     plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
     if plan is not None:
-        return plan(x, y)
+        try:
+            return plan(x, y)
+        except TypeError:
+            if not stands_for_array(y):
+                raise
+            return MATMUL.miss(x, y)
     found = own_operator(x, y, "__matmul__")
     if found is not NotImplemented:
         return found
@@ -115,7 +135,7 @@ def _rmatmul(x: Any, y: Any) -> Any:
     found = own_operator(x, y, "__rmatmul__")
     if found is not NotImplemented:
         return found
-    return NotImplemented if foreign(y) else MATMUL(y, x)
+    return NotImplemented if foreign(y) else MATMUL.miss(y, x)
 
 
 def _divmod(x: Any, y: Any) -> Any:

@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, canonical_dtype, enable_x64, is_inexact, typeof
+from dovetail_core import (
+    ShapedArray,
+    StagedTracer,
+    Var,
+    canonical_dtype,
+    enable_x64,
+    is_inexact,
+    typeof,
+)
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.rules.staging import definition_of
 from dovetail_lax import dtypes
 
 from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand
@@ -137,7 +146,23 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
     if own == shape:
         return x
     dims = tuple(range(len(shape) - len(own), len(shape)))
+    if 1 in own:
+        x, dims = _before_broadcast(x, dims)
     return lax.broadcast_in_dim_p.bind(x, shape=shape, broadcast_dimensions=dims)
+
+
+def _before_broadcast(x: Any, dims: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+    """What ``x`` was made of where a traced program has it from a broadcast, such as that of
+    ``x[:, None]``, and where its axes go: two in a row are one."""
+    found = definition_of(x)
+    if found is None:
+        return x, dims
+    trace, eqn = found
+    if eqn.primitive is not lax.broadcast_in_dim_p or not isinstance(eqn.invars[0], Var):
+        return x, dims
+    trace.supersede(x)
+    first = eqn.params["broadcast_dimensions"]
+    return StagedTracer(trace, eqn.invars[0]), tuple([dims[d] for d in first])
 
 
 def promote(name: str, *xs: ArrayLike, inexact: bool = False) -> list[Any]:

@@ -1,14 +1,17 @@
-"""The name of the array type, by which other libraries find the functions for it."""
+"""The array type: the name by which other libraries find its functions, and its attributes."""
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import subprocess
 import sys
 from importlib import import_module
 
 import numpy as np
+import pytest
 
+import dovetail
 import dovetail.numpy as jnp
 
 
@@ -29,3 +32,58 @@ def test_the_type_is_pickled():
     code = f"import pickle, sys; print(pickle.loads({data!r}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{kind}\n"
+
+
+FRESH = """
+import inspect
+import dovetail
+
+assert {looked_up}
+"""
+
+
+@pytest.mark.parametrize(
+    "looked_up",
+    [
+        "'sum' in dir(dovetail.Array) and '__add__' in dir(dovetail.Array)",
+        "'keepdims' in inspect.signature(dovetail.Array.sum).parameters",
+        "isinstance(dovetail.Array.at, property) and isinstance(dovetail.Array.shape, property)",
+        "inspect.isfunction(dovetail.Array.__mul__) and dovetail.Array.__eq__ != object.__eq__",
+        "dovetail.Array.__hash__ is None",
+        "not hasattr(dovetail.Array, 'nonsense') and not hasattr(dovetail.Array, '__nonsense__')",
+        "'cumsum' in dir(dovetail.device_put(1.0))",
+        "dovetail.eval_shape(lambda x: x * ('cumsum' in dir(x)), 1.0).shape == ()",
+    ],
+)  # fmt: skip
+def test_the_class_has_the_methods_before_an_array_used_one(looked_up):
+    subprocess.run([sys.executable, "-c", FRESH.format(looked_up=looked_up)], check=True)
+
+
+METHODS = (
+    "sum mean reshape astype argsort dot clip take __add__ __getitem__ __matmul__ item".split()
+)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_the_class_take_arrays_and_tracers(name):
+    x = jnp.arange(3.0) if name != "item" else jnp.ones(())
+    args = {
+        "reshape": [(3, 1)], "astype": ["int32"], "dot": [x], "take": [np.array([0, 2])],
+        "__add__": [x], "__getitem__": [1], "__matmul__": [x],
+    }.get(name, [])  # fmt: skip
+    method, expected = getattr(dovetail.Array, name), getattr(x, name)(*args)
+    np.testing.assert_array_equal(method(x, *args), expected)
+    if name != "item":
+        np.testing.assert_array_equal(dovetail.jit(lambda x: method(x, *args))(x), expected)
+
+
+def test_wrappers_of_all_methods_can_be_made():
+    names = [n for n in dir(dovetail.Array) if callable(getattr(dovetail.Array, n))]
+    assert {"sum", "any", "cumprod", "transpose", "view", "__rsub__", "__abs__"} <= set(names)
+    for n in names:
+        if not n.startswith("__"):
+            assert inspect.signature(getattr(dovetail.Array, n)).parameters
+    x = jnp.ones((2, 3))
+    for n in ("shape", "dtype", "ndim", "size", "T", "mT", "real", "nbytes", "itemsize"):
+        found, expected = getattr(dovetail.Array, n).__get__(x), getattr(x, n)
+        assert np.array_equal(found, expected)

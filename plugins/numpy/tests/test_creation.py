@@ -119,6 +119,24 @@ def test_arrays_survive_a_file(tmp_path, near):
         dnp.fromfile(tmp_path / "x.npy")
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8", "bool", "complex64"])
+def test_element_types_survive_a_file(tmp_path, dtype):
+    x = dnp.arange(6).reshape(2, 3).astype(dtype)
+    dnp.save(tmp_path / "x.npy", x)
+    found = dnp.load(tmp_path / "x.npy")
+    assert type(found) is type(x) and found.dtype == x.dtype and (found == x).all()
+
+
+def test_what_is_no_array_of_numbers_is_loaded_as_numpy_does(tmp_path):
+    # Of the narrow types a file says the size of an element, and no more.
+    for x in (np.array(["a", "b"]), np.asarray(dnp.ones(2, "float8_e4m3fn"))):
+        np.save(tmp_path / "x.npy", x)
+        found = dnp.load(tmp_path / "x.npy")
+        assert type(found) is np.ndarray and found.tobytes() == x.tobytes()
+    dnp.savez(tmp_path / "x.npz", a=dnp.ones(2))
+    assert dnp.load(tmp_path / "x.npz")["a"].tolist() == [1, 1]
+
+
 @pytest.mark.parametrize(("call", "error", "text"), [
     (lambda: dnp.asarray(None), ValueError, "None is not a valid value"),
     (lambda: dnp.asarray("a"), TypeError, "'a' of type str is no array of numbers"),

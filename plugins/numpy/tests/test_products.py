@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import jit, make_jaxpr
 
@@ -143,6 +144,29 @@ def test_factors_multiply_to_the_matrix(arrays, near):
     assert (np.diff(np.asarray(sigma)) <= 0).all()
     values, vectors = dnp.linalg.eig(s)
     near(s @ vectors, np.asarray(vectors * values), 1e-3)
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (2, 3, 3), (0, 2), (2, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_raw_factors_are_those_of_lapack(shape, dtype, near):
+    x = np.random.default_rng(0).normal(size=(*shape, 2)).astype(np.float32) @ [1, 1j]
+    x = (x if dtype == "complex64" else x.real).astype(dtype)
+    for qr in (dnp.linalg.qr, jit(dnp.linalg.qr, static_argnames="mode")):
+        found, wanted = qr(x, mode="raw"), np.linalg.qr(x, mode="raw")
+        assert type(found).__name__ == "QRResult"
+        for a, b in zip(found, wanted):
+            assert a.dtype == b.dtype
+            near(a, b, 1e-5)
+    if x.size and shape[-2] >= shape[-1]:
+        h, taus = dnp.linalg.qr(x, mode="raw")
+        near(
+            lax.linalg.householder_product(dnp.matrix_transpose(h), taus), dnp.linalg.qr(x)[0], 1e-5
+        )
+
+
+def test_the_mode_of_qr_is_checked():
+    with pytest.raises(ValueError, match=r"qr: mode must be 'reduced', .* or 'raw', got 'full'"):
+        dnp.linalg.qr(dnp.ones((2, 2)), mode="full")
 
 
 def test_a_layer_is_two_operations_and_a_broadcast(arrays):

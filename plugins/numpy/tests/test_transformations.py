@@ -8,7 +8,7 @@ import pytest
 import dovetail_numpy as dnp
 from dovetail_ad import grad
 from dovetail_batching import vmap
-from dovetail_jit import jit
+from dovetail_jit import jit, make_jaxpr
 
 INDEX = np.array([0, 2, 1])
 SCALAR_FUNCTIONS = {
@@ -101,3 +101,43 @@ def _counted(function, calls):
         return function(*args, **kwargs)
 
     return counting
+
+
+def primitives_of(f, *args):
+    return [e.primitive.name for e in make_jaxpr(f)(*args).eqns]
+
+
+def test_two_broadcasts_in_a_row_are_one():
+    x, y = dnp.arange(3.0), dnp.ones((2, 3))
+    twice = ["broadcast_in_dim"] * 2
+    assert primitives_of(lambda x: x[None] * x[:, None], x) == [*twice, "mul"]
+    assert primitives_of(lambda x: dnp.expand_dims(x, 1) < x, x) == [*twice, "lt"]
+    assert primitives_of(lambda y: y - y.sum(1, keepdims=True), y) == [
+        "reduce_sum", "broadcast_in_dim", "sub",
+    ]  # fmt: skip
+    assert primitives_of(dnp.outer, x, x) == [*twice, "mul"]
+    assert primitives_of(lambda y: y[:, None] + y[None], y) == [*twice, "add"]
+    # What is used otherwise stays.
+    assert primitives_of(lambda x: (x[None] * x[:, None], x[None]), x)[-1] == "broadcast_in_dim"
+    column = primitives_of(lambda x: (lambda c: (c * x, c))(x[:, None]), x)
+    assert column == ["broadcast_in_dim"] * 3 + ["mul"]
+
+
+def test_values_of_merged_broadcasts(near):
+    x, y = dnp.arange(3.0) + 1, dnp.arange(6.0).reshape(2, 3)
+    for f in (
+        lambda x, y: x[None] * x[:, None],
+        lambda x, y: y[:, None] - y[None, :, :1],
+        lambda x, y: y - y.mean(1, keepdims=True) + x[:, None, None],
+        lambda x, y: dnp.where(x[:, None] > 1, x[None], 2.0),
+        lambda x, y: (lambda c: c * x + c)(x[:, None]),
+        lambda x, y: dnp.broadcast_to(dnp.sum(y)[None, None], (2, 2)) * y[:, :1],
+        lambda x, y: dnp.outer(x, y),
+    ):
+        wanted = f(x, y)
+        near(jit(f)(x, y), wanted)
+        near(vmap(jit(f))(x[None], y[None])[0], wanted)
+        near(jit(vmap(f))(x[None], y[None])[0], wanted)
+        slope = grad(lambda x, y, f=f: (f(x, y) ** 2).sum(), (0, 1))
+        for a, b in zip(jit(slope)(x, y), slope(x, y)):
+            near(a, b)

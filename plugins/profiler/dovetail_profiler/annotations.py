@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from dovetail_core.base.source import callable_name, called, not_callable, short_repr
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.xla.profiling import TraceMe
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_core import ShapedArray, here, typeof
+from dovetail_core import ShapedArray, callable_name, here, typeof
 from dovetail_core.base.source import not_callable, short_repr
 from dovetail_core.types.algebra import algebra
 
@@ -210,7 +210,7 @@ def run_state(f: Any) -> Any:
         out = f(refs)
         if out is not None:
             raise TypeError(
-                f"run_state: {getattr(f, '__name__', 'the function')} returned a value of type "
+                f"run_state: {callable_name(f)} returned a value of type "
                 f"{type(out).__name__}: write results to references"
             )
         return tree_map(freeze, refs)

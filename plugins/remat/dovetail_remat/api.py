@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.limit import Limit

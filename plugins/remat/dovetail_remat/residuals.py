@@ -16,6 +16,7 @@ from dovetail_core import (
     Literal,
     RegionInterface,
     Var,
+    callable_name,
     stage,
     typeof,
 )
@@ -110,7 +111,7 @@ def linearization(f: Callable[..., Any], args: Any, kwargs: Any) -> ClosedJaxpr:
         args, kwargs = tree_unflatten(in_tree, xs)
         return tree_leaves(linearize(lambda *a: f(*a, **kwargs), *args)[1])
 
-    jaxpr, consts = stage(flat, [typeof(x) for x in leaves], getattr(f, "__name__", "f"))
+    jaxpr, consts = stage(flat, [typeof(x) for x in leaves], callable_name(f))
     return ClosedJaxpr(jaxpr, consts)
 
 

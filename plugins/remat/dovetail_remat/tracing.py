@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, consts_to_inputs, stage, typeof
+from dovetail_core import ClosedJaxpr, callable_name, consts_to_inputs, stage, typeof
 from dovetail_core.base.errors import refuse_mutable_result
 from dovetail_core.rules import traced
 from dovetail_core.tree.util import (
@@ -73,7 +73,7 @@ def trace(
 
 def name_of(fun: Any) -> str:
     """A function's name for messages and programs."""
-    return getattr(fun, "__name__", type(fun).__name__)
+    return callable_name(fun)
 
 
 def positions(numbers: Sequence[int], count: int, fun: Any) -> set[int]:

@@ -12,6 +12,7 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_core.xla import arrays, fork
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl, install
 
+from .layouts import in_usual_layout
 from .state import check_usable, spelled
 from .values import value_of
 
@@ -23,6 +24,9 @@ def copied(x: ArrayImpl) -> ArrayImpl:
         RuntimeError: the array was deleted or donated.
     """
     check_usable((x,))
+    usual = in_usual_layout(x)
+    if usual is not x:  # a copy already; the runtime's own of such an array tells a wrong layout
+        return usual
     devices = x._sharding._internal_device_list
     always = ArrayCopySemantics.ALWAYS_COPY
     return arrays.copy_arrays([x], [devices], [x._sharding], always)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,7 +14,13 @@ from dovetail_core import (
     register_type,
 )
 from dovetail_core.dispatch.operators import install_first_use, load_methods
-from dovetail_core.xla.arrays import Array as _Array, ArrayImpl, install, install_tracer_class
+from dovetail_core.xla.arrays import (
+    Array as _Array,
+    ArrayImpl,
+    install,
+    install_class_attributes,
+    install_tracer_class,
+)
 
 # Each of these modules installs methods when it is imported.
 from . import copying as copying, printing as printing
@@ -88,6 +95,21 @@ def _other_attribute(self: ArrayImpl, name: str) -> Any:
     raise AttributeError(_lacking(self, name))
 
 
+def _of_class(cls: type, name: str) -> Any:
+    """Array functions as attributes of the class, which libraries wrap and list."""
+    if not name.startswith("_") or name in _PROTOCOLS:
+        with suppress(PluginError):
+            load_methods()
+        return type.__getattribute__(cls, name)
+    raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+
+
+def _names(x: Any) -> list[str]:
+    with suppress(PluginError):
+        load_methods()
+    return list((type if isinstance(x, type) else object).__dir__(x))
+
+
 def _lacking(x: ArrayImpl, name: str) -> str:
     return f"an array of type {spelled(x)} has no attribute {name!r}"
 
@@ -108,11 +130,16 @@ _ATTRIBUTES: dict[str, Any] = {
     "__hash__": None,  # so that it is no collections.abc.Hashable
     "__setitem__": _immutable,
     "__getattr__": _other_attribute,
+    "__dir__": _names,
 }
 
 if "__add__" not in vars(ArrayImpl):  # else the provider of array methods was here first
     install_first_use(ArrayImpl)
+    install_first_use(_Array)
 for _name, _attribute in _ATTRIBUTES.items():
     install(_name, _attribute)
+    if _name not in ("__getattr__", "__dir__"):  # of values, which have a class of their own
+        setattr(_Array, _name, _attribute)
+install_class_attributes(_of_class, _names)
 install_tracer_class(Tracer)
 register_type(ArrayImpl, type_of_array)

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, Tracer, stage_closed, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Primitive,
+    ShapedArray,
+    Tracer,
+    callable_name,
+    stage_closed,
+    typeof,
+)
 from dovetail_core.base import arguments
 from dovetail_core.base.arguments import no_sharding
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
@@ -168,7 +176,7 @@ def staged(
         return found
 
     avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
-    return stage_closed(flat, avals * 2, getattr(computation, "__name__", name))
+    return stage_closed(flat, avals * 2, callable_name(computation))
 
 
 _KINDS: dict[Any, str] = {}

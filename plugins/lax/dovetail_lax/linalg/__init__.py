@@ -10,6 +10,7 @@ from ..primitives.condensed import (
 )
 from ..primitives.factorizations import (
     cholesky_p as cholesky_p,
+    geqrf_p as geqrf_p,
     householder_product_p as householder_product_p,
     lu_p as lu_p,
     lu_pivots_to_permutation_p as lu_pivots_to_permutation_p,
@@ -38,6 +39,7 @@ from .condensed import (
 )
 from .factorizations import (
     cholesky as cholesky,
+    geqrf as geqrf,
     householder_product as householder_product,
     lu as lu,
     lu_pivots_to_permutation as lu_pivots_to_permutation,
@@ -50,8 +52,8 @@ from .updates import cholesky_update as cholesky_update, symmetric_product as sy
 
 __all__ = [
     "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_p",
-    "cholesky_update", "cholesky_update_p", "eig", "eig_p", "eigh", "eigh_p", "hessenberg",
-    "hessenberg_p", "householder_product", "householder_product_p", "lu", "lu_p",
+    "cholesky_update", "cholesky_update_p", "eig", "eig_p", "eigh", "eigh_p", "geqrf", "geqrf_p",
+    "hessenberg", "hessenberg_p", "householder_product", "householder_product_p", "lu", "lu_p",
     "lu_pivots_to_permutation", "lu_pivots_to_permutation_p", "ormqr", "ormqr_p", "qdwh", "qr",
     "qr_p", "schur", "schur_p", "svd", "svd_p", "symmetric_product", "symmetric_product_p",
     "triangular_solve", "triangular_solve_p", "tridiagonal", "tridiagonal_p", "tridiagonal_solve",

@@ -12,6 +12,7 @@ from ..numerics.matrices import adjoint
 from ..primitives.arithmetic import add_p, div_p
 from ..primitives.factorizations import (
     cholesky_p,
+    geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
@@ -129,6 +130,21 @@ def qr(
         ValueError: ``x`` is no batch of matrices.
     """
     return tuple(qr_p.bind(x, pivoting=bool(pivoting), full_matrices=bool(full_matrices)))
+
+
+@names_itself
+def geqrf(x: ArrayLike) -> tuple[Array, Array]:
+    """The QR factorization as LAPACK leaves it: see :func:`householder_product`.
+
+    Returns:
+        An array of the shape of ``x`` with ``R`` on and above its diagonal and below it the
+        reflections whose product is ``Q``; and their factors.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of matrices.
+    """
+    return tuple(geqrf_p.bind(x))
 
 
 @names_itself

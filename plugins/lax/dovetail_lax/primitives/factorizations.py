@@ -161,6 +161,16 @@ def _qr_type(x: ShapedArray, *, pivoting: bool, full_matrices: bool) -> list[Sha
     return [*found, ShapedArray((*batch, n), INDEX)] if pivoting else found
 
 
+geqrf_p = Primitive("geqrf", multiple_results=True)
+"""``R``, below it the reflections whose product is ``Q``, and their factors (taus)."""
+
+
+@geqrf_p.def_abstract_eval
+def _geqrf_type(x: ShapedArray) -> list[ShapedArray]:
+    batch, m, n = matrix_type("geqrf", x)
+    return [x.strong(), ShapedArray((*batch, min(m, n)), x.dtype)]
+
+
 householder_product_p = Primitive("householder_product")
 """The first columns of the product of the reflections that the operand's columns hold."""
 

@@ -15,6 +15,7 @@ from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ..primitives.contractions import conv_general_dilated_p, dot_general_p
 from ..primitives.factorizations import (
     cholesky_p,
+    geqrf_p,
     householder_product_p,
     lu_p,
     qr_p,
@@ -82,8 +83,8 @@ def _cubic(primitive: Primitive, factor: float) -> None:
 
 
 for _primitive, _factor in (
-    (cholesky_p, 1 / 3), (lu_p, 2 / 3), (qr_p, 4 / 3), (householder_product_p, 4 / 3),
-    (eigh_p, 9.0), (eig_p, 25.0), (svd_p, 20.0),
+    (cholesky_p, 1 / 3), (lu_p, 2 / 3), (qr_p, 4 / 3), (geqrf_p, 4 / 3),
+    (householder_product_p, 4 / 3), (eigh_p, 9.0), (eig_p, 25.0), (svd_p, 20.0),
     (hessenberg_p, 10 / 3), (tridiagonal_p, 4 / 3), (schur_p, 25.0),
 ):  # fmt: skip
     _cubic(_primitive, _factor)

@@ -12,6 +12,7 @@ from dovetail_core.testing import Sample
 from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ..primitives.factorizations import (
     cholesky_p,
+    geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
@@ -79,12 +80,14 @@ def _factorizations() -> Iterator[Sample]:
                     continue  # not differentiable
                 params: dict[str, Any] = {"pivoting": False, "full_matrices": full}
                 yield Sample(qr_p, (_matrices("qr", shape, dtype),), params)
+            yield Sample(geqrf_p, (_matrices("qr", shape, dtype),), tags=FAILING)
         pivoted = {"pivoting": True, "full_matrices": False}
         yield Sample(qr_p, (_matrices("qr", (4, 3), dtype),), pivoted)
     yield Sample(lu_p, (np.zeros((2, 2), np.float32),), tags=FAILING, name="singular")
     yield Sample(lu_p, (np.zeros((3, 0), np.float32),), tags=EMPTY)
     yield Sample(qr_p, (np.zeros((3, 0), np.float32),),
                  {"pivoting": False, "full_matrices": False}, EMPTY)  # fmt: skip
+    yield Sample(geqrf_p, (np.zeros((3, 0), np.float32),), tags=EMPTY | FAILING)
     pivots = np.array([[2, 2, 2], [0, 1, 3]], np.int32)
     yield Sample(lu_pivots_to_permutation_p, (pivots,), {"permutation_size": 5})
     yield Sample(lu_pivots_to_permutation_p, (pivots[:, :0],), {"permutation_size": 2}, EMPTY)

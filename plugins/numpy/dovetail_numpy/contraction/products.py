@@ -71,7 +71,8 @@ def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """All products of elements of the flattened operands, as a matrix."""
     no_out("outer", out)
     x, y = (as_array("outer", v, i) for i, v in enumerate((a, b)))
-    return MULTIPLY(to_shape(x, (x.size, 1)), to_shape(y, (1, y.size)))
+    x, y = to_shape(x, (x.size,)), to_shape(y, (y.size,))
+    return MULTIPLY(lax.expand_dims(x, (1,)), lax.expand_dims(y, (0,)))
 
 
 def vdot(

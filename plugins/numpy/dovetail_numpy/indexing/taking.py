@@ -43,7 +43,7 @@ def take_along(a: Any, indices: Any, axis: int, options: Options | None = None) 
     return gathered(a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), options)
 
 
-TAKE_STATIC = "axis", "out", "mode", "unique_indices", "indices_are_sorted", "fill_value"
+_TAKE_STATIC = "axis", "out", "mode", "unique_indices", "indices_are_sorted", "fill_value"
 
 
 @fused(static=("axis", "options"))
@@ -51,7 +51,7 @@ def _take(a: Any, indices: Any, axis: int, options: Options) -> Any:
     return take_along(a, indices, axis, options)
 
 
-@one_call(*TAKE_STATIC, shared=True)
+@one_call(*_TAKE_STATIC, shared=True)
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None,
     mode: str | None = None, unique_indices: bool = False, indices_are_sorted: bool = False,

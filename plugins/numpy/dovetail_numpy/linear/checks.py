@@ -39,10 +39,16 @@ def square(name: str, a: ArrayLike) -> Any:
     return x
 
 
+def transposed(x: Any) -> Any:
+    """Matrices transposed."""
+    import dovetail_lax as lax
+
+    return lax.transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
 def adjoint(x: Any) -> Any:
     """Matrices conjugated and transposed."""
     import dovetail_lax as lax
 
-    n = x.ndim
-    out = lax.transpose(x, (*range(n - 2), n - 1, n - 2))
+    out = transposed(x)
     return lax.conj(out) if x.dtype.kind == "c" else out

@@ -10,7 +10,7 @@ from dovetail_core.base.foreign import names_itself
 
 from ..fusion import one_call
 from ..operands import Array, ArrayLike
-from .checks import adjoint, matrices, square
+from .checks import adjoint, matrices, square, transposed
 
 
 class QRResult(NamedTuple):
@@ -53,20 +53,21 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 
     Args:
         mode: ``"reduced"`` or ``"complete"`` (square ``Q``) for both factors, ``"r"`` for the
-            second alone.
+            second alone, ``"raw"`` for LAPACK's form of the factorization: transposed, ``R`` and
+            the Householder reflections beside it, and the reflections' factors. That has no
+            derivative.
 
     Raises:
         ValueError: the mode is unknown, or ``a`` has less than two dimensions.
-        NotImplementedError: the mode is ``"raw"`` (Householder vectors).
     """
     (x,) = matrices("qr", a)
     if mode == "raw":
-        raise NotImplementedError(
-            f"qr: mode 'raw' is not supported{here()}. Use mode 'reduced' or 'complete' "
-            f"and the factors."
-        )
+        found, taus = lax.linalg.geqrf(x)
+        return QRResult(transposed(found), taus)
     if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"qr: mode must be 'reduced', 'complete' or 'r', got {mode!r}{here()}")
+        raise ValueError(
+            f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', got {mode!r}{here()}"
+        )
     q, r = lax.linalg.qr(x, full_matrices=mode == "complete")
     return r if mode == "r" else QRResult(q, r)
 

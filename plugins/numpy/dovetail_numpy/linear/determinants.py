@@ -19,7 +19,7 @@ from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, integer
 from ..operations import filled, number, select
 from ..promotion import broadcast, convert
-from .checks import square
+from .checks import square, transposed
 from .decompositions import svd
 from .solving import inv
 
@@ -31,7 +31,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@fused(shared=True)
+@fused()
 def _det(a: Any) -> Any:
     return _smooth_det(a)
 
@@ -146,11 +146,6 @@ def _slope_of_cofactors(a: Any, da: Any) -> Any:
 def _trace_part(x: Any, k: int) -> Any:
     trace = lax.reduce_sum(diagonal(x, 0, -2, -1), (x.ndim - 2,))
     return lax.div(trace, number(trace, k))
-
-
-def transposed(x: Any) -> Any:
-    """Matrices transposed."""
-    return lax.transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
 def _odd(pivots: Any) -> Any:

@@ -14,7 +14,7 @@ from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated
-from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand, stands_for_array
 from ..operations import shape_of, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
 from .arithmetic import MAXIMUM, MINIMUM
@@ -78,14 +78,18 @@ def where(
     types = (getattr(condition, "aval", condition.__class__), getattr(x, "aval", x.__class__),
              getattr(y, "aval", y.__class__))  # fmt: skip
     plan = _plans.get(types)
-    if plan is None:
-        return _where_miss(condition, x, y, types)
-    return plan(condition, x, y)
+    try:
+        return (plan or _where_miss)(condition, x, y)
+    except TypeError:
+        if plan is None or not any(map(stands_for_array, (condition, x, y))):
+            raise
+        return _where_miss(condition, x, y)
 
 
-def _where_miss(condition: Any, x: Any, y: Any, types: Any) -> Any:
+def _where_miss(condition: Any, x: Any, y: Any) -> Any:
     values = [operand("where", v, i) for i, v in enumerate((condition, x, y))]
     if not any(isinstance(v, (np.ndarray, np.generic)) for v in values):
+        types: Any = tuple([getattr(v, "aval", v.__class__) for v in values])
         _plans[types] = by_configuration(_where_plan)
     return _where_plan(*values)(*values)
 

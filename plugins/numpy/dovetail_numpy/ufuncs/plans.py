@@ -17,7 +17,7 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated, of_one_array, of_two_arrays
-from ..operands import PYTHON_SCALARS, ArrayLike, operand
+from ..operands import PYTHON_SCALARS, ArrayLike, operand, stands_for_array
 from ..promotion import (
     FLOAT32,
     broadcast,
@@ -90,7 +90,12 @@ class Binary:
 
     def __call__(self, x: ArrayLike, y: ArrayLike) -> Any:
         plan = self.plans.get((getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__)))
-        return self.miss(x, y) if plan is None else plan(x, y)
+        try:
+            return self.miss(x, y) if plan is None else plan(x, y)
+        except TypeError:
+            if not (stands_for_array(x) or stands_for_array(y)):
+                raise
+            return self.miss(x, y)
 
     def miss(self, x: ArrayLike, y: ArrayLike) -> Any:
         """The result for operands whose types were not seen before, or are NumPy's."""
@@ -189,7 +194,12 @@ class Unary:
 
     def __call__(self, x: ArrayLike) -> Any:
         plan = self.plans.get(getattr(x, "aval", x.__class__))
-        return self.miss(x) if plan is None else plan(x)
+        try:
+            return self.miss(x) if plan is None else plan(x)
+        except TypeError:
+            if not stands_for_array(x):
+                raise
+            return self.miss(x)
 
     def miss(self, x: ArrayLike) -> Any:
         """The result for an operand whose type was not seen before, or is NumPy's."""
@@ -225,7 +235,12 @@ def unary_function(engine: Unary, doc: str) -> Callable[[ArrayLike], Any]:
 
     def function(x: ArrayLike, /) -> Any:
         plan = plans.get(getattr(x, "aval", x.__class__))
-        return miss(x) if plan is None else plan(x)
+        try:
+            return miss(x) if plan is None else plan(x)
+        except TypeError:
+            if not stands_for_array(x):
+                raise
+            return miss(x)
 
     return of_one_array()(named(function, engine.name, doc))
 
@@ -236,7 +251,12 @@ def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike]
 
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Any:
         plan = plans.get((getattr(x1, "aval", x1.__class__), getattr(x2, "aval", x2.__class__)))
-        return miss(x1, x2) if plan is None else plan(x1, x2)
+        try:
+            return miss(x1, x2) if plan is None else plan(x1, x2)
+        except TypeError:
+            if not (stands_for_array(x1) or stands_for_array(x2)):
+                raise
+            return miss(x1, x2)
 
     return of_two_arrays(named(function, engine.name, doc))
 

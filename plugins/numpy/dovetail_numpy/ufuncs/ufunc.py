@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import callable_name, here
 from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
@@ -33,7 +33,7 @@ class ufunc:  # lower case: NumPy's name
         self.nin, self.nout = nin, nout
         self.nargs = nin if nargs is None else nargs
         self.identity = identity
-        self.__name__ = name or getattr(func, "__name__", "ufunc")
+        self.__name__ = name or callable_name(func)
         self.__doc__ = func.__doc__
         self.__module__ = "dovetail.numpy"
         self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
@@ -171,5 +171,5 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
         raise TypeError(f"frompyfunc takes a function, got {type(func).__name__}{here()}")
     nin, nout = arguments.integer("nin", nin), arguments.integer("nout", nout)
     mapped = vectorize(func)
-    name = getattr(func, "__name__", "function")
+    name = callable_name(func)
     return ufunc(mapped, nin, nout, name=f"{name} (vectorized)", identity=identity)

@@ -7,7 +7,7 @@ from typing import Any
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..operands import ArrayLike
+from ..operands import ArrayLike, stands_for_array
 from ..operations import truth
 from ..reductions import basic, cumulative
 from .arithmetic import ADD, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
@@ -32,7 +32,12 @@ class _BinaryUfunc(ufunc):
             plan = self._plans.get(
                 (getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__))
             )
-            return self._miss(x, y) if plan is None else plan(x, y)
+            try:
+                return self._miss(x, y) if plan is None else plan(x, y)
+            except TypeError:
+                if not (stands_for_array(x) or stands_for_array(y)):
+                    raise
+                return self._miss(x, y)
         return super().__call__(*args, out=out, where=where)
 
 

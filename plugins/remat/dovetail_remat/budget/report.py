@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dovetail_core import callable_name
 from dovetail_core.base.scopes import run_with
 
 from ..residuals import SavedResidual, linearization, residual_record
@@ -124,7 +125,7 @@ def report_of(f: Callable[..., Any], args: Any, kwargs: Any) -> BudgetReport:
     plans: list[Plan] = []
     run_with(listener, plans, linearization, f, args, kwargs)
     if not plans:
-        name = getattr(f, "__name__", "the function")
+        name = callable_name(f)
         raise ValueError(
             f"{name} has no report: no checkpoint with policy=Budget(...) is met in "
             "differentiating it at these arguments (are they floating-point numbers?)"

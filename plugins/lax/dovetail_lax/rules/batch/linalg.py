@@ -11,6 +11,7 @@ from dovetail_core import Primitive
 from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ...primitives.factorizations import (
     cholesky_p,
+    geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
@@ -37,8 +38,9 @@ def _leading(primitive: Primitive) -> None:
 
 
 for _primitive in (
-    cholesky_p, lu_p, lu_pivots_to_permutation_p, qr_p, householder_product_p, eigh_p, eig_p, svd_p,
-    hessenberg_p, tridiagonal_p, schur_p, ormqr_p, cholesky_update_p, symmetric_product_p,
+    cholesky_p, lu_p, lu_pivots_to_permutation_p, qr_p, geqrf_p, householder_product_p, eigh_p,
+    eig_p, svd_p, hessenberg_p, tridiagonal_p, schur_p, ormqr_p, cholesky_update_p,
+    symmetric_product_p,
 ):  # fmt: skip
     _leading(_primitive)
 

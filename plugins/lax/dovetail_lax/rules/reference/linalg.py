@@ -13,6 +13,7 @@ from dovetail_backends import reference_rules
 from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ...primitives.factorizations import (
     cholesky_p,
+    geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
@@ -122,6 +123,19 @@ def _qr(x: Array, *, pivoting: bool, full_matrices: bool) -> list[Array]:
         if not a.size:
             return [np.eye(m, k), np.zeros((k, n)), np.arange(n)]
         return sl.qr(a, mode="full" if full_matrices else "economic", pivoting=pivoting)
+
+    return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
+
+
+@reference_rules.register(geqrf_p)
+def _geqrf(x: Array) -> list[Array]:
+    m, n = x.shape[-2:]
+    outs: list[Any] = [((m, n), x.dtype), ((min(m, n),), x.dtype)]
+
+    def one(a: Array) -> Sequence[Any]:
+        if not a.size:
+            return [a, np.zeros(0)]
+        return sl.qr(a, mode="raw")[0]  # type: ignore[return-value]
 
     return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
 

@@ -11,6 +11,7 @@ from dovetail_core import ShapedArray, stage_closed
 
 from ...primitives.factorizations import (
     cholesky_p,
+    geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
@@ -120,24 +121,32 @@ def _permutation(b: Any, pivots: Any, rows: int) -> Any:
     return b.inline(stage_closed(body, [pivots.aval]), [pivots])[0]
 
 
+@stablehlo_rules.register(geqrf_p)
+def _geqrf(b: Any, x: Any) -> list[Any]:
+    k = min(x.aval.shape[-2:])
+    taus = ShapedArray((*batch_of(x), k), x.aval.dtype)
+    if x.aval.size == 0:
+        return [x, b.constant(0, taus)]
+    return call(b, "geqrf", [x], [x.aval, taus], "", {0: 0})
+
+
 @stablehlo_rules.register(qr_p)
 def _qr(b: Any, x: Any, *, pivoting: bool, full_matrices: bool) -> list[Any]:
     q_type, r_type = b.outs[:2]
-    batch, (m, n), dtype = batch_of(x), x.aval.shape[-2:], x.aval.dtype
-    k = min(m, n)
+    batch, (m, n) = batch_of(x), x.aval.shape[-2:]
     order = ShapedArray((*batch, n), INDEX)
     if x.aval.size == 0:
         eye = np.broadcast_to(np.eye(*q_type.shape[-2:]), q_type.shape)
         places = [b.constant(np.broadcast_to(np.arange(n), order.shape), order)]
         return [b.constant(eye, q_type), b.constant(0, r_type), *(places if pivoting else [])]
-    taus = ShapedArray((*batch, k), dtype)
     places: list[Any] = []
     if pivoting:
+        taus = ShapedArray((*batch, min(m, n)), x.aval.dtype)
         operands = [x, b.constant(0, order)]
         a, found, tau = call(b, "geqp3", operands, [x.aval, order, taus], "", {0: 0, 1: 1})
         places = [b.op("stablehlo.subtract", [found, b.constant(1, order)], order)]
     else:
-        a, tau = call(b, "geqrf", [x], [x.aval, taus], "", {0: 0})
+        a, tau = _geqrf(b, x)
     columns = q_type.shape[-1]
     reflections = _columns(b, a, columns)
     q = _product(b, reflections, tau)

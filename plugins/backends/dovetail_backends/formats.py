@@ -1,0 +1,93 @@
+"""How the elements of arrays lie in memory: descriptions of it, and arrays laid out otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dovetail_core.base.source import here
+from dovetail_core.xla import execution
+from dovetail_core.xla.arrays import ArrayImpl, install
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import Sharding
+
+from .array import check_usable, type_of_array
+from .array.layouts import laid_out
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the elements of an array lie in memory: axes from the slowest to the fastest."""
+
+    major_to_minor: tuple[int, ...]
+    tiling: tuple[tuple[int, ...], ...] = ()
+    sub_byte_element_size_in_bits: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "major_to_minor", tuple(self.major_to_minor))
+        object.__setattr__(self, "tiling", tuple(map(tuple, self.tiling or ())))
+
+
+@dataclass(frozen=True)
+class Format:
+    """Where an array is and how its elements lie there; None for what is left as it is.
+
+    Raises:
+        TypeError: the layout or the sharding is something else.
+        ValueError: there is a layout and no sharding.
+    """
+
+    layout: Layout | None = None
+    sharding: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.layout, (Layout, type(None))):
+            raise TypeError(
+                f"Format{here()}: the layout is of type {type(self.layout).__name__}; give "
+                "Layout(major_to_minor=(0, 1))."
+            )
+        if not isinstance(self.sharding, (Sharding, Device, type(None))):
+            raise TypeError(
+                f"Format{here()}: the sharding is of type {type(self.sharding).__name__}; give "
+                "that of an array (x.sharding) or a device."
+            )
+
+
+def format_of(x: ArrayImpl) -> Format:
+    """Where an array is, and how its elements lie there."""
+    check_usable((x,))
+    return Format(Layout(*execution.array_layout(x)), x.sharding)  # type: ignore[attr-defined]
+
+
+def put_in_layout(x: Any, layout: Layout) -> Any:
+    """``x``, its elements in memory as ``layout`` says.
+
+    Raises:
+        TypeError: ``x`` is no array.
+        ValueError: the layout does not list the axes of ``x``.
+        NotImplementedError: the layout has tiles, or ``x`` is on several devices.
+    """
+    if x.__class__ is not ArrayImpl:
+        raise TypeError(
+            f"device_put{here()}: a value of type {type(x).__name__} is no array, and has no "
+            "layout. Give a device or a sharding in place of the format."
+        )
+    aval = type_of_array(x)
+    order = layout.major_to_minor
+    if sorted(order) != list(range(aval.ndim)):
+        raise ValueError(
+            f"device_put{here()}: major_to_minor is {order}, and the array has type "
+            f"{aval.str_short()}; list each of its {aval.ndim} axes once, the slowest first."
+        )
+    if order == execution.array_layout(x)[0]:
+        return x
+    if layout.tiling or len(x.sharding.device_set) > 1:  # type: ignore[attr-defined]
+        what = "tiles" if layout.tiling else "an array on several devices"
+        raise NotImplementedError(
+            f"device_put{here()}: layouts other than the usual one are not supported for {what}. "
+            "Give Layout(major_to_minor=...) alone, and arrays on one device."
+        )
+    return laid_out(x, order)
+
+
+install("format", property(format_of))

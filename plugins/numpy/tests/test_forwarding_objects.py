@@ -1,0 +1,95 @@
+"""Operands that forward their attributes to an array they wrap, and convert themselves."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+from dovetail_ad import jvp
+from dovetail_batching import vmap
+from dovetail_core.tree.util import tree_map
+from dovetail_jit import jit
+
+FLOATS = "add sub mul matmul truediv floordiv mod pow eq ne lt le gt ge".split()
+BITS = "lshift rshift and_ or_ xor".split()
+OPERATORS: list[Any] = [*[getattr(operator, n) for n in [*FLOATS, *BITS]], divmod]
+
+
+class Forwarding:
+    """Like a parameter of a library of networks: has ``aval``, ``shape`` and ``dtype``."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __jax_array__(self) -> Any:
+        return self.array
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.array, name)
+
+
+def agree(found: Any, expected: Any) -> None:
+    tree_map(np.testing.assert_array_equal, found, expected)
+
+
+def ways(f: Callable[[Any, Any], Any], differentiable: bool) -> list[Callable[[Any, Any], Any]]:
+    """The same value evaluated, traced, mapped and differentiated."""
+    found: list[Any] = [f, jit(f), lambda x, y: tree_map(lambda v: v[0], vmap(f)(x[None], y[None]))]
+    if differentiable:
+        found.append(lambda x, y: jvp(lambda x: f(x, y), (x,), (x,))[0])
+    return found
+
+
+@pytest.mark.parametrize("op", OPERATORS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float32", "int32"], ids=str)
+def test_operators_take_them_every_time(op: Any, dtype: str) -> None:
+    is_bits = op.__name__ in BITS
+    x = dnp.arange(1, 4, dtype="int32" if is_bits else "float32")
+    y = dnp.arange(2, 5, dtype="int32" if is_bits else dtype)
+    expected, reflected = op(x, y), op(y, x)
+    pairs = [
+        (lambda x, y: op(x, Forwarding(y)), expected),
+        (lambda x, y: op(Forwarding(y), x), reflected),
+    ]
+    for f, value in pairs:
+        for way in ways(f, not is_bits):
+            for _ in range(2):
+                agree(way(x, y), value)
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "arctan2", "maximum", "equal", "power"])
+def test_functions_of_two_take_them_every_time(name: str) -> None:
+    f, x = getattr(dnp, name), dnp.arange(1.0, 4.0)
+    expected = f(x, x)
+    for g in (f, jit(lambda a, b: f(a, b))):
+        agree(g(x, x), expected)
+    for pair in ((x, Forwarding(x)), (Forwarding(x), x), (Forwarding(x), Forwarding(x))):
+        for _ in range(2):
+            agree(f(*pair), expected)
+
+
+def test_functions_of_one_and_where_take_them_every_time() -> None:
+    x = dnp.arange(1.0, 4.0)
+    for f in (dnp.sin, dnp.exp, dnp.abs, dnp.negative):
+        for _ in range(2):
+            agree(f(Forwarding(x)), f(x))
+    for _ in range(2):
+        agree(dnp.where(x > 2, Forwarding(x), Forwarding(x * 2)), dnp.where(x > 2, x, x * 2))
+        agree(dnp.where(Forwarding(x > 2), x, 0.0), dnp.where(x > 2, x, 0.0))
+
+
+def test_errors_of_operands_are_still_told() -> None:
+    x = dnp.arange(1.0, 4.0)
+    with pytest.raises(TypeError, match="shapes"):
+        x + Forwarding(dnp.arange(2.0))
+    with pytest.raises(TypeError, match="shapes"):
+        x @ Forwarding(dnp.arange(2.0))
+    with pytest.raises(TypeError, match="bitwise_and"):
+        x & Forwarding(x)
