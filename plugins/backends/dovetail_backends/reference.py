@@ -21,6 +21,9 @@ from dovetail_core import (
     ShapedArray,
     describe_source,
     float0,
+    lower_to_lo,
+    lower_values,
+    raise_values,
     stage_closed,
 )
 from dovetail_core.base.source import run_at
@@ -37,13 +40,17 @@ def evaluate(program: ClosedJaxpr, *args: Any) -> list[NumpyArray]:
     """The results of a program, computed with NumPy.
 
     Args:
-        args: one value per input, of the input's shape; its dtype is converted.
+        args: one value per input, of the input's shape; its dtype is converted. Values of high
+            types go in and come out as such, made of NumPy arrays.
 
     Raises:
         TypeError: the number of arguments or a shape is wrong; or a rule of the table
             ``backends.reference`` returned another type than the program says (names both).
     """
     program = without_mutable(program)
+    if program.is_high:
+        low = evaluate(lower_to_lo(program), *lower_values(args, "asked for to evaluate a program"))
+        return raise_values(low, program.out_avals)
     jaxpr = program.jaxpr
     if len(args) != len(jaxpr.invars):
         raise TypeError(f"the program takes {len(jaxpr.invars)} inputs, {len(args)} given")
