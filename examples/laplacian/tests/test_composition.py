@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 from acme_laplacian import forward_laplacian, laplacian
-from dovetail_backends import evaluate
 
 import dovetail
 from dovetail import enable_x64, grad, jit, jvp, lax, make_jaxpr, numpy as dnp, vmap
+from dovetail_backends import evaluate
 
 FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import MissingRule, Primitive, ShapedArray, float0, typeof
+from dovetail_core import MissingRule, Primitive, ShapedArray, Tracer, float0, typeof
 from dovetail_core.base.environment import flag
 from dovetail_core.dispatch.primitive import EVAL
 
@@ -53,7 +53,9 @@ def _rule(primitive: Primitive, otherwise: Callable[..., Any]) -> Callable[..., 
 
     def rule(*args: Any, **params: Any) -> Any:
         avals: list[Any] = [typeof(x) for x in args]
-        if not all(type(a) is ShapedArray for a in avals):
+        if not all(type(a) is ShapedArray for a in avals) or any(
+            isinstance(x, Tracer) for x in args
+        ):
             return otherwise(*args, **params)
         inferred = primitive.infer(tuple(avals), params)
         if inferred.effects or inferred.is_high:

@@ -13,7 +13,7 @@ from dovetail_backends import reference_rules
 from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_callbacks import io_callback
-from dovetail_core import ShapedArray, def_impl, enable_x64, typeof
+from dovetail_core import ShapedArray, UnexpectedTracerError, def_impl, enable_x64, typeof
 from dovetail_core.dispatch.primitive import EVAL, Primitive
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import jit
@@ -67,6 +67,13 @@ def test_effects_happen_and_the_unknown_is_evaluated_as_ever() -> None:
         io_callback(lambda x: seen.append(float(x)), None, np.float32(3))
         assert mine.bind(np.float32(4)) == 4
     assert seen == [3]
+
+
+def test_values_that_are_traced_elsewhere_are_refused_as_ever() -> None:
+    kept: list[Any] = []
+    jit(kept.append)(1.0)
+    with evaluated_by_reference(True), pytest.raises(UnexpectedTracerError, match="trace"):
+        lax.sin(kept[0])
 
 
 def test_evaluation_is_put_back_also_after_an_exception() -> None:
