@@ -246,3 +246,14 @@ def test_numbers_among_the_names_are_axes_of_the_array() -> None:
 def test_the_position_along_no_axes_is_zero() -> None:
     np.testing.assert_array_equal(one(lambda x: lax.add(x, lax.axis_index(())), N), N)
     np.testing.assert_array_equal(one(lambda x: lax.add(x, lax.axis_index([])), N), N)
+
+
+def test_what_is_gathered_varies() -> None:
+    found = one(lambda x: lax.all_gather(x, "i", to="varying"), N)
+    np.testing.assert_array_equal(found, np.broadcast_to(N, (3, 3, 4)))
+    with pytest.raises(ValueError, match=r"to='same' is unknown at .*test_collectives.*'varying'"):
+        one(lambda x: lax.all_gather(x, "i", to="same"), N)
+    for to in ("invarying", "reduced"):
+        message = rf"to='{to}' is for programs on several devices.*test_coll.*Leave it out"
+        with pytest.raises(NotImplementedError, match=message):
+            one(lambda x: lax.all_gather(x, "i", to=to), N)  # noqa: B023
