@@ -11,6 +11,7 @@ import numpy as np
 from dovetail_core import MissingRule, Primitive, ShapedArray, Tracer, float0, typeof
 from dovetail_core.base.environment import flag
 from dovetail_core.dispatch.primitive import EVAL
+from dovetail_core.rules.evaluation import eval_rules
 
 from .host_values import asarray_on
 from .reference import REFERENCE
@@ -22,8 +23,9 @@ def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
     """Operations that are evaluated are computed by NumPy, as programs of ``reference`` are.
 
     Tests of what a transformation makes of operations compile most of their time: each operation
-    once for each shape. Here nothing is compiled but what ``jit`` compiles, what has an effect or
-    holds other values than arrays, and what the reference backend does not know.
+    once for each shape. Here nothing is compiled but what ``jit`` compiles, what has an effect,
+    a rule of its own for evaluation or other operands than arrays, and what the reference backend
+    does not know.
 
     Args:
         wanted: False changes nothing. None: wanted unless all is tested (DOVETAIL_TEST_FULL=1).
@@ -46,6 +48,8 @@ def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
 
 
 def _rule(primitive: Primitive, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    if primitive.abstract_eval is None or eval_rules.declares(primitive):
+        return otherwise  # somebody has said what evaluation is
     try:
         reference = reference_rules[primitive]
     except MissingRule:

@@ -16,6 +16,7 @@ from dovetail_callbacks import io_callback
 from dovetail_core import ShapedArray, UnexpectedTracerError, def_impl, enable_x64, typeof
 from dovetail_core.dispatch.primitive import EVAL, Primitive
 from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_custom_rules import custom, custom_jvp
 from dovetail_jit import jit
 
 
@@ -67,6 +68,23 @@ def test_effects_happen_and_the_unknown_is_evaluated_as_ever() -> None:
         io_callback(lambda x: seen.append(float(x)), None, np.float32(3))
         assert mine.bind(np.float32(4)) == 4
     assert seen == [3]
+
+
+def test_rules_of_evaluation_and_functions_without_types_keep_theirs() -> None:
+    @custom
+    def f(x: Any) -> Any:
+        return lax.mul(x, x)
+
+    f.def_rule("eval", lambda x, program: [np.float32(42)])
+    own = Primitive("testing.own", anonymous=True)
+    own.def_abstract_eval(lambda x: x)
+    own.def_decomposition(lax.sin)
+    def_impl(own)(lambda x: np.float32(43))
+    pushed = custom_jvp(lambda x: lax.mul(x, x))
+    pushed.defjvp(lambda primals, tangents: (pushed(*primals), tangents[0]))
+    with evaluated_by_reference(True):
+        assert (float(f(1.0)), float(own.bind(np.float32(1)))) == (42, 43)
+        assert float(grad(pushed)(np.float32(3))) == 1
 
 
 def test_values_that_are_traced_elsewhere_are_refused_as_ever() -> None:
