@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, hessian, jvp
 from dovetail_ad.test_util import check_grads
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_jit import jit
@@ -18,6 +19,13 @@ from dovetail_jit import jit
 M = np.sin(np.arange(24.0)).reshape(2, 3, 4).astype(np.float32)
 Q = np.cos(np.arange(27.0)).reshape(3, 3, 3).astype(np.float32)
 N = np.arange(12, dtype=np.int32).reshape(3, 4)
+
+
+@pytest.fixture(autouse=True)
+def evaluation() -> Iterator[None]:
+    """By NumPy, which need not compile; what is compiled is so where ``jit`` is asked."""
+    with evaluated_by_reference():
+        yield
 
 
 def total(x: Any) -> Any:
