@@ -75,6 +75,11 @@ SECONDS ?= 120
 torture: $(TEST) ## attack it: interrupts, kills, threads, hostile files (SECONDS=120 SEED=0 AREAS="kills")
 	@cd tests && ../$(BIN)/python -m torture --seconds $(SECONDS) --seed $(SEED) $(if $(AREAS),--only $(AREAS))
 
+.PHONY: differential
+differential: $(TEST) ## evaluate all public functions in JAX, too, and tell what differs (AREAS="lax" WRITE=--write)
+	@peer=$$($(BIN)/python benchmarks/peer.py) && cd tests && \
+	../$(BIN)/python -m differential --peer "$$peer" jax $(if $(AREAS),--areas $(AREAS)) $(WRITE)
+
 .PHONY: lint
 lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/ruff check

@@ -2,9 +2,9 @@
 
     python benchmarks/run.py [--rounds 3] [--only trace dispatch] [--write]
 
-Makes the peer's environment (.venv-peer, JAX at the version of constraints.txt) where it is
-missing, runs compare.py and plugins_200.py, and holds each figure against targets.py. With
-``--write`` the table goes into RESULTS.md; what is written below its end marker stays.
+Makes the peer's environment (peer.py) where it is missing, runs compare.py and plugins_200.py, and
+holds each figure against targets.py. With ``--write`` the table goes into RESULTS.md; what is
+written below its end marker stays.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from pathlib import Path
 
 import machine
 import targets
+from peer import ROOT, peer_python as peer_python
 from targets import Row
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent
-PEER = ROOT / ".venv-peer"
 OUT = ROOT / "build" / "bench"
 RESULTS = HERE / "RESULTS.md"
 BEGIN = "<!-- begin: written by benchmarks/run.py -->"
@@ -34,20 +33,6 @@ Dovetail and JAX run the same workloads (`workloads.py`), each in a process of i
 time is the median over the rounds; a ratio is Dovetail's time as a share of JAX's, the median of
 the rounds' ratios. Below 1, Dovetail is faster. Absolute times are this machine's; compare ratios.
 """
-
-
-def peer_python() -> Path:
-    """The interpreter of the peer's environment, which is made first where it is missing."""
-    python = PEER / "bin" / "python"
-    stamp = PEER / ".ready"
-    pins = (ROOT / "constraints.txt").read_text()
-    if not stamp.exists() or stamp.read_text() != pins:
-        print(f"{PEER.name}: JAX, the peer", flush=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", PEER], check=True)
-        install = [python, "-m", "pip", "--quiet", "install", "-c", ROOT / "constraints.txt", "jax"]
-        subprocess.run(install, check=True)
-        stamp.write_text(pins)
-    return python
 
 
 def compare(peer: Path, rounds: int, only: list[str]) -> tuple[targets.Samples, targets.Samples]:

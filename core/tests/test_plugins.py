@@ -527,3 +527,23 @@ def test_a_module_of_types_that_does_not_import(site, monkeypatch):
     with pytest.raises(PluginError) as e:
         typeof(object())
     assert str(e.value) == text
+
+
+def test_members_of_collections_are_found_by_their_names(site):
+    site.plugin(
+        "acme", "members={'games.dice': 'acme_games:DICE', 'games.chess': 'acme_games:NONE'}"
+    )
+    site.module("acme_games", "DICE = 6\n")
+    assert registry().members("games") == {
+        "dice": "acme_games:DICE",
+        "chess": "acme_games:NONE",
+    }
+    assert registry().member("games", "dice") == 6 and registry().members("game") == {}
+    with pytest.raises(PluginError, match=r"members entry 'games\.dice' .* it is no string"):
+        registry().member(
+            "games", "dice", lambda x: "" if isinstance(x, str) else "it is no string"
+        )
+    with pytest.raises(PluginError, match=r"members entry 'games\.chess' of plugin 'acme'"):
+        registry().member("games", "chess")
+    with pytest.raises(PluginError, match=r"no active plugin has members entry 'games\.go'"):
+        registry().member("games", "go")

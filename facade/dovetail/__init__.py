@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         enable_custom_prng as enable_custom_prng,
         legacy_prng_key as legacy_prng_key,
     )
+    from dovetail_random.reuse.option import debug_key_reuse as debug_key_reuse
     from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs.public import *
     from dovetail_remat.public import *
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         errors as errors,
         example_libraries as example_libraries,
         experimental as experimental,
+        extend as extend,
         flatten_util as flatten_util,
         hijax as hijax,
         image as image,

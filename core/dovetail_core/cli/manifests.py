@@ -11,6 +11,7 @@ from ..registry.plugins import KERNEL_TABLES, Plugin
 
 _MAPPINGS = (
     "names", "surfaces", "tables", "providers", "backends", "passes", "options", "commands", "laws",
+    "members",
 )  # fmt: skip
 _MODULES = ("primitives", "types", "samples")
 

@@ -78,6 +78,7 @@ def _contributes(manifest: Manifest | None) -> str:
         ("pass", len(m.passes)),
         ("option", len(m.options)),
         ("command", len(m.commands)),
+        ("member", len(m.members)),
     ]
     parts = [_plural(n, noun) for noun, n in counts if n]
     if m.contributes:

@@ -70,6 +70,12 @@ def load_methods() -> None:
         registry().provider("array_methods")()
 
 
+def array_methods() -> dict[str, Any]:
+    """The methods and properties of arrays, for classes of values that are arrays, too."""
+    load_methods()
+    return dict(_installed)
+
+
 def tracer_attribute(self: Tracer[Any], name: str) -> Any:
     """An attribute of a tracer that its class lacks: the provider's, or one of its type's own."""
     if name.startswith("_"):

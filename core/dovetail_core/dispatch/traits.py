@@ -34,6 +34,9 @@ class Traits:
         guard: of such an operation, ``guard(predicate, args, params)`` applies it so that its
             effect happens only where the boolean scalar holds. Its effects are ``guardable``.
         parameters: what parameters mean, in a few words, by name (others may be among them).
+        moves: whether it puts elements of its operands elsewhere, whatever they are; operands of
+            other types say where. So it happens to arrays of an extended dtype by happening, with
+            the same parameters, to each of the arrays that these are made of.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -44,6 +47,7 @@ class Traits:
     effect_only: bool = False
     parameters: Mapping[str, str] = field(default_factory=_no_parameters)
     guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
+    moves: bool = False
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

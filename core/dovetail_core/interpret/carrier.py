@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ..dispatch.primitive import Trace
+from ..ir.programs import ClosedJaxpr
+from ..rules.evaluation import jaxpr_as_fun
 from ..types.avals import AbstractValue
 
 V = TypeVar("V")
@@ -38,6 +40,10 @@ class Carrier(Generic[V, S]):
     def trace(self, parent: Trace) -> Any:
         """The transformation's trace over ``parent``: a ``LiftTrace``."""
         raise NotImplementedError
+
+    def function(self, program: ClosedJaxpr) -> Callable[..., list[Any]]:
+        """What is run on lifted values in place of a program: by default all of its equations."""
+        return jaxpr_as_fun(program)
 
     def pure(self, x: Any) -> V:
         """An untransformed value, lifted."""

@@ -17,7 +17,6 @@ from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_tra
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
 from ..rules.checks import check_results
-from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, is_inexact, typeof
@@ -208,7 +207,7 @@ def lift_program(
         return as_they_come
 
     def make() -> tuple[ClosedJaxpr, tuple[Any, ...]]:
-        f, name = jaxpr_as_fun(program), program.jaxpr.name
+        f, name = carrier.function(program), program.jaxpr.name
 
         def lifted(*values: V) -> list[V]:
             return lift_call(carrier, f, values)

@@ -8,20 +8,22 @@ holds sub-programs needs no rule: its regions say how it is rebuilt around lower
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive, Trace
-from ..ir.programs import ClosedJaxpr
+from ..ir.programs import ClosedJaxpr, Eqn
 from ..registry.discovery import registry
 from ..rules.checks import check_results
 from ..rules.evaluation import eval_rules
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue, typeof
-from ..types.high import HiType, low_types, take_apart, with_leading, without_leading
+from ..types.high import low_types, take_apart, with_leading, without_leading
 from .carrier import Carrier
 from .control_flow import lift_regions
 from .lifting import LiftTrace, lift_program
+from .partly import run_partly
 
 
 class ToLoRule(Protocol):
@@ -35,6 +37,8 @@ class ToLoRule(Protocol):
 
 
 def _derive(primitive: Primitive) -> ToLoRule | None:
+    if primitive.traits.moves:
+        return partial(_array_by_array, primitive)
     if primitive.regions is None:
         return primitive.decomposition
     return lambda *args, **params: lift_regions(LowCarrier(primitive.name), primitive, args, params)
@@ -46,6 +50,21 @@ to_lo_rules: RuleTable[Callable[..., Any]] = RuleTable(
     derive=_derive,
     empty="low operations need none; a high one without decomposition cannot be compiled",
 )
+
+
+def _array_by_array(primitive: Primitive, /, *args: Any, **params: Any) -> Any:
+    """What moves elements about, done to each of the arrays that its high operands are made of."""
+    avals: list[Any] = [typeof(x) for x in args]
+    apart = [a.lower_val(x) if a.is_high else None for a, x in zip(avals, args)]
+    dtype = next(a.dtype for a in avals if a.is_high)
+    outs: list[Any] = []
+    for i in range(len(dtype.low)):
+        outs.append(
+            primitive.bind(*[x if p is None else p[i] for p, x in zip(apart, args)], **params)
+        )
+    if primitive.multiple_results:
+        return [dtype.value_of(arrays) for arrays in zip(*outs, strict=True)]
+    return dtype.value_of(outs)
 
 
 class LowerTrace(LiftTrace[Any]):
@@ -104,7 +123,7 @@ def lower_to_lo(program: ClosedJaxpr) -> ClosedJaxpr:
     if not program.jaxpr.is_high:
         return program
     carrier = LowCarrier(f"the program {program.jaxpr.name!r}")
-    structures = tuple(a if isinstance(a, HiType) else None for a in program.in_avals)
+    structures = tuple(a if a.is_high else None for a in program.in_avals)
     return lift_program(carrier, program, structures)[0]
 
 
@@ -117,8 +136,9 @@ def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[
     """The values of types ``avals`` that are made of ``arrays``, a lowered program's outputs."""
     found: list[Any] = []
     rest = iter(arrays)
-    for aval in avals:
-        if isinstance(aval, HiType):
+    high: Any = avals
+    for aval in high:
+        if aval.is_high:
             found.append(aval.raise_val(*[next(rest) for _ in aval.lo_ty()]))
         else:
             found.append(next(rest))
@@ -144,6 +164,14 @@ def _eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Ca
     return rule
 
 
+def _is_low(eqn: Eqn) -> bool:
+    """Whether an equation is low where its operands are."""
+    primitive = eqn.primitive
+    if primitive.stateful or (primitive.is_high is not None and primitive.is_high(**eqn.params)):
+        return False
+    return primitive.regions is None or not primitive.holds_high(eqn.params)
+
+
 class LowCarrier(Carrier[Any, Any]):
     """Lifted values are values themselves; their structure is their type where that is high."""
 
@@ -154,6 +182,9 @@ class LowCarrier(Carrier[Any, Any]):
 
     def trace(self, parent: Trace) -> LowerTrace:
         return LowerTrace(parent, self, to_lo_rules)
+
+    def function(self, program: ClosedJaxpr) -> Callable[..., list[Any]]:
+        return partial(run_partly, program, _is_low)
 
     def pure(self, x: Any) -> Any:
         return x

@@ -240,6 +240,14 @@ def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
             yield from programs_in(item)
 
 
+def shows_high(jaxpr: Jaxpr) -> bool:
+    """Whether a variable or a sub-program tells that a program is high."""
+    own = (*jaxpr.constvars, *jaxpr.invars, *(v for e in jaxpr.eqns for v in e.outvars))
+    if any(v.aval.is_high for v in own):
+        return True
+    return any(p.is_high for e in jaxpr.eqns for p in programs_in(e.params))
+
+
 def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
     """A program, and those that its equations hold at any depth; each object once."""
     seen: set[int] = set()

@@ -20,6 +20,7 @@ KERNEL_CLAIMS = {
 }
 _KINDS = (
     "names", "surfaces", "tables", "providers", "backends", "passes", "options", "commands", "laws",
+    "members",
 )  # fmt: skip
 
 

@@ -49,6 +49,8 @@ class Manifest:
         samples: modules with sample inputs of its primitives, for tests by the matrix.
         laws: laws of its tables, by table name: ``{"ad.jvp": "dovetail_ad.laws:jvp_law"}``.
         hooks: module with hook implementations, if any.
+        members: what it adds to collections of other plugins, by the collection and a name in it:
+            ``{"random.generators.philox": "acme_philox:PHILOX"}``.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Manifest:
     samples: tuple[str, ...] = ()
     laws: Mapping[str, str] = field(default_factory=_no_names)
     hooks: str = ""
+    members: Mapping[str, str] = field(default_factory=_no_names)
 
 
 def names_of(module: str) -> dict[str, str]:

@@ -173,6 +173,16 @@ class Registry:
             raise owner.unfit(kind, name, target, problem)
         return found
 
+    def members(self, collection: str) -> dict[str, str]:
+        """What plugins add to a collection: import strings by name (see :meth:`member`)."""
+        prefix = f"{collection}."
+        found = self.entries("members")
+        return {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
+
+    def member(self, collection: str, name: str, fits: Fits = lambda thing: "") -> Any:
+        """The object that a plugin adds to a collection under a name (see :meth:`load`)."""
+        return self.load("members", f"{collection}.{name}", fits)
+
     def load_all(self, kind: str, fits: Fits = lambda thing: "") -> list[Any]:
         """The objects of all entries of a mapping; those that cannot be used are set aside."""
         found: list[Any] = []

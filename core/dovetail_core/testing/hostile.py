@@ -54,9 +54,8 @@ def hostile(sample: Sample, *, values: bool = True) -> Iterator[tuple[str, Sampl
             tagged ``"tame"`` in any case.
     """
     kinds: dict[str, Iterable[Sample]] = {"mixed": _mixed(sample)}
-    if all(type(a) is avals.ShapedArray for a in sample.avals) and not [
-        *programs_in(dict(sample.params))
-    ]:
+    numbers = all(type(a) is avals.ShapedArray and not a.is_high for a in sample.avals)
+    if numbers and not [*programs_in(dict(sample.params))]:
         kinds |= {"size": _sizes(sample), "weak": _weak(sample), "dtype": _dtypes(sample)}
         if values and "tame" not in sample.tags:
             kinds["extreme"] = _extreme(sample)
@@ -90,7 +89,7 @@ def _derived(sample: Sample, operands: Operands, what: str, *tags: str) -> Sampl
     more = set(sample.tags) | set(tags)
     if any(np.size(x) == 0 for x in args):
         more.add("empty")
-    if any(avals.is_wide(np.asarray(x).dtype) for x in args if hasattr(x, "dtype")):
+    if any(avals.is_wide(x.dtype) for x in args if hasattr(x, "dtype")):
         more.add("wide")
     return replace(sample, args=args, tags=frozenset(more), name=f"{sample.label}; {what}")
 

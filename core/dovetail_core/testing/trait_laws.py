@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,9 @@ Values = list[np.ndarray[Any, Any]]
 
 def _says_something(sample: Sample) -> bool:
     said = replace(sample.primitive.traits, parameters={})
-    return said != NO_TRAITS and all(isinstance(a, ShapedArray) for a in sample.avals)
+    return said != NO_TRAITS and all(
+        isinstance(a, ShapedArray) and not a.is_high for a in sample.avals
+    )
 
 
 @law("traits", without=("extreme", "random"), applies=_says_something, mixed=False)
@@ -27,6 +29,7 @@ def trait_law(sample: Sample) -> None:
     """The operation is linear, constant, monotone, ... in the operands that its traits name."""
     with np.errstate(all="ignore"):
         _linear(sample)
+        _moves(sample)
         _elementwise(sample)
         _commutative(sample)
         if "nonsmooth" not in sample.tags:
@@ -81,6 +84,25 @@ def _linear(sample: Sample) -> None:
             if is_inexact(z.dtype):
                 right = np.all(np.abs(a - b) <= around + margin)
                 assert right, f"it is not linear in operands {group}: {a}, {b}"
+
+
+def _moves(sample: Sample) -> None:
+    """Where elements are mapped one by one, results are mapped so: but for constants (filling)."""
+    if not sample.primitive.traits.moves:
+        return
+    data = _moving(sample, range(len(sample.args)))
+    before = _results(sample, sample.args)
+    maps: tuple[Callable[[Any], Any], ...] = (np.negative, lambda x: x * 2)  # both are exact
+    after = [_results(sample, _with(sample, {i: f(sample.args[i]) for i in data})) for f in maps]
+    for x, *mapped in zip(before, *after):
+        if data and is_inexact(x.dtype):
+            ways = [[_alike(f(x), y), _alike(x, y)] for f, y in zip(maps, mapped)]
+            follows, stays = (np.logical_and(*way) for way in zip(*ways))
+            assert np.all(follows | stays), "it does not move elements as they are"
+
+
+def _alike(x: Any, y: Any) -> Any:
+    return (x == y) | ((x != x) & (y != y))
 
 
 def _constant(sample: Sample) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..base.errors import IRError
 from ..dispatch.primitive import Primitive
-from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program
+from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, shows_high
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects
 from .scanner import NAME, STRING, VARIABLE
@@ -96,6 +96,7 @@ class _Parser(ValueParser):
             jaxpr = Jaxpr(constvars, invars, outvars, eqns, **flags)
         except TypeError:
             self.scan.error(f"lambda takes open, is_high, mut_types, effects, not {flags}", start)
+        jaxpr.is_high = jaxpr.is_high or shows_high(jaxpr)
         return jaxpr if is_open else ClosedJaxpr(jaxpr, values)
 
     def _keyword(self, word: str) -> None:

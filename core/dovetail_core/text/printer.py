@@ -8,7 +8,16 @@ from string import ascii_lowercase
 from typing import Any
 
 from ..dispatch.primitive import Primitive
-from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Var, open_program, programs_in
+from ..ir.programs import (
+    Atom,
+    ClosedJaxpr,
+    Eqn,
+    Jaxpr,
+    Var,
+    open_program,
+    programs_in,
+    shows_high,
+)
 from .syntax import find_dtype, find_kind
 from .value_printer import WIDTH, ValuePrinter, scalar_text
 
@@ -101,7 +110,7 @@ class _Printer(ValuePrinter):
 
     def flags(self, jaxpr: Jaxpr, is_open: bool, indent: str) -> str:
         flags: dict[str, Any] = {"open": True} if is_open else {}
-        if jaxpr.is_high:
+        if jaxpr.is_high and not shows_high(jaxpr):
             flags["is_high"] = True
         if jaxpr.mut_types:
             flags["mut_types"] = jaxpr.mut_types

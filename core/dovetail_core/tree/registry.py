@@ -16,7 +16,11 @@ Class = TypeVar("Class", bound=type)
 KeyedChildren = Iterable[tuple[Hashable, Any]]
 
 registry = PyTreeRegistry()
-"""The C++ registry behind every function here; compiled callables take it too."""
+"""The C++ registry behind every function here."""
+
+calls = PyTreeRegistry()
+"""The registry by which compiled callables take arguments apart: with all containers of the other,
+and with values that are leaves to users and several arrays to a compiled program."""
 
 # A pickled treedef names its registry by these two, so they must lead back to this object.
 registry.__module__ = "dovetail_core.tree.util"
@@ -61,6 +65,20 @@ def register_pytree_node(
             "everywhere. Register a class of your own."
         )
     registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+    calls.register_node(nodetype, flatten_func, unflatten_func, None)
+
+
+def register_parts(
+    nodetype: type[T],
+    flatten_func: Callable[[T], tuple[Iterable[Any], Any]],
+    unflatten_func: Callable[[Any, Any], T],
+) -> None:
+    """Says of which arrays compiled programs make values of a high type, whose values are leaves.
+
+    So calls with them are repeated without Python. The arrays are those, and in that order, of
+    which the type's ``lower_val`` and ``raise_val`` speak.
+    """
+    calls.register_node(nodetype, flatten_func, unflatten_func, None)
 
 
 def _check_class(nodetype: Any) -> None:
@@ -140,6 +158,7 @@ def register_dataclass(
     if dataclasses.is_dataclass(cls):
         _check_fields(nodetype, {*data, *meta}, {*drop_fields})
     registry.register_dataclass_node(nodetype, data, meta)
+    calls.register_dataclass_node(nodetype, data, meta)
     return nodetype
 
 

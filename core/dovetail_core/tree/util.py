@@ -36,8 +36,10 @@ from .paths import (
     tree_map_with_path as tree_map_with_path,
 )
 from .registry import (
+    calls as calls,
     children_with_keys,
     register_dataclass as register_dataclass,
+    register_parts as register_parts,
     register_pytree_node as register_pytree_node,
     register_pytree_node_class as register_pytree_node_class,
     register_pytree_with_keys as register_pytree_with_keys,

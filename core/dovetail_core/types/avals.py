@@ -32,7 +32,7 @@ class AbstractValue:
 
     __slots__ = ()
     is_interned: ClassVar[bool] = True
-    is_high: ClassVar[bool] = False
+    is_high: bool = False
     is_mutable: ClassVar[bool] = False
     has_mutable_type: ClassVar[bool] = False
     owns_contents: ClassVar[bool] = True
@@ -81,12 +81,31 @@ class AbstractValue:
 
 
 class ExtendedDType:
-    """Base of element types that NumPy lacks (for example a random key's); identity is equality."""
+    """Base of element types that NumPy lacks (for example a random key's); identity is equality.
+
+    An array of such elements is made of arrays of numbers of its own shape, of the element types
+    ``low``, and operations that move elements about happen to each of them. Without any the type is
+    one of typing alone: no program can be compiled that has it.
+    """
 
     __slots__ = ()
     is_interned = True
     name: ClassVar[str] = "extended"
     itemsize: ClassVar[int] = 0
+    kind: ClassVar[str] = "X"
+    """None of the letters by which NumPy tells element types apart; ``char`` likewise."""
+    char: ClassVar[str] = "X"
+    low: tuple[DType, ...] = ()
+    remedy: ClassVar[str] = "Convert it first."
+    """What errors advise where such elements are given in place of numbers."""
+
+    def arrays_of(self, value: Any) -> Sequence[Any]:
+        """The arrays, as many and of the types that ``low`` says, that ``value`` is made of."""
+        raise NotImplementedError(f"{type(self).__name__} has no arrays: define arrays_of")
+
+    def value_of(self, arrays: Sequence[Any]) -> Any:
+        """The value that is made of ``arrays`` (concrete or traced ones)."""
+        raise NotImplementedError(f"{type(self).__name__} has no arrays: define value_of")
 
 
 float0: DType = np.dtype([("float0", np.void, 0)])
@@ -116,13 +135,14 @@ class ShapedArray(AbstractValue):
     """The type of an array: ``shape``, ``dtype`` and ``weak_type``.
 
     Instances are interned: equal types are one object, so that comparing and hashing them is
-    comparing and hashing an address.
+    comparing and hashing an address. Arrays of an extended dtype are high: made of low ones.
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "_tangent", "__weakref__")
+    __slots__ = ("shape", "dtype", "weak_type", "is_high", "_tangent", "__weakref__")
     shape: tuple[int, ...]
     dtype: DType
     weak_type: bool
+    is_high: bool
     _tangent: ShapedArray | None
 
     def __new__(cls, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> ShapedArray:
@@ -142,6 +162,7 @@ class ShapedArray(AbstractValue):
             if found is None:
                 found = object.__new__(cls)
                 found.shape, found.dtype, found.weak_type = key
+                found.is_high = isinstance(dt, ExtendedDType) and bool(dt.low)
                 found._tangent = None
                 _interned[key] = found
         return found
@@ -170,6 +191,21 @@ class ShapedArray(AbstractValue):
             dtype = self.dtype if is_inexact(self.dtype) else float0
             self._tangent = ShapedArray(self.shape, dtype)
         return self._tangent
+
+    def lo_ty(self) -> list[ShapedArray]:
+        """Of an extended dtype: the types of the arrays that a value is made of."""
+        dtype: Any = self.dtype
+        return [ShapedArray(self.shape, d) for d in dtype.low]
+
+    def lower_val(self, value: Any) -> Sequence[Any]:
+        """Of an extended dtype: the arrays of a value."""
+        dtype: Any = self.dtype
+        return dtype.arrays_of(value)
+
+    def raise_val(self, *arrays: Any) -> Any:
+        """Of an extended dtype: the value that is made of ``arrays``."""
+        dtype: Any = self.dtype
+        return dtype.value_of(arrays)
 
     def strong(self) -> ShapedArray:
         return ShapedArray(self.shape, self.dtype) if self.weak_type else self

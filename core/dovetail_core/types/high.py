@@ -8,7 +8,7 @@ types disappear from it (see ``lowering``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from ..base.errors import MissingRule
 from ..base.source import current_source, describe
@@ -28,7 +28,7 @@ class HiType(AbstractValue):
     """
 
     __slots__ = ()
-    is_high: ClassVar[bool] = True
+    is_high: bool = True
 
     def lo_ty(self) -> Sequence[AbstractValue]:
         """The types of the arrays that a value is made of."""
@@ -139,7 +139,7 @@ _JAX_NAMES = {
 class HighAlgebra(Protocol):
     """Operations on values of high types that follow from their arrays, bound as high ones."""
 
-    def make(self, aval: HiType, arrays: Sequence[Any]) -> Any:
+    def make(self, aval: AbstractValue, arrays: Sequence[Any]) -> Any:
         """The value of type ``aval`` that is made of ``arrays``."""
         ...
 
@@ -193,9 +193,10 @@ def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
     Raises:
         TypeError: ``lower_val`` does not return what ``lo_ty`` promises; names both.
     """
-    if not isinstance(aval, HiType):
+    if not aval.is_high:
         return (x,)
-    arrays, wanted = aval.lower_val(x), aval.lo_ty()
+    high: Any = aval
+    arrays, wanted = high.lower_val(x), high.lo_ty()
     found = [typeof(a) for a in arrays]
     if len(found) != len(wanted) or any(f.strong() != w.strong() for f, w in zip(found, wanted)):
         raise TypeError(
@@ -212,7 +213,8 @@ def _spell(avals: Sequence[AbstractValue]) -> str:
 
 def low_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
     """The types of the arrays of values of types ``avals``, in order."""
-    return [t for a in avals for t in (a.lo_ty() if isinstance(a, HiType) else (a,))]
+    high: Any = avals
+    return [t for a in high for t in (a.lo_ty() if a.is_high else (a,))]
 
 
 def leading_size(aval: AbstractValue) -> int | None:

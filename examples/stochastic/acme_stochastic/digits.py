@@ -13,7 +13,8 @@ import dovetail_core.tree.util as tree
 import dovetail_numpy as dnp
 from dovetail_batching import vmap
 from dovetail_core import callable_name, here, is_inexact
-from dovetail_random import KeyArray, bits
+from dovetail_lax import dtypes
+from dovetail_random import bits
 
 from .machine import randomly_rounded
 
@@ -31,7 +32,7 @@ def samples(f: Callable[..., Any], count: int = 16) -> Callable[..., Any]:
 
     def many(*args_and_key: Any, **kwargs: Any) -> Any:
         *args, key = args_and_key or (None,)
-        if not isinstance(key, KeyArray):
+        if not dnp.issubdtype(getattr(key, "dtype", None), dtypes.prng_key):
             raise TypeError(
                 f"the samples of {callable_name(f)}{here()} take a random key as last argument, "
                 f"got {type(key).__name__}. dovetail.random.key(0) makes one."

@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import (
     EVAL,
+    HiType,
     Tracer,
     callable_name,
     float0,
@@ -181,7 +182,7 @@ def is_float0(x: Any) -> bool:
 
 def float0_type(aval: Any) -> Any:
     """The type of a float0 array that stands for a tangent of type ``aval``."""
-    return aval if aval.is_high else aval.update(dtype=float0)
+    return aval if isinstance(aval, HiType) else aval.update(dtype=float0)
 
 
 def same_type(a: Any, b: Any) -> bool:
@@ -272,7 +273,7 @@ def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool)
                 "derivatives are with respect to values. Choose other arguments with argnums and "
                 "pass it along, or take its value as the argument."
             )
-        if aval.is_high:
+        if isinstance(aval, HiType):
             continue
         dtype = aval.dtype
         if holomorphic:

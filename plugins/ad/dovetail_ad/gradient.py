@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from dovetail_core import get_trace, is_inexact, run_under, typeof
+from dovetail_core import HiType, get_trace, is_inexact, run_under, typeof
 from dovetail_core.base.errors import refuse_mutable_result
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import LocalValue
@@ -121,7 +121,7 @@ def _primal_tree(jvp: JvpTrace, tree: Any) -> Any:
 
 
 def _kind(aval: Any) -> str:
-    return "a value" if aval.is_high else "an array"
+    return "a value" if isinstance(aval, HiType) else "an array"
 
 
 def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
@@ -136,7 +136,7 @@ def _check_scalar(fun: Any, value: Any, holomorphic: bool) -> None:
         ) from None
     if aval.is_mutable:
         refuse_mutable_result(aval, name)
-    if aval.is_high or aval.shape != ():
+    if isinstance(aval, HiType) or aval.shape != ():
         raise TypeError(
             f"grad takes functions that return a scalar, but {name} returned {_kind(aval)} of type "
             f"{aval.str_short()}{here()}. Reduce it (for example with .sum()), or use jacrev or "

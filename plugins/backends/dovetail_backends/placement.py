@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import EVAL, HiType, Primitive, def_impl, get_trace, typeof
+from dovetail_core import EVAL, Primitive, def_impl, get_trace, typeof
 from dovetail_core.base.source import called
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.high import take_apart
@@ -23,7 +23,7 @@ from .host_values import (
 )
 from .transfer import move, sharding_for
 
-device_put_p = Primitive("device_put")
+device_put_p = Primitive("device_put").def_traits(moves=True)
 
 
 @device_put_p.def_abstract_eval
@@ -42,8 +42,8 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
     sharding = sharding_for(device)
     if x.__class__ is ArrayImpl:
         return move(x, sharding, donate, may_alias)
-    aval = typeof(x)
-    if isinstance(aval, HiType):
+    aval: Any = typeof(x)
+    if aval.is_high:
         options: Any = {"device": device, "donate": donate, "may_alias": may_alias, "src": src}
         arrays = take_apart(x, aval, "to put it on a device")
         return aval.raise_val(*[_device_put_now(a, **options) for a in arrays])

@@ -7,7 +7,7 @@ from functools import wraps
 from operator import index
 from typing import Any
 
-from dovetail_core import callable_name, here, is_value, typeof
+from dovetail_core import HiType, callable_name, here, is_value, typeof
 from dovetail_core.base.errors import refuse_mutable_result
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import check_aliases
@@ -115,7 +115,7 @@ def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
     spread: list[int | None] = []
 
     def walk(prefix: Any, subtree: Any, path: str) -> None:
-        if is_value(subtree) and typeof(subtree).is_high:
+        if is_value(subtree) and isinstance(typeof(subtree), HiType):
             spread.append(prefix)  # a spec, which the type understands
             return
         if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
@@ -174,7 +174,7 @@ def _input_dims(
             continue
         try:
             aval: Any = typeof(x)
-            if aval.is_high:
+            if isinstance(aval, HiType):
                 out.append(d)
                 continue
             if aval.has_mutable_type:
@@ -237,7 +237,7 @@ def _axis_size(
 
 
 def _length(aval: Any, dim: Any) -> int:
-    return aval.axis_size(dim) if aval.is_high else aval.shape[dim]
+    return aval.axis_size(dim) if isinstance(aval, HiType) else aval.shape[dim]
 
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
@@ -255,7 +255,7 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match:
                 "it (sum_match=True sums)."
             )
         return x
-    if aval.is_high:
+    if isinstance(aval, HiType):
         element: Any = carrier_of(axis).aval(value)
         return element.remap(x, axis.size, dim, wanted)
     ndim = aval.ndim + (dim is None)

@@ -63,10 +63,10 @@ def _typed(sample: Sample, axis: Axis, args: list[Any], dims: Dims) -> list[Any]
 def _in_front(value: Any) -> tuple[list[Any], list[int | None]]:
     """The arrays of a value whose mapped axis comes first, and where it is in each of them."""
     aval = typeof(value)
-    axes: list[int | None] = [0]
+    arrays = arrays_of([value])
     if isinstance(aval, HiType):
-        axes = aval.lo_axes(aval.leading_spec())
-    return arrays_of([value]), axes
+        return arrays, aval.lo_axes(aval.leading_spec())
+    return arrays, [0] * len(arrays)
 
 
 def _choices(sample: Sample) -> list[Dims]:
@@ -94,6 +94,8 @@ def _element(x: Any, dim: Any, k: int) -> Any:
     aval: Any = typeof(x)
     if dim is None or isinstance(aval, HiType):
         return x
+    if aval.is_high:
+        return aval.raise_val(*[_element(a, dim, k) for a in _arrays(x)])
     array = np.asarray(x)
     if isinstance(x, (bool, int, float, complex)):
         array = array.astype(aval.dtype)
@@ -102,14 +104,19 @@ def _element(x: Any, dim: Any, k: int) -> Any:
 
 def _stacked(x: Any, dim: Any, size: int) -> Any:
     """The operand itself, or ``size`` elements of it."""
-    aval = typeof(x)
+    aval: Any = typeof(x)
     if dim is None:
         return x
-    if not isinstance(aval, HiType):
+    if aval.is_high and not isinstance(aval, HiType):
+        return aval.raise_val(*[_stacked(a, dim, size) for a in _arrays(x)])
+    if not aval.is_high:
         elements = [_element(x, dim, k) for k in range(max(1, size))]
         return np.stack(elements, axis=dim).take(range(size), axis=dim)
     whole: Any = aval.unmapped(size, dim)
-    arrays = lower_values([x], "asked for by the law of batching")
-    pairs = zip(map(np.asarray, arrays), whole.lo_axes(dim))
+    pairs = zip(map(np.asarray, _arrays(x)), whole.lo_axes(dim))
     stacked = [y if d is None else np.expand_dims(y, d).repeat(size, d) for y, d in pairs]
     return whole.raise_val(*stacked)
+
+
+def _arrays(x: Any) -> list[Any]:
+    return lower_values([x], "asked for by the law of batching")

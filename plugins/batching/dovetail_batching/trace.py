@@ -10,6 +10,7 @@ from dovetail_core import (
     AbstractValue,
     Carrier,
     ClosedJaxpr,
+    HiType,
     LiftTrace,
     LiftTracer,
     Primitive,
@@ -87,7 +88,7 @@ class BatchCarrier(Carrier[Batched, bool]):
         aval: Any = typeof(x)
         if dim is None:
             return aval
-        if aval.is_high:
+        if isinstance(aval, HiType):
             return aval.mapped(self.axis.size, dim)
         return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1 :])
 
@@ -100,7 +101,7 @@ class BatchCarrier(Carrier[Batched, bool]):
     def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
         if not structure:
             return (aval,)
-        if aval.is_high:
+        if isinstance(aval, HiType):
             return (aval.unmapped(self.axis.size, aval.leading_spec()),)  # type: ignore
         return (aval.update(shape=(self.axis.size, *aval.shape)),)  # type: ignore[attr-defined]
 
@@ -109,7 +110,7 @@ class BatchCarrier(Carrier[Batched, bool]):
         if not structure or dim == depth:
             return (x,)
         aval: Any = self.aval(value)
-        if aval.is_high:
+        if isinstance(aval, HiType):
             return (aval.remap(x, self.axis.size, dim, _leading(aval, depth)),)
         if dim is None:
             return (algebra().broadcast(x, self.axis.size, depth),)
@@ -120,7 +121,7 @@ class BatchCarrier(Carrier[Batched, bool]):
         if not structure:
             return x, None
         aval = typeof(x)
-        return x, _leading(aval, depth) if aval.is_high else depth
+        return x, _leading(aval, depth) if isinstance(aval, HiType) else depth
 
     def collect(self, cotangent: Batched, structure: bool) -> Batched:
         x, dim = cotangent
@@ -137,7 +138,7 @@ class BatchCarrier(Carrier[Batched, bool]):
         which = self.arrays(index, True, 0)[0]
         arrays = [self.arrays(c, True, 0)[0] for c in cases]
         aval: Any = typeof(arrays[0])
-        if aval.is_high:
+        if isinstance(aval, HiType):
             return high_algebra().pick(which, arrays), _leading(aval, 0)
         return algebra().pick(which, arrays), 0
 
@@ -220,12 +221,12 @@ class BatchTrace(LiftTrace[Batched]):
         size = self.axis.size
         try:
             aval: Any = typeof(x)
-            fits = aval.is_high or (dim >= 0 and aval.shape[dim] == size)
+            fits = isinstance(aval, HiType) or (dim >= 0 and aval.shape[dim] == size)
         except (TypeError, IndexError):  # one of them is something else
             fits = False
         if not fits:
             refuse_axis(primitive, x, dim, size)
-        if aval.is_high:
+        if isinstance(aval, HiType):
             return LiftTracer(self, aval.mapped(size, dim), (x, dim))
         shape = aval.shape
         element = ShapedArray(shape[:dim] + shape[dim + 1 :], aval.dtype, aval.weak_type)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from dovetail_core import (
     ShapedArray,
     callable_name,
@@ -135,4 +133,4 @@ def _declared(x: Any, what: str, callback: Any) -> ShapedArray:
             f"with shape and dtype, such as ShapeDtypeStruct(shape, dtype), but has {x!r}"
             f"{describe_source(current_source())}"
         )
-    return ShapedArray(tuple(x.shape), canonical_dtype(np.dtype(x.dtype)))
+    return ShapedArray(tuple(x.shape), canonical_dtype(x.dtype))

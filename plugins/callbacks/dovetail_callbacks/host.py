@@ -13,7 +13,11 @@ from dovetail_core import (
     canonical_dtype,
     current_source,
     describe_source,
+    is_value,
+    lower_values,
+    raise_values,
     short_dtype,
+    typeof,
 )
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
@@ -107,6 +111,10 @@ class HostFunction:
             else f"{self} returned {said}, which is no array, as leaf {position} of its result."
         )
 
+    def on_arrays(self, avals: Sequence[Any]) -> HostFunction:
+        """The same function of the arrays that arguments of types ``avals`` are made of."""
+        return _OnArrays(self, avals)
+
     def _key(self) -> Any:
         return id(self.fun), self.in_tree, self.out_tree, self.what
 
@@ -124,3 +132,26 @@ class HostFunction:
         return f"{self.what} of {callable_name(self.fun)}{describe_source(self.source)}"
 
     __repr__ = __str__
+
+
+class _OnArrays(HostFunction):
+    """A function of high values, called with the arrays that they are made of."""
+
+    __slots__ = ("avals",)
+
+    def __init__(self, of: HostFunction, avals: Sequence[Any]) -> None:
+        super().__init__(of.what, of.fun, of.in_tree, of.out_tree, of.static)
+        self.source = of.source
+        self.avals = tuple(avals)
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        found = super().__call__(*raise_values(arrays, self.avals))
+        return [x for v in found for x in _arrays_of(v, self.what)]
+
+    def _key(self) -> Any:
+        return super()._key(), self.avals
+
+
+def _arrays_of(value: Any, what: str) -> Sequence[Any]:
+    high = is_value(value) and typeof(value).is_high
+    return lower_values([value], f"returned to {what}") if high else (value,)

@@ -22,5 +22,6 @@ MANIFEST = Manifest(
         "batching.batch": ("dovetail_callbacks.rules.batch",),
         "backends.stablehlo": ("dovetail_callbacks.rules.backends",),
         "backends.reference": ("dovetail_callbacks.rules.backends",),
+        "to_lo": ("dovetail_callbacks.rules.lowering",),
     },
 )

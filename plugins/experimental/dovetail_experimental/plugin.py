@@ -44,6 +44,7 @@ MANIFEST = Manifest(
     },
     surfaces={
         "example_libraries": "dovetail_experimental.example_libraries",
+        "extend": "dovetail_experimental.extend",
         "example_libraries.optimizers": "dovetail_experimental.optimizers",
         "example_libraries.stax": "dovetail_experimental.stax",
         "experimental.compilation_cache": "dovetail_experimental.compilation_cache",

@@ -13,6 +13,7 @@ import dovetail_random as stateless
 from dovetail_core import get_trace, here, typeof
 from dovetail_core.dispatch.primitive import EVAL
 from dovetail_core.tree.util import register_pytree_node
+from dovetail_lax import dtypes
 from dovetail_refs import new_ref
 
 __all__ = ["StatefulPRNG", "stateful_rng"]
@@ -34,7 +35,7 @@ class StatefulPRNG:
     __slots__ = ("_base_key", "_counter")
 
     def __init__(self, _base_key: Any, _counter: Any) -> None:
-        if not isinstance(_base_key, stateless.KeyArray):
+        if not dnp.issubdtype(getattr(_base_key, "dtype", None), dtypes.prng_key):
             raise ValueError(
                 f"StatefulPRNG{here()}: the base key is of type {type(_base_key).__name__}; give a "
                 "typed key (random.key)."

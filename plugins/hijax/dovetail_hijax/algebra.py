@@ -196,7 +196,7 @@ remap_p, collect_p = Remap("hi_remap"), Collect("hi_collect")
 class ArraysAlgebra:
     """The provider."""
 
-    def make(self, aval: HiType, arrays: Sequence[Any]) -> Any:
+    def make(self, aval: Any, arrays: Sequence[Any]) -> Any:
         """The value that is made of arrays; where they are known, without an operation."""
         trace = get_trace()
         if trace is EVAL or isinstance(trace, LowerTrace):

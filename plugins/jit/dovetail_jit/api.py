@@ -18,7 +18,7 @@ from dovetail_core import (
 from dovetail_core.base.caches import identity
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
-from dovetail_core.tree.util import default_registry, tree_flatten, tree_unflatten
+from dovetail_core.tree.util import calls, tree_flatten, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import clear_cache, make_call
 from dovetail_core.xla.client import Device
@@ -113,7 +113,7 @@ def _wrap(settings: Settings) -> Any:
         static_argnums=settings.static_nums,
         static_argnames=tuple(settings.static_names),
         key=("jit", identity(settings.fun), settings.key),
-        registry=default_registry,
+        registry=calls,
         shard_arg_fallback=fallback,
         explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )

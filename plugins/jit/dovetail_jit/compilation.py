@@ -138,10 +138,9 @@ def compile_module(
 def _executable(
     module: LoweredModule, loaded: Any, device: Any, program: ClosedJaxpr
 ) -> Executable:
-    low = low_types(program.in_avals)
     if any(a.is_high for a in (*program.in_avals, *program.out_avals)):
-        return HighExecutable(module, loaded, device, low, program.out_avals)
-    return Executable(module, loaded, device, low)
+        return HighExecutable(module, loaded, device, program)
+    return Executable(module, loaded, device, program.in_avals)
 
 
 def executables_of(program: ClosedJaxpr) -> list[Executable]:

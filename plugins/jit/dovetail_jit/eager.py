@@ -30,7 +30,7 @@ from dovetail_core.base.keys import keeps_alive
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.tree.errors import explain_arguments
-from dovetail_core.tree.util import default_registry, tree_structure, tree_unflatten
+from dovetail_core.tree.util import calls, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
 
@@ -109,7 +109,7 @@ def compiled_call(
         without_jit,
         miss,
         key=("eager", name),
-        registry=default_registry,
+        registry=calls,
         shard_arg_fallback=fallback,
         explain=explain_arguments,
     )
@@ -255,7 +255,7 @@ def fused(
 
         call = make_call(
             f.__name__, f, miss, static_argnums=nums, static_argnames=static,
-            key=("fused", f.__name__), registry=default_registry, shard_arg_fallback=fallback,
+            key=("fused", f.__name__), registry=calls, shard_arg_fallback=fallback,
             explain=explain_arguments,  # of arguments: C++ fails, and calls this nevertheless
         )  # fmt: skip
         return update_wrapper(call, f)  # type: ignore[return-value]

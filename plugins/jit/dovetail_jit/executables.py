@@ -15,7 +15,16 @@ from weakref import ref
 import numpy as np
 
 from dovetail_backends import LoweredModule, asarray_on, give_away, target_device
-from dovetail_core import float0, lower_values, raise_values, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    HiType,
+    float0,
+    low_types,
+    lower_values,
+    raise_values,
+    typeof,
+)
+from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla import execution, fork
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready
 from dovetail_core.xla.callbacks import in_callback
@@ -117,19 +126,30 @@ class Executable:
 class HighExecutable(Executable):
     """A compiled program some of whose arguments or results are of high types."""
 
-    def __init__(
-        self, module: Any, loaded: Any, device: Any, in_avals: Sequence[Any], out_avals: Any
-    ) -> None:
-        super().__init__(module, loaded, device, in_avals)
-        self.out_avals = list(out_avals)
+    def __init__(self, module: Any, loaded: Any, device: Any, program: ClosedJaxpr) -> None:
+        super().__init__(module, loaded, device, low_types(program.in_avals))
+        self.out_avals: list[Any] = list(program.out_avals)
+        avals = (*program.in_avals, *program.out_avals)
+        self._in_python = any(isinstance(a, HiType) for a in avals)
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on high and low values; returns such."""
         arrays = lower_values(leaves, f"asked for to call {self.module.name}")
         return raise_values(super().run(arrays, committed), self.out_avals)
 
-    def fast_path(self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()) -> None:
-        """None: values are taken apart and put together in Python."""
+    def fast_path(
+        self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()
+    ) -> FastPath | None:
+        """As of low values where the registry of calls knows how high ones are made of arrays.
+
+        None where that is not so: they are taken apart and put together in Python.
+        """
+        if self._in_python:
+            return None
+        parts = [[0] * len(low_types((a,))) for a in self.out_avals]
+        leaves = [a.raise_val(*p) if a.is_high else p[0] for a, p in zip(self.out_avals, parts)]
+        tree = calls.flatten(tree_unflatten(out_tree, leaves))[1]
+        return super().fast_path(tree, committed, lower_values(consts, "asked for to call it"))
 
 
 def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:

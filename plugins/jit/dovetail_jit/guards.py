@@ -18,7 +18,7 @@ from dovetail_core import typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.options import disable_jit
-from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_leaves
+from dovetail_core.tree.util import calls, keystr, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
 from .settings import Settings
@@ -123,7 +123,7 @@ def _donating(call: Callable[..., Any], settings: Settings) -> Callable[..., Any
 
 
 def _give_away(tree: Any, name: str) -> None:
-    for x in (tree,) if tree.__class__ is ArrayImpl else tree_leaves(tree):
+    for x in (tree,) if tree.__class__ is ArrayImpl else calls.flatten(tree)[0]:
         if x.__class__ is ArrayImpl and x.is_deleted():  # those that the call did take
             give_away(x, name)
 

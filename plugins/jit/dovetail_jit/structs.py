@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dovetail_core import ShapedArray, register_type
+from dovetail_core import HiType, ShapedArray, register_type
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
@@ -53,7 +53,7 @@ register_type(ShapeDtypeStruct, lambda x: ShapedArray(x.shape, x.dtype, x.weak_t
 
 def shape_struct(aval: Any, sharding: Any = None) -> Any:
     """What describes a value of type ``aval``: shape and dtype, or a high type itself."""
-    if aval.is_high:
+    if isinstance(aval, HiType):
         return aval
     return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=sharding)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import float0, typeof
+from dovetail_core import float0, high_algebra, typeof
 
 # All of it before a part: a thread that had begun with a part would wait for one that imports all.
 from . import primitives as primitives
@@ -26,6 +26,8 @@ class ArrayAlgebra:
         """An array of type ``aval`` filled with the scalar ``value``."""
         if aval.dtype == float0:
             return np.zeros(aval.shape, float0)
+        if aval.is_high:
+            return high_algebra().make(aval, [self.full(a, value) for a in aval.lo_ty()])
         x = aval.dtype.type(value)
         full = spread(x, aval.shape) if aval.shape else x
         if aval.weak_type:

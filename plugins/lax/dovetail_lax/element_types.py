@@ -45,9 +45,9 @@ class prng_key(extended):
 
 @cache
 def kind_of(dtype: Any) -> str:
-    """``bool``, ``signed``, ``unsigned``, ``floating``, ``complex``, or ``other`` for the rest."""
+    """``bool``, ``signed``, ``unsigned``, ``floating``, ``complex``, ``extended`` or ``other``."""
     if isinstance(dtype, ExtendedDType):
-        return "other"
+        return "extended"
     names = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "complex"}
     if dtype.char in "gG":  # more than 64 bits per number
         return "other"
@@ -182,6 +182,6 @@ def scalar_type_of(x: Any) -> type:
         TypeError: ``x`` is not an array of numbers.
     """
     kind = kind_of(dtype_of(x))
-    if kind == "other":
+    if kind in ("extended", "other"):
         raise TypeError(f"{x!r} is not an array of numbers")
     return _SCALAR_TYPES[kind]

@@ -30,6 +30,10 @@ class TypePromotionError(ValueError):
     """Operands' element types have no common type that both may implicitly become."""
 
 
+class NoNumberError(TypePromotionError, TypeError):
+    """Promotion of an extended dtype, whose elements are no numbers."""
+
+
 def _check_promotion(value: str) -> str:
     if value not in ("standard", "strict"):
         raise ValueError(f"numpy_dtype_promotion is 'standard' or 'strict', not {value!r}")
@@ -113,10 +117,11 @@ def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, b
     try:
         found = join(frozenset(node(d, w) for d, w in given), strict)
     except KeyError as e:
-        raise TypePromotionError(
-            f"dtype {e.args[0]} takes no part in type promotion{called()}: only numbers and "
-            "booleans do. Convert explicitly."
-        ) from None
+        lone = e.args[0]
+        text = f"dtype {lone} takes no part in type promotion{called()}: only numbers and booleans"
+        if isinstance(lone, ExtendedDType):
+            raise NoNumberError(f"{text} do. {lone.remedy}") from None
+        raise TypePromotionError(f"{text} do. Convert explicitly.") from None
     if found is None:
         raise TypePromotionError(_no_promotion([d for d, _ in types], strict))
     if isinstance(found, str):

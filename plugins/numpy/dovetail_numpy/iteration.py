@@ -7,7 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_backends import rows_on_host
-from dovetail_core import EVAL, get_trace
+from dovetail_core import EVAL, ExtendedDType, get_trace
 from dovetail_core.base.source import called
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -22,7 +22,8 @@ def rows(x: Any) -> Iterator[Any]:
         TypeError: ``x`` has no axis.
     """
     if not x.shape:
-        raise TypeError(f"iteration over an array without dimensions{called()}")
+        remedy = f". {x.dtype.remedy}" if isinstance(x.dtype, ExtendedDType) else ""
+        raise TypeError(f"iteration over an array without dimensions{called()}{remedy}")
     if get_trace() is EVAL and x.__class__ is ArrayImpl:
         found = rows_on_host(x)
         return _rows_by_parts(x, lax.dynamic_slice_in_dim) if found is None else found

@@ -14,9 +14,10 @@ from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
 from .generators import implementation, note_raw
-from .implementations import Implementation
-from .keys import KeyArray
+from .implementations import Implementation, KeyType
+from .keys import Key, KeyArray
 from .lanes import UINTS
+from .primitives import random_wrap_p
 
 Shape = tuple[int, ...]
 NUMBERS = (bool, int, float, complex)
@@ -29,19 +30,28 @@ def check_key(name: str, key: Any) -> Any:
         TypeError: it is no key; says what a raw key looks like.
         ValueError: it is an array of several keys.
     """
-    if key.__class__ is not KeyArray:
-        impl = implementation()
-        check_words(name, key, impl)
-        note_raw(name)
-        shape: Shape = key.shape[:-1]
+    if is_typed(key):
+        shape: Shape = key.shape
     else:
-        shape = key.shape
+        check_words(name, key, implementation())
+        note_raw(name)
+        shape = key.shape[:-1]
     if shape != ():
         raise ValueError(
             f"{name} takes a single key, but was given an array of keys of shape {shape}{here()}. "
             "Use dovetail.vmap to apply it to each of them."
         )
     return key
+
+
+def is_typed(key: Any) -> bool:
+    """Whether ``key`` is a typed key or an array of such, traced or not."""
+    return key.__class__ is KeyArray or isinstance(getattr(key, "dtype", None), KeyType)
+
+
+def open_key(key: Any) -> Key:
+    """A typed or raw key that was checked, as a typed one."""
+    return key if is_typed(key) else random_wrap_p.bind(key, impl=implementation())
 
 
 def check_words(name: str, words: Any, impl: Implementation) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copyreg
+from functools import partial
 from typing import Any
 
-from dovetail_core import Option, config, here
+from dovetail_core import Option, config, here, registry
 from dovetail_core.base.options import as_bool
 from dovetail_core.base.source import warn_here
+from dovetail_core.text.syntax import register_parameter
 
 # Importing the generators makes them known.
 from . import rbg as rbg, threefry as threefry
-from .implementations import Implementation, KeyType, known
+from .implementations import Implementation, KeyType, known, register_prng_impl
+
+COLLECTION = "random.generators"
 
 
 def implementation(spec: Any = None) -> Implementation:
@@ -32,11 +36,22 @@ def implementation(spec: Any = None) -> Implementation:
             "a random bit generator is given by its name or by the dtype of its keys, got "
             f"{spec!r} of type {type(spec).__name__}{here()}"
         )
-    found = known.get(spec)
-    if found is None:
-        names = ", ".join(map(repr, sorted(known)))
-        raise ValueError(f"there is no random bit generator {spec!r}; known are {names}{here()}")
-    return found
+    return known.get(spec) or _of_plugin(spec)
+
+
+def _of_plugin(name: str) -> Implementation:
+    """A generator that a plugin adds to the collection ``random.generators``."""
+    added = registry().members(COLLECTION)
+    if name in added:
+        return register_prng_impl(registry().member(COLLECTION, name, partial(_fits, name)))
+    names = ", ".join(map(repr, sorted({*known, *added})))
+    raise ValueError(f"there is no random bit generator {name!r}; known are {names}{here()}")
+
+
+def _fits(name: str, thing: Any) -> str:
+    if not isinstance(thing, Implementation):
+        return "it must be an Implementation (of dovetail_random)"
+    return "" if thing.name == name else f"it is named {thing.name!r}"
 
 
 def _dtype_named(name: str) -> KeyType:
@@ -99,6 +114,7 @@ def note_raw(name: str) -> None:
     warn_here(text, FutureWarning)
 
 
+register_parameter(Implementation, lambda impl: impl.name, implementation, name="prng")
 # A generator is pickled as its name, since there is one object of each.
 copyreg.pickle(Implementation, lambda impl: (implementation, (impl.name,)))
 copyreg.pickle(KeyType, lambda dtype: (_dtype_named, (dtype.impl.name,)))

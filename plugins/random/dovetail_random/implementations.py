@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from dovetail_core import ExtendedDType, here
+from dovetail_core.text.syntax import register_dtype
 from dovetail_lax import dtypes
 
-from .lanes import Lanes, join_lanes, take_apart
+from .keys import KeyArray
+from .lanes import UINTS, Lanes, join_lanes, take_apart
 
 known: dict[str, Implementation] = {}
 """The generators that have a name."""
@@ -18,8 +20,12 @@ known: dict[str, Implementation] = {}
 class KeyType(ExtendedDType):
     """The element type of typed keys, ``key<fry>``; there is one object per implementation."""
 
-    __slots__ = ("impl", "name", "itemsize")
+    __slots__ = ("impl", "name", "itemsize", "low")
     type = dtypes.prng_key
+    remedy = (
+        "Keys are for the functions of dovetail.random: split(key, n) makes several of one, "
+        "key_data(key) gives the words that it is made of."
+    )
     impl: Implementation
     name: str  # type: ignore[misc]
     itemsize: int  # type: ignore[misc]
@@ -28,6 +34,15 @@ class KeyType(ExtendedDType):
         self.impl = impl
         self.name = f"key<{impl.tag}>"
         self.itemsize = 4 * impl.words
+        self.low = (UINTS[32],) * impl.words
+
+    def arrays_of(self, value: KeyArray) -> Lanes:
+        """The words of keys."""
+        return value.lanes
+
+    def value_of(self, arrays: Sequence[Any]) -> KeyArray:
+        """Keys of their words."""
+        return KeyArray(self, tuple(arrays))
 
     def __repr__(self) -> str:
         return self.name
@@ -92,6 +107,7 @@ def register_prng_impl(impl: Implementation) -> Implementation:
         raise ValueError(
             f"a random bit generator named {impl.name!r} exists already: rename yours{here()}"
         )
+    register_dtype(impl.dtype)
     return impl
 
 

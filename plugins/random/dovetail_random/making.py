@@ -11,16 +11,24 @@ import dovetail_numpy as dnp
 from dovetail_core import EVAL, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
-from .arguments import check_key, check_words, shape_of
+from .arguments import check_key, check_words, is_typed, open_key, shape_of
 from .generators import enable_custom_prng, implementation
 from .implementations import Implementation, KeyType
-from .keys import KeyArray, join, like, open_key, take
+from .keys import Key, KeyArray
 from .lanes import UINTS
+from .primitives import (
+    random_clone_p,
+    random_fold_in_p,
+    random_seed_p,
+    random_split_p,
+    random_unwrap_p,
+    random_wrap_p,
+)
 
 U32 = UINTS[32]
 
 
-def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> KeyArray:
+def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> Key:
     """A typed key made of a seed.
 
     Args:
@@ -33,8 +41,7 @@ def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> KeyArray:
         TypeError: the seed is not an integer, or not a scalar.
         ValueError: there is no such generator, or both ``impl`` and ``dtype`` are given.
     """
-    chosen = _implementation("key", impl, dtype)
-    return KeyArray(chosen, _arrays(_seeded("key", seed, chosen)))
+    return _seeded("key", seed, _implementation("key", impl, dtype))
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
@@ -43,12 +50,12 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
     With the option ``enable_custom_prng`` it is a typed key.
     """
     chosen = implementation(impl)
-    lanes = _seeded("PRNGKey", seed, chosen)
     if enable_custom_prng.value:
-        return KeyArray(chosen, _arrays(lanes))
-    if all(isinstance(lane, np.generic) for lane in lanes):
-        return dnp.asarray(np.stack(lanes))
-    return join(lanes)
+        return _seeded("PRNGKey", seed, chosen)
+    seed = _integer_scalar("PRNGKey", seed)
+    if get_trace() is EVAL and isinstance(seed, np.generic):
+        return dnp.asarray(np.stack(chosen.seed(seed)))
+    return _raw_seeded(seed, impl=chosen)
 
 
 def _implementation(name: str, impl: Any, dtype: Any) -> Implementation:
@@ -64,11 +71,16 @@ def _implementation(name: str, impl: Any, dtype: Any) -> Implementation:
     return dtype.impl
 
 
-def _seeded(name: str, seed: Any, impl: Implementation) -> tuple[Any, ...]:
+def _seeded(name: str, seed: Any, impl: Implementation) -> Key:
     seed = _integer_scalar(name, seed)
-    if isinstance(seed, np.generic):
-        return impl.seed(seed)
-    return _seed(seed, impl=impl)
+    if get_trace() is EVAL and isinstance(seed, np.generic):
+        return KeyArray(impl.dtype, tuple([dnp.asarray(word) for word in impl.seed(seed)]))
+    return random_seed_p.bind(seed, impl=impl)
+
+
+@fused(static=("impl",))
+def _raw_seeded(seed: Any, *, impl: Implementation) -> Any:
+    return random_unwrap_p.bind(random_seed_p.bind(seed, impl=impl))
 
 
 def _integer_scalar(name: str, seed: Any) -> Any:
@@ -94,18 +106,6 @@ def _integer_scalar(name: str, seed: Any) -> Any:
     return seed
 
 
-@fused(static=("impl",))
-def _seed(seed: Any, *, impl: Implementation) -> tuple[Any, ...]:
-    return impl.seed(seed)
-
-
-def _arrays(lanes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Words known while tracing stay constants of the program; otherwise they become arrays."""
-    if get_trace() is not EVAL:
-        return lanes
-    return tuple([dnp.asarray(x) if isinstance(x, np.generic) else x for x in lanes])
-
-
 def split(key: Any, num: Any = 2) -> Any:
     """New keys made of one; it must not be used any more.
 
@@ -121,13 +121,14 @@ def split(key: Any, num: Any = 2) -> Any:
         TypeError, ValueError: ``key`` is not one key, or ``num`` is not a shape.
     """
     shape = (num,) if num.__class__ is int and num >= 0 else shape_of("split", num)
-    return _split(check_key("split", key), shape=shape)
+    if is_typed(check_key("split", key)):
+        return random_split_p.bind(key, shape=shape)
+    return _raw_split(key, shape=shape)
 
 
 @fused(static=("shape",))
-def _split(key: Any, *, shape: tuple[int, ...]) -> Any:
-    keys = open_key(key)
-    return like(key, keys.impl.split(keys.lanes, shape))
+def _raw_split(key: Any, *, shape: tuple[int, ...]) -> Any:
+    return random_unwrap_p.bind(random_split_p.bind(open_key(key), shape=shape))
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -141,7 +142,8 @@ def fold_in(key: Any, data: Any) -> Any:
         TypeError, ValueError: ``key`` is not one key, or ``data`` is not a scalar.
         OverflowError: ``data`` is a Python integer of more than 32 bits or below zero.
     """
-    return _fold_in(check_key("fold_in", key), _word(data))
+    fold = _fold_in if is_typed(check_key("fold_in", key)) else _raw_fold_in
+    return fold(key, _word(data))
 
 
 def _word(data: Any) -> Any:
@@ -167,10 +169,14 @@ def _word(data: Any) -> Any:
 
 @fused()
 def _fold_in(key: Any, data: Any) -> Any:
-    keys = open_key(key)
     if data.dtype != U32:
         data = lax.convert_element_type(data, U32)
-    return like(key, keys.impl.fold_in(keys.lanes, data))
+    return random_fold_in_p.bind(key, data)
+
+
+@fused()
+def _raw_fold_in(key: Any, data: Any) -> Any:
+    return random_unwrap_p.bind(_fold_in(open_key(key), data))
 
 
 def key_data(keys: Any) -> Any:
@@ -179,13 +185,13 @@ def key_data(keys: Any) -> Any:
     Raises:
         TypeError: ``keys`` are no keys.
     """
-    if isinstance(keys, KeyArray):
-        return join(keys.lanes)
+    if is_typed(keys):
+        return random_unwrap_p.bind(keys)
     check_words("key_data", keys, implementation())
     return keys
 
 
-def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> KeyArray:
+def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> Key:
     """Typed keys from their words, a uint32 array of shape ``(..., words)``.
 
     Args:
@@ -197,10 +203,10 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
         ValueError: there is no such generator.
     """
     chosen = _implementation("wrap_key_data", impl, dtype)
-    if isinstance(key_bits_array, KeyArray):
+    if is_typed(key_bits_array):
         raise TypeError(f"wrap_key_data takes raw words of keys, got typed keys{here()}")
     check_words("wrap_key_data", key_bits_array, chosen)
-    return KeyArray(chosen, take(key_bits_array, words=chosen.words))
+    return random_wrap_p.bind(key_bits_array, impl=chosen)
 
 
 def key_impl(keys: Any) -> str:
@@ -209,8 +215,8 @@ def key_impl(keys: Any) -> str:
     Raises:
         TypeError: ``keys`` are no keys.
     """
-    if isinstance(keys, KeyArray):
-        return keys.impl.name
+    if is_typed(keys):
+        return keys.dtype.impl.name
     check_words("key_impl", keys, implementation())
     return implementation().name
 
@@ -226,7 +232,7 @@ def clone(key: Any) -> Any:
     Raises:
         TypeError: ``key`` is no key.
     """
-    if isinstance(key, KeyArray):
-        return KeyArray(key.impl, key.lanes)
+    if is_typed(key):
+        return random_clone_p.bind(key)
     check_words("clone", key, implementation())
     return key

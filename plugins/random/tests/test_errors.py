@@ -115,11 +115,11 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
 ]
 
 ARRAYS: list[tuple[Call, type[Exception], str]] = [
-    (lambda: len(key), TypeError, r"len\(\) of a single key"),
+    (lambda: len(key), TypeError, r"len\(\) of an array without dimensions"),
     (
         lambda: list(key),
         TypeError,
-        r"a single key cannot be iterated over or unpacked at .*split\(key, n\)",
+        r"iteration over an array without dimensions .*split\(key, n\) makes several",
     ),
     (lambda: bool(key), TypeError, "a key has no truth value"),
     (
@@ -128,14 +128,20 @@ ARRAYS: list[tuple[Call, type[Exception], str]] = [
         r"cannot be converted to a NumPy array.*dovetail.random.key_data",
     ),
     (lambda: hash(key), TypeError, "unhashable type: 'KeyArray'"),
-    (lambda: key + 1, TypeError, r"unsupported operand type\(s\) for \+: 'KeyArray' and 'int'"),
+    (lambda: key + 1, TypeError, r"dtype key<fry> takes no part in type promotion .*split\(key, n"),
+    (lambda: key + key, TypeError, r"add does not accept dtype key<fry> .*key_data\(key\) gives"),
+    (lambda: dnp.sum(random.split(key)), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
+    (lambda: dnp.sort(random.split(key)), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
+    (lambda: key.astype("uint32"), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
+    (lambda: random.split(key).view("uint32"), TypeError, r"key<fry>"),
+    (lambda: key == 1, TypeError, r"key<fry>.*key_data\(key\) gives the words"),
     (
         lambda: key == random.key(0, impl="rbg"),
         TypeError,
-        "keys of types key<fry> and key<rbg> cannot be compared",
+        "dtype key<(fry|rbg)> takes no part in type promotion",
     ),
     (lambda: key.dtype_of_nothing, AttributeError, "dtype_of_nothing"),
-    (lambda: dnp.sin(key), TypeError, "KeyArray"),
+    (lambda: dnp.sin(key), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
 ]
 
 DRAWS: list[tuple[Call, type[Exception], str]] = [

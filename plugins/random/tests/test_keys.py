@@ -11,9 +11,13 @@ import pytest
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_backends import Array
 from dovetail_batching import vmap
+from dovetail_core import PluginError, ShapedArray, typeof
+from dovetail_core.testing.fresh import fresh_registry
 from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
-from dovetail_jit import jit
+from dovetail_jit import jit, make_jaxpr
+from dovetail_random import extend
 
 
 def data(keys: Any) -> Any:
@@ -72,7 +76,7 @@ def test_at() -> None:
     new = keys.at[1].set(random.key(9))
     assert data(new) == [data(keys)[0], [0, 9], data(keys)[2]]
     assert data(keys.at[1].get()) == data(keys[1])
-    with pytest.raises(TypeError, match=r"keys of type key<fry> can be replaced by such keys only"):
+    with pytest.raises(TypeError, match=r"dtype key<(fry|rbg)> takes no part in type promotion"):
         keys.at[0].set(random.key(0, impl="rbg"))
 
 
@@ -91,7 +95,8 @@ def test_equality() -> None:
     assert np.asarray(keys == keys).tolist() == [True] * 3
     assert np.asarray(keys == keys[0]).tolist() == [True, False, False]
     assert np.asarray(keys != keys[0]).tolist() == [False, True, True]
-    assert (keys == 3) is False
+    with pytest.raises(TypeError, match="dtype key<fry> takes no part in type promotion"):
+        keys == 3  # noqa: B015
 
 
 def test_pickle_and_copy() -> None:
@@ -104,11 +109,15 @@ def test_pickle_and_copy() -> None:
     assert data(keys.copy()) == data(keys) == data(keys.block_until_ready())
 
 
-def test_pytree() -> None:
-    """Leaves have the shape of the array of keys."""
+def test_one_leaf() -> None:
+    """An array of keys is one array: one leaf, one value, of one type."""
     keys = random.split(random.key(0), 3)
-    assert [x.shape for x in tree_leaves(keys)] == [(3,), (3,)]
+    assert isinstance(keys, Array) and tree_leaves(keys) == [keys]
     assert data(tree_map(lambda x: x[0], keys)) == data(keys[0])
+    assert typeof(keys) is ShapedArray((3,), keys.dtype)
+    program = make_jaxpr(lambda k: (k, random.split(k[0])))(keys)
+    assert [a.str_short() for a in program.out_avals] == ["key<fry>[3]", "key<fry>[2]"]
+    assert ": a:key<fry>[3]" in str(program).replace(";", ":") and "is_high" not in str(program)
     assert random.key(0, impl="rbg").lanes[3].shape == ()
 
 
@@ -249,3 +258,48 @@ def test_an_implementation_of_ones_own() -> None:
         random.define_prng_impl(
             key_shape=(), seed=wrong, split=wrong, random_bits=wrong, fold_in=wrong
         )
+
+
+def test_a_generator_of_a_plugin(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plugin adds generators by name; they are loaded when somebody asks for them."""
+    (tmp_path / "dice_of_tests.py").write_text(
+        "import dovetail_numpy as dnp\n"
+        "from dovetail_core import Manifest\n"
+        "MANIFEST = Manifest('dice', members={\n"
+        "    'random.generators.dice': 'dice_of_tests:dice',\n"
+        "    'random.generators.coin': 'dice_of_tests:MANIFEST'})\n"
+        "def __getattr__(name):\n"
+        "    if name != 'dice': raise AttributeError(name)\n"
+        "    from dovetail_random import Implementation\n"
+        "    four = lambda lanes, width, shape: dnp.full(shape, 4, f'uint{width}')\n"
+        "    return Implementation('dice', 'dice', 1, seed=lambda s: (s.astype('uint32'),),\n"
+        "        split=lambda lanes, shape: (dnp.full(shape, lanes[0]),),\n"
+        "        fold_in=lambda lanes, data: (lanes[0] + data,), random_bits=four)\n"
+    )
+    info = tmp_path / "dice_of_tests-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice-of-tests\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dovetail.plugins]\ndice = dice_of_tests:MANIFEST\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with fresh_registry():
+        key = random.key(7, impl="dice")
+        assert str(key.dtype) == "key<dice>" and data(random.split(key)) == [[7], [7]]
+        assert np.asarray(random.bits(key, (2,))).tolist() == [4, 4]
+        with pytest.raises(PluginError, match=r"'random\.generators\.coin' .* an Implementation"):
+            random.key(0, impl="coin")
+        with pytest.raises(ValueError, match=r"known are 'coin', 'dice'.*'threefry2x32'"):
+            random.key(0, impl="nope")
+    assert random.key(3, impl="dice").dtype is key.dtype
+
+
+def test_interface_of_generators() -> None:
+    """``extend.random`` has the generators, and makes keys of them."""
+    seeds = np.arange(4).reshape(2, 2)
+    keys = extend.random_seed(seeds, extend.rbg_prng_impl)
+    assert keys.shape == (2, 2) and keys.dtype is random.key_dtype("rbg")
+    assert data(keys[1, 0]) == data(extend.seed_with_impl(extend.rbg_prng_impl, 2)) == [0, 2, 0, 2]
+    assert extend.threefry_prng_impl is random.implementation("threefry2x32")
+    with pytest.raises(TypeError, match=r"seeds are integers, got dtype float32 at .*test_keys"):
+        extend.random_seed(dnp.ones(2), extend.threefry_prng_impl)
+    with pytest.raises(TypeError, match=r"seed_with_impl: impl is a generator .*, got 'fry'"):
+        extend.seed_with_impl("fry", 0)  # type: ignore[arg-type]

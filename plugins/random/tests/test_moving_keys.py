@@ -87,16 +87,12 @@ def test_under_vmap():
 
 
 def test_what_keys_do_not_go_with():
-    with pytest.raises(
-        TypeError, match=r"where got a value of type int beside one that is no array"
-    ):
+    none = "dtype key<(fry|rbg)> takes no part in type promotion"
+    with pytest.raises(TypeError, match=f"{none} in where at .*test_m"):
         dnp.where(True, A, 0)
-    other = random.key(0, impl="rbg")
-    with pytest.raises(
-        TypeError, match=r"stack got values of types key<fry> and key<rbg> at .*test_m"
-    ):
-        dnp.stack([A, other])
-    with pytest.raises(TypeError, match=r"add requires an array or a scalar at position 0"):
+    with pytest.raises(TypeError, match=f"{none} in stack at .*test_m"):
+        dnp.stack([A, random.key(0, impl="rbg")])
+    with pytest.raises(TypeError, match=r"add does not accept dtype key<fry> at .*test_m"):
         dnp.add(A, B)
     with pytest.raises(ValueError, match="axis 5 is out of bounds"):
         dnp.stack([A, B], axis=5)

@@ -10,7 +10,7 @@ import pytest
 import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_batching import vmap
-from dovetail_core import stage_closed, typeof
+from dovetail_core import lower_to_lo, stage_closed, typeof
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_jit import jit
 from dovetail_random.rules.backends import LARGE, _threefry2x32_reference as with_numpy
@@ -92,6 +92,7 @@ def test_wide_counters() -> None:
     assert np.array_equal(low, wide_low) and not np.asarray(wide_high).any()
     program = stage_closed(lambda k: [random.bits(random.wrap_key_data(k), (1 << 17, 1 << 16))],
                            [typeof(np.zeros(2, U32))])  # fmt: skip
+    program = lower_to_lo(program)
     assert program.out_avals[0].shape == (1 << 17, 1 << 16)  # type: ignore[attr-defined]
     eqns = [e for p in walk(program) for e in open_program(p).eqns]
     assert any(getattr(v.aval, "dtype", None) == np.uint64 for e in eqns for v in e.outvars)
@@ -104,7 +105,7 @@ def test_original_arrangement_is_limited() -> None:
         threefry_partitionable(False),
         pytest.raises(ValueError, match="set threefry_partitionable"),
     ):
-        jit(lambda k: random.bits(k, (1 << 16, 1 << 17))).trace(random.key(0))
+        jit(lambda k: random.bits(k, (1 << 16, 1 << 17))).lower(random.key(0))
 
 
 def test_prefixes_agree() -> None:

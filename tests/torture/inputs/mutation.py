@@ -65,11 +65,11 @@ def valid_calls() -> tuple[Valid, ...]:
     for file in sorted((Path(__file__).parent / "calls").glob("*.txt")):
         for line in file.read_text().splitlines():
             if line and not line.startswith("#"):
-                found += [_valid(file.stem, text) for text in _alternatives(line)]
+                found += [_valid(file.stem, text) for text in alternatives(line)]
     return tuple(found)
 
 
-def _alternatives(line: str) -> Iterator[str]:
+def alternatives(line: str) -> Iterator[str]:
     """The texts of a line, in which ``{a b}`` stands for ``a`` in one and ``b`` in the other."""
     groups = _ALTERNATIVES.findall(line)
     if not groups or "'" in line[: line.index("{")]:

@@ -11,6 +11,7 @@ from dovetail_core import def_impl, typeof
 
 from ..host import HostFunction
 from ..primitives import buffer_callback_p, debug_callback_p, io_callback_p, pure_callback_p
+from .lowering import on_arrays
 
 
 def read_only(x: Any) -> np.ndarray[Any, Any]:
@@ -22,6 +23,12 @@ def read_only(x: Any) -> np.ndarray[Any, Any]:
 
 
 def _call(args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
+    if any(a.is_high for a in (*map(typeof, args), *result_avals)):
+        return on_arrays(_call_low, args, callback, result_avals)
+    return _call_low(*args, callback=callback, result_avals=result_avals)
+
+
+def _call_low(*args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
     found = callback.checked(result_avals, *[read_only(x) for x in args])
     return [put_host(x, a) for x, a in zip(found, result_avals)]
 

@@ -8,7 +8,6 @@ from typing import Any
 from dovetail_core import get_trace
 from dovetail_core.base import arguments
 from dovetail_core.base.arguments import no_sharding
-from dovetail_core.base.parts import moves_parts
 
 from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
@@ -16,7 +15,6 @@ from ._args import Array, ArrayLike
 from ._shapes import Shape, axes_in, axis_in, ints, on_host, shape_of
 
 
-@moves_parts("operand")
 def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """``operand`` with new leading axes of the given sizes."""
     new = ints("broadcast", "sizes", sizes)
@@ -25,7 +23,6 @@ def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = N
     return broadcast_in_dim(operand, new + shape, dims, out_sharding=out_sharding)
 
 
-@moves_parts("operand")
 def broadcast_in_dim(
     operand: ArrayLike,
     shape: Sequence[int],
@@ -97,7 +94,6 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     return broadcast_in_dim(arr, wanted, range(len(wanted) - len(shape), len(wanted)))
 
 
-@moves_parts("array")
 def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """``array`` with new axes of size 1, at the given places of the result.
 

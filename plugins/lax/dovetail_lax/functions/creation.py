@@ -8,14 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ConcretizationTypeError, ExtendedDType, here
+from dovetail_core import (
+    ConcretizationTypeError,
+    ExtendedDType,
+    ShapedArray,
+    here,
+    high_algebra,
+)
 from dovetail_core.base import arguments
 from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
 
-from ..dtypes import as_dtype, kind_of
+from ..dtypes import as_dtype, dtype_of, kind_of
 from ..primitives.shape import broadcast_in_dim_p
-from ..primitives.values import iota_p
+from ..primitives.values import convert_element_type_p, iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
 from ._args import Array, ArrayLike, check
 from .values import convert, keep_imaginary
@@ -51,9 +57,20 @@ def full(
         raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
     weak = dtype is None and aval.weak_type
     dtype = aval.dtype if dtype is None else as_dtype(dtype)
+    if isinstance(dtype, ExtendedDType):
+        return _full_extended(sizes(shape), fill_value, dtype)
     keep_imaginary("full", fill_value, dtype)
     fill_value = scalar_of(fill_value, dtype, weak)
     return broadcast_in_dim_p.bind(fill_value, shape=sizes(shape), broadcast_dimensions=())
+
+
+def _full_extended(shape: tuple[int, ...], value: Any, dtype: Any) -> Array:
+    """An array of an element of that type, or of one that is made of a number throughout."""
+    if not isinstance(dtype_of(value), ExtendedDType):
+        arrays = [full(shape, value, d) for d in dtype.low]
+        return high_algebra().make(ShapedArray(shape, dtype), arrays)
+    element = convert_element_type_p.bind(value, new_dtype=dtype)
+    return broadcast_in_dim_p.bind(element, shape=shape, broadcast_dimensions=())
 
 
 def full_like(
@@ -73,7 +90,7 @@ def full_like(
     wanted = aval.dtype if dtype is None else as_dtype(dtype)
     shape = aval.shape if shape is None else sizes(shape)
     if isinstance(wanted, ExtendedDType):
-        return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+        return _full_extended(shape, fill_value, wanted)
     keep_imaginary("full_like", fill_value, wanted)
     fill_value = scalar_of(fill_value, wanted, weak)
     return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import get_trace
-from dovetail_core.base.parts import moves_parts
 
 from ..dtypes import dtype_of
 from ..primitives.shape import dynamic_slice_p, dynamic_update_slice_p, squeeze_p
@@ -17,7 +16,6 @@ from ._starts import checked_starts, one_start
 from .broadcasting import expand_dims
 
 
-@moves_parts("operand")
 def dynamic_slice(
     operand: ArrayLike,
     start_indices: ArrayLike | Sequence[ArrayLike],
@@ -45,7 +43,6 @@ def dynamic_slice(
     return get_trace().process(dynamic_slice_p, (operand, *starts), {"slice_sizes": sizes})
 
 
-@moves_parts("operand")
 def dynamic_slice_in_dim(
     operand: ArrayLike,
     start_index: ArrayLike,
@@ -63,7 +60,6 @@ def dynamic_slice_in_dim(
     return get_trace().process(dynamic_slice_p, (operand, *starts), {"slice_sizes": sizes})
 
 
-@moves_parts("operand")
 def dynamic_index_in_dim(
     operand: ArrayLike,
     index: ArrayLike,
@@ -81,7 +77,6 @@ def dynamic_index_in_dim(
     return row if keepdims else squeeze_p.bind(row, dimensions=(at,))
 
 
-@moves_parts("operand", "update")
 def dynamic_update_slice(
     operand: ArrayLike,
     update: ArrayLike,
@@ -110,7 +105,6 @@ def _update(operand: Any, update: Any, starts: Sequence[Any]) -> Any:
     return get_trace().process(dynamic_update_slice_p, (operand, update, *starts), {})
 
 
-@moves_parts("operand", "update")
 def dynamic_update_slice_in_dim(
     operand: ArrayLike,
     update: ArrayLike,
@@ -126,7 +120,6 @@ def dynamic_update_slice_in_dim(
     return _update(operand, update, starts)
 
 
-@moves_parts("operand", "update")
 def dynamic_update_index_in_dim(
     operand: ArrayLike,
     update: ArrayLike,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import canonical_dtype, is_inexact
+from dovetail_core import ExtendedDType, canonical_dtype, is_inexact
 from dovetail_core.base.arguments import items
 from dovetail_core.base.source import called, short_repr
 
@@ -72,6 +72,8 @@ def gather(
 
 def _fill_value(dtype: Any, given: Any) -> Any:
     """The fill value as a Python scalar (one object for NaN, for NaN does not equal itself)."""
+    if isinstance(dtype, ExtendedDType):  # of each array that its values are made of
+        dtype = dtype.low[0]
     if given is None:
         if is_inexact(dtype):
             return np.nan

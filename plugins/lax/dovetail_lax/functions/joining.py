@@ -8,7 +8,6 @@ import numpy as np
 
 from dovetail_core import get_trace
 from dovetail_core.base.arguments import items
-from dovetail_core.base.parts import moves_parts
 
 from ..dtypes import dtype_of
 from ..primitives._elementwise import place
@@ -18,7 +17,6 @@ from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, on_host, shape_of
 
 
-@moves_parts("operands")
 def concatenate(operands: ArrayLike, dimension: int) -> Array:
     """Arrays put one after the other along an existing axis.
 
@@ -65,7 +63,6 @@ def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     return tuple(unstack_p.bind(x, axis=at))
 
 
-@moves_parts("operand")
 def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
     """``operand`` repeated ``reps[i]`` times along each axis ``i``.
 
@@ -75,7 +72,6 @@ def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
     return tile_p.bind(operand, reps=ints("tile", "reps", reps))
 
 
-@moves_parts("operand")
 def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array]:
     """``operand`` cut along ``axis`` into parts of the given sizes.
 

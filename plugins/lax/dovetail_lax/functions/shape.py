@@ -8,7 +8,6 @@ from typing import Any
 
 from dovetail_core import get_trace
 from dovetail_core.base.arguments import no_sharding
-from dovetail_core.base.parts import moves_parts
 
 from ..primitives._elementwise import place
 from ..primitives.shape import reshape_p, rev_p, squeeze_p, transpose_p
@@ -16,7 +15,6 @@ from ._args import Array, ArrayLike
 from ._shapes import axes_in, ints, on_host, shape_of
 
 
-@moves_parts("operand")
 def reshape(
     operand: ArrayLike,
     new_sizes: Sequence[int],
@@ -42,7 +40,6 @@ def reshape(
     return get_trace().process(reshape_p, (operand,), {"new_sizes": sizes})
 
 
-@moves_parts("operand")
 def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     """``operand`` with its axes permuted: axis ``i`` of the result is axis ``permutation[i]``.
 
@@ -58,7 +55,6 @@ def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     return get_trace().process(transpose_p, (operand,), {"permutation": order})
 
 
-@moves_parts("operand")
 def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """``operand`` with the axes from ``start_dimension`` to before ``stop_dimension`` made one.
 
@@ -82,7 +78,6 @@ def _bound(argument: str, value: Any, ndim: int) -> int:
     return max(0, min(ndim, at + ndim if at < 0 else at))
 
 
-@moves_parts("array")
 def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """``array`` without the given axes, each of size 1.
 
@@ -97,7 +92,6 @@ def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     return get_trace().process(squeeze_p, (array,), {"dimensions": dims})
 
 
-@moves_parts("operand")
 def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """``operand`` with the order of elements reversed along ``dimensions``.
 

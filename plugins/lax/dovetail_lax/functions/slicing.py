@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import get_trace
-from dovetail_core.base.parts import moves_parts
 
 from ..primitives._elementwise import place
 from ..primitives.shape import slice_p, squeeze_p
@@ -14,7 +13,6 @@ from ._args import Array, ArrayLike
 from ._shapes import axis_in, ints, shape_of
 
 
-@moves_parts("operand")
 def slice(
     operand: ArrayLike,
     start_indices: Sequence[int],
@@ -39,7 +37,6 @@ def slice(
     return get_trace().process(slice_p, (operand,), params)
 
 
-@moves_parts("operand")
 def slice_in_dim(
     operand: ArrayLike,
     start_index: int | None,
@@ -76,7 +73,6 @@ def _place(argument: str, value: Any, size: int) -> int:
     return at + size if at < 0 else at
 
 
-@moves_parts("operand")
 def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """``operand[index]`` along one axis, which stays with size 1 if ``keepdims``.
 

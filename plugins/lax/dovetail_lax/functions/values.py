@@ -6,7 +6,6 @@ import builtins
 from typing import Any, TypeVar
 
 from dovetail_core import Tracer, get_trace, here
-from dovetail_core.base.parts import moves_parts
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from ..dtypes import as_dtype, dtype_of
@@ -49,7 +48,6 @@ def conj(x: ArrayLike) -> Array:
     return unary(conj_p, x)
 
 
-@moves_parts("on_true", "on_false")
 def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     """``on_true`` where ``pred``, else ``on_false``.
 
@@ -58,7 +56,6 @@ def select(pred: ArrayLike, on_true: ArrayLike, on_false: ArrayLike) -> Array:
     return select_n(pred, on_false, on_true)
 
 
-@moves_parts("cases")
 def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
     """``cases[which]`` for each element; all are of one shape, or scalar.
 

@@ -31,3 +31,4 @@ from . import (
 )
 
 traits.describe_all()
+traits.refuse_extended()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from dovetail_core import Primitive, ShapedArray, here
+from dovetail_core import ExtendedDType, Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
 
@@ -31,6 +31,7 @@ _WORDS = {
     "unsigned": "unsigned integers",
     "floating": "floating-point numbers",
     "complex": "complex numbers",
+    "extended": "keys and the like",
 }
 
 
@@ -70,6 +71,21 @@ def elementwise(
     return primitive
 
 
+def of_numbers(primitive: Primitive) -> Primitive:
+    """Let the type rule of ``primitive`` refuse operands of extended dtypes, whatever it says."""
+    inner = primitive.abstract_eval
+    assert inner is not None
+
+    def rule(*avals: ShapedArray, **params: Any) -> Any:
+        for aval in avals:
+            if aval.is_high:
+                reject(primitive.name, aval, ANY)
+        return inner(*avals, **params)
+
+    primitive.def_abstract_eval(rule)
+    return primitive
+
+
 def common_shape(label: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
     """The shape of operands that are equally shaped or scalar.
 
@@ -94,10 +110,13 @@ def reject(label: str, aval: ShapedArray, accepts: Kinds) -> NoReturn:
     """Raise the error for an operand of a wrong kind."""
     words = [_WORDS[k] for k in accepts]
     kinds = " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
+    dtype: Any = aval.dtype
+    remedy = "Convert it first, with lax.convert_element_type(x, dtype) or x.astype(dtype)."
+    if isinstance(dtype, ExtendedDType):
+        remedy = dtype.remedy
     raise TypeError(
-        f"lax.{label} does not accept an operand of dtype {aval.dtype} ({aval.str_short()})"
-        f"{place()}: it takes {kinds}. Convert it first, with lax.convert_element_type(x, dtype) "
-        "or x.astype(dtype)."
+        f"lax.{label} does not accept an operand of dtype {dtype} ({aval.str_short()}){place()}: "
+        f"it takes {kinds}. {remedy}"
     )
 
 

@@ -19,8 +19,8 @@ def _bool(dtype: Any) -> Any:
     return _BOOL
 
 
-eq_p = elementwise(Primitive("eq"), ANY, result=_bool)
-ne_p = elementwise(Primitive("ne"), ANY, result=_bool)
+eq_p = elementwise(Primitive("eq"), (*ANY, "extended"), result=_bool)
+ne_p = elementwise(Primitive("ne"), (*ANY, "extended"), result=_bool)
 lt_p = elementwise(Primitive("lt"), ORDERED, result=_bool)
 le_p = elementwise(Primitive("le"), ORDERED, result=_bool)
 gt_p = elementwise(Primitive("gt"), ORDERED, result=_bool)

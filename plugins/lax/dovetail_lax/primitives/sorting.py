@@ -9,7 +9,7 @@ import numpy as np
 from dovetail_core import Primitive, ShapedArray
 
 from ..monoids import is_floating
-from ._elementwise import place
+from ._elementwise import ANY, place, reject
 from .moves import along
 from .values import iota_p
 
@@ -40,6 +40,9 @@ def _sort_type(
             f"lax.sort got num_keys={num_keys} for {len(avals)} operands{place()}: at least one "
             "and at most all of them are keys."
         )
+    for compared in avals[:num_keys]:
+        if compared.is_high:
+            reject("sort", compared, ANY)
     return list(avals)
 
 

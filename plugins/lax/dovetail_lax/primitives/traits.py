@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from dovetail_core import is_inexact, primitives
+from dovetail_core import Primitive, is_inexact, primitives
+
+from ._elementwise import of_numbers
 
 # What moves elements about is linear in its first operand, and rises with it.
 MOVES = """
     copy stage reshape transpose rev broadcast_in_dim squeeze split unstack tile slice dynamic_slice
+"""
+MOVES_FROM_SEVERAL = """
+    concatenate stack pad optimization_barrier gather scatter dynamic_update_slice select_n
+    stop_gradient dce_sink
+"""
+# What is said of these is so of numbers alone, and not their type rules' business.
+OF_NUMBERS = """
+    argmax argmin conv_general_dilated cummax cummin cumprod cumsum cumlogsumexp dot_general
+    ragged_dot_general reduce_max reduce_min reduce_prod reduce_sum reduce_window_max
+    reduce_window_min reduce_window_prod reduce_window_sum scatter_add scatter_max scatter_min
+    scatter_mul scatter_sub select_and_gather_add select_and_scatter_add top_k
 """
 LINEAR = f"{MOVES} neg real imag conj reduce_sum cumsum reduce_window_sum fft div"
 LINEAR_JOINTLY = "concatenate stack optimization_barrier"
@@ -138,14 +153,16 @@ def _conversion(params: dict[str, Any]) -> tuple[Any, ...]:
     return ((0,),) if is_inexact(params["new_dtype"]) else ()
 
 
+def _say(of: Mapping[str, Primitive], names: str, **traits: Any) -> None:
+    for name in names.split():
+        of[name].def_traits(**traits)
+
+
 def describe_all() -> None:
     """Give the primitives of all families their traits."""
     of = primitives()
-
-    def say(names: str, **traits: Any) -> None:
-        for name in names.split():
-            of[name].def_traits(**traits)
-
+    say = partial(_say, of)
+    say(f"{MOVES} {MOVES_FROM_SEVERAL}", moves=True)
     say(LINEAR, linear=((0,),))
     say(LINEAR_JOINTLY, linear=(slice(None),))
     say(BILINEAR, linear=((0,), (1,)))
@@ -176,3 +193,10 @@ def describe_all() -> None:
     for primitive in of.values():
         if primitive.module.startswith(__name__.rpartition(".")[0]):
             primitive.def_traits(parameters=PARAMETERS)
+
+
+def refuse_extended() -> None:
+    """Let the type rules of operations on numbers refuse elements of other kinds."""
+    of = primitives()
+    for name in OF_NUMBERS.split():
+        of_numbers(of[name])

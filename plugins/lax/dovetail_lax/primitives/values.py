@@ -122,7 +122,7 @@ convert_element_type_p = Primitive("convert_element_type")
 @convert_element_type_p.def_abstract_eval
 def _convert(x: ShapedArray, *, new_dtype: Any, weak_type: bool = False) -> ShapedArray:
     for dtype in (x.dtype, new_dtype):
-        if kind_of(dtype) == "other":
+        if kind_of(dtype) not in ANY and not (x.is_high and x.dtype is new_dtype):
             reject("convert_element_type", x.update(dtype=dtype), ANY)
     return ShapedArray(x.shape, new_dtype, weak_type)
 
@@ -136,7 +136,7 @@ def _bitcast(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
     if x.dtype == new_dtype:
         return x
     for dtype in (x.dtype, new_dtype):
-        if kind_of(dtype) in ("bool", "complex", "other"):
+        if kind_of(dtype) in ("bool", "complex", "extended", "other"):
             raise TypeError(
                 f"lax.bitcast_convert_type does not reinterpret {x.str_short()} as {new_dtype}"
                 f"{place()}: booleans and complex numbers have no such bits. Use x.view(dtype)."

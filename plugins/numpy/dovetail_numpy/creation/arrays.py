@@ -11,7 +11,6 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, canonical_dtype, here, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.errors import integer_too_large
-from dovetail_core.base.parts import moves_parts
 from dovetail_core.tree.errors import too_deep
 from dovetail_core.types.avals import dtype_named
 from dovetail_lax import dtypes
@@ -53,7 +52,6 @@ def _put_checked(value: Any) -> Array:
     return placing.put(value if value.__class__ in PYTHON_SCALARS else np.asarray(value), aval)
 
 
-@moves_parts("a")
 def asarray(
     a: Any, dtype: DTypeLike = None, order: str | None = None, *, copy: bool | None = None,
     device: Any = None, out_sharding: Any = None,
@@ -75,7 +73,6 @@ def asarray(
                  device=device if device is not None else out_sharding)  # fmt: skip
 
 
-@moves_parts("object")
 def array(
     object: Any, dtype: DTypeLike = None, copy: bool = True, order: str | None = "K",
     ndmin: int = 0, *, device: Any = None, out_sharding: Any = None,
@@ -213,7 +210,6 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
     return strong(lax.stack_p.bind(*parts, axis=0))
 
 
-@moves_parts("a")
 def copy(a: ArrayLike, order: str | None = None) -> Array:
     """A copy of an array."""
     return array(a, copy=True, order=order or "K")

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, canonical_dtype, typeof
+from dovetail_core import ExtendedDType, ShapedArray, canonical_dtype, typeof
 from dovetail_core.base.errors import integer_too_large
-from dovetail_core.base.parts import moves_parts
 from dovetail_lax import dtypes
 
 from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple
@@ -25,6 +24,8 @@ _FLOAT = np.dtype(np.float64)
 
 def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) -> Array:
     """An array of one host value."""
+    if isinstance(dtype, ExtendedDType):
+        return lax.full(shape, value, dtype)
     aval = ShapedArray(shape, dtype, weak)  # refuses what is too large
     if placing.on_host(prod(shape)):
         try:
@@ -69,7 +70,6 @@ def empty(
     return zeros(shape, dtype, device=device, out_sharding=out_sharding)
 
 
-@moves_parts("fill_value")
 def full(
     shape: Shape, fill_value: ArrayLike, dtype: DTypeLike = None, *, device: Any = None,
     out_sharding: Any = None,

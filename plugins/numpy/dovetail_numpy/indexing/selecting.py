@@ -9,7 +9,6 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -46,7 +45,6 @@ def _place(a: Any, m: Any, v: Any) -> Any:
     return to_shape(select(m, chosen, flat), a.shape)
 
 
-@moves_parts("a")
 @names_itself
 def compress(
     condition: ArrayLike, a: ArrayLike, axis: int | None = None, *, size: int | None = None,

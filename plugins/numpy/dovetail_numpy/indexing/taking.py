@@ -10,7 +10,6 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -52,7 +51,6 @@ def _take(a: Any, indices: Any, axis: int, options: Options) -> Any:
     return take_along(a, indices, axis, options)
 
 
-@moves_parts("a")
 @one_call(*TAKE_STATIC, shared=True)
 def take(
     a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: None = None,
@@ -96,7 +94,6 @@ def _mod(places: Any, size: int) -> Any:
     return REMAINDER(convert(places, index_dtype(places.dtype)), size)
 
 
-@moves_parts("arr")
 @one_call("axis", "mode", "fill_value", "wrap_negative_indices", shared=True)
 def take_along_axis(
     arr: ArrayLike, indices: ArrayLike, axis: int | None = -1, mode: Any = None,
@@ -210,7 +207,6 @@ def put(
     return to_shape(flat, a.shape)
 
 
-@moves_parts("choices")
 def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """For each element of ``a``, the element of ``choices[a]`` at the same place.
 

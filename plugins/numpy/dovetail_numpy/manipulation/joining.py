@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -47,7 +46,6 @@ def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:
     return [convert(x, wanted, weak) for x in arrays]
 
 
-@moves_parts("arrays")
 def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> Array:
     """Arrays put one after the other along an existing axis; flattened first for ``axis=None``.
 
@@ -91,19 +89,16 @@ def _join_converted(*items: Any, axis: int, dtype: Any) -> Any:
     return lax.concatenate(_same_type(list(items), dtype), axis)
 
 
-@moves_parts("arrays")
 def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
     """Arrays put one after the other along an existing axis (see :func:`concatenate`)."""
     return concatenate(arrays, axis)
 
 
-@moves_parts("arr", "values")
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """``values`` put after ``arr`` along ``axis``; both flattened by default."""
     return concatenate([arr, values], axis)
 
 
-@moves_parts("arrays")
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: DTypeLike = None) -> Array:
     """Arrays of one shape side by side along a new axis.
 
@@ -128,7 +123,6 @@ def _stack(*items: Any, axis: int, dtype: Any) -> Any:
     return lax.stack_p.bind(*_same_type(list(items), dtype), axis=axis)
 
 
-@moves_parts("x")
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The arrays that ``x`` is a stack of along ``axis``."""
     x = as_array("unstack", x)
@@ -141,26 +135,22 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     return tuple(rows(lax.transpose(x, first) if at else x))
 
 
-@moves_parts("tup")
 def hstack(tup: Any, dtype: DTypeLike = None) -> Array:
     """Arrays joined along the second axis, vectors along their only one."""
     items = [atleast_1d(x) for x in _items("hstack", tup)]
     return concatenate(items, 0 if items[0].ndim == 1 else 1, dtype)
 
 
-@moves_parts("tup")
 def vstack(tup: Any, dtype: DTypeLike = None) -> Array:
     """Arrays joined along the first axis, vectors as rows."""
     return concatenate([atleast_2d(x) for x in _items("vstack", tup)], 0, dtype)
 
 
-@moves_parts("tup")
 def dstack(tup: Any, dtype: DTypeLike = None) -> Array:
     """Arrays joined along the third axis."""
     return concatenate([atleast_3d(x) for x in _items("dstack", tup)], 2, dtype)
 
 
-@moves_parts("tup")
 def column_stack(tup: Any) -> Array:
     """Vectors as columns of a matrix; matrices as they are, side by side."""
     items = _items("column_stack", tup)
@@ -226,7 +216,6 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int) -> list[Array]:
     return [lax.slice_in_dim(x, a, max(a, b), axis=axis) for a, b in itertools.pairwise(bounds)]
 
 
-@moves_parts("ary")
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """``ary`` cut along ``axis``: into equal parts, or before each of some indices.
 
@@ -236,26 +225,22 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array
     return _split("split", ary, indices_or_sections, axis)
 
 
-@moves_parts("ary")
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Like :func:`split`, but the parts' sizes may differ by one."""
     return _split("array_split", ary, indices_or_sections, axis)
 
 
-@moves_parts("ary")
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """``ary`` cut along its second axis, or its only one."""
     x = as_array("hsplit", ary)
     return _split("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
-@moves_parts("ary")
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """``ary`` cut along its first axis."""
     return _split("vsplit", ary, indices_or_sections, 0)
 
 
-@moves_parts("ary")
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """``ary`` cut along its third axis."""
     return _split("dsplit", ary, indices_or_sections, 2)

@@ -10,7 +10,6 @@ import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, Tracer
 from dovetail_core.base import arguments
 from dovetail_core.base.arguments import no_sharding
-from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -32,7 +31,6 @@ from .joining import concatenate
 from .shapes import moveaxis, ravel, swapaxes
 
 
-@moves_parts("m")
 def flip(m: ArrayLike, axis: Axis = None) -> Array:
     """``m`` with the order of elements reversed along some axes, by default all."""
     m = as_array("flip", m)
@@ -40,19 +38,16 @@ def flip(m: ArrayLike, axis: Axis = None) -> Array:
     return lax.rev_p.bind(m, dimensions=axes) if axes else m
 
 
-@moves_parts("m")
 def flipud(m: ArrayLike) -> Array:
     """``m`` upside down: the first axis reversed."""
     return flip(m, 0)
 
 
-@moves_parts("m")
 def fliplr(m: ArrayLike) -> Array:
     """``m`` left to right: the second axis reversed."""
     return flip(m, 1)
 
 
-@moves_parts("m")
 def rot90(m: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Array:
     """``m`` rotated ``k`` times by 90 degrees, from the first of ``axes`` towards the second."""
     m = as_array("rot90", m)
@@ -67,7 +62,6 @@ def rot90(m: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Array:
     return flip(swapaxes(m, one, two), two)
 
 
-@moves_parts("a")
 def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     """``a`` with elements moved along axes by ``shift`` places; what leaves comes in again.
 
@@ -116,7 +110,6 @@ def _roll_dynamic(a: Any, shift: Any, axes: Any) -> Any:
     return a
 
 
-@moves_parts("A")
 def tile(A: ArrayLike, reps: Any) -> Array:
     """``A`` repeated ``reps`` times along each axis, with new leading axes as needed."""
     a = as_array("tile", A)
@@ -127,7 +120,6 @@ def tile(A: ArrayLike, reps: Any) -> Array:
     return lax.tile(a, (1,) * (ndim - len(times)) + times)
 
 
-@moves_parts("a")
 def repeat(
     a: ArrayLike, repeats: Any, axis: int | None = None, *,
     total_repeat_length: int | None = None, out_sharding: Any = None,
@@ -211,7 +203,6 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     return as_array("trim_zeros", values[tuple(kept)])
 
 
-@moves_parts("arr")
 def delete(
     arr: ArrayLike, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False
 ) -> Array:
@@ -287,7 +278,6 @@ def _insertion_places(obj: Any) -> Any:
     return places
 
 
-@moves_parts("arr", "values")
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """``arr`` with ``values`` inserted before index, slice or indices ``obj`` along ``axis``.
 

@@ -11,7 +11,6 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
 from dovetail_core.base.arguments import items, no_sharding
-from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array, asarray
 from ..fusion import one_call
@@ -60,7 +59,6 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     return dims
 
 
-@moves_parts("a")
 def reshape(
     a: ArrayLike,
     shape: Any,
@@ -87,7 +85,6 @@ def reshape(
     raise NotImplementedError(f"reshape: order must be 'C' or 'F', got {order!r}{here()}")
 
 
-@moves_parts("a")
 @one_call("order", "out_sharding")
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     """``a`` flattened to one dimension, in the order ``"C"`` or ``"F"``.
@@ -103,7 +100,6 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     return reshape(a, -1 if np.size(a) else (0,), "F" if order == "F" else "C")
 
 
-@moves_parts("a")
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """``a`` with its axes in another order; reversed by default.
 
@@ -126,13 +122,11 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     return permute(a, order)
 
 
-@moves_parts("a")
 def permute_dims(a: ArrayLike, /, axes: Sequence[int]) -> Array:
     """``a`` with its axes in the order ``axes`` (see :func:`transpose`)."""
     return transpose(a, axes)
 
 
-@moves_parts("x")
 def matrix_transpose(x: ArrayLike, /) -> Array:
     """``x`` with its last two axes exchanged.
 
@@ -148,7 +142,6 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
     return lax.transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
 
 
-@moves_parts("a")
 @one_call("axis1", "axis2")
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """``a`` with two axes exchanged."""
@@ -159,7 +152,6 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     return permute(a, tuple(order))
 
 
-@moves_parts("a")
 @one_call("source", "destination")
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     """``a`` with axes moved to new places; the others stay in order.
@@ -177,7 +169,6 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     return permute(a, tuple(order))
 
 
-@moves_parts("a")
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """``a`` with one axis moved to before ``start``."""
     a = as_array("rollaxis", a)
@@ -191,7 +182,6 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     return moveaxis(a, axis, start - 1 if axis < start else start)
 
 
-@moves_parts("a")
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     """``a`` without axes of size 1: all of them, or those that ``axis`` names.
 
@@ -212,7 +202,6 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     return lax.squeeze_p.bind(a, dimensions=axes) if axes else a
 
 
-@moves_parts("a")
 def expand_dims(a: ArrayLike, axis: Any) -> Array:
     """``a`` with axes of size 1 inserted, at their places in the result.
 
@@ -231,7 +220,6 @@ def expand_dims(a: ArrayLike, axis: Any) -> Array:
     return lax.broadcast_in_dim_p.bind(a, shape=shape, broadcast_dimensions=dims)
 
 
-@moves_parts("array")
 def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> Array:
     """``array`` repeated along axes to fill ``shape``.
 
@@ -251,7 +239,6 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
     return broadcast(x, dims)
 
 
-@moves_parts("args")
 def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """All arguments broadcast to their common shape."""
     arrays = [as_array("broadcast_arrays", x, i) for i, x in enumerate(args)]
@@ -279,13 +266,11 @@ def _at_least(name: str, arys: tuple[Any, ...], expand: Any) -> Any:
     return out[0] if len(out) == 1 else out
 
 
-@moves_parts("arys")
 def atleast_1d(*arys: ArrayLike) -> Any:
     """Arguments with at least one dimension; one array for one argument, else a list."""
     return _at_least("atleast_1d", arys, lambda x: x if x.ndim else expand_dims(x, 0))
 
 
-@moves_parts("arys")
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Arguments with at least two dimensions; vectors become rows."""
 
@@ -295,7 +280,6 @@ def atleast_2d(*arys: ArrayLike) -> Any:
     return _at_least("atleast_2d", arys, expand)
 
 
-@moves_parts("arys")
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Arguments with at least three dimensions; matrices get a last axis."""
     places: dict[int, Any] = {0: (0, 1, 2), 1: (0, 2), 2: 2}
@@ -328,7 +312,6 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
     return prod(own[i] for i in axis_tuple("size", axis, len(own)))
 
 
-@moves_parts("a")
 def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements of ``a``, repeated or cut off as needed, in a new shape."""
     dims = shape_tuple("resize", new_shape)

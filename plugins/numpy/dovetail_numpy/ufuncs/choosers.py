@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import Primitive
+from dovetail_core import ExtendedDType, Primitive
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -12,6 +12,7 @@ from ..operands import DTypeError, here
 from .plans import Chooser, Op
 
 ALL = ("bool", "signed", "unsigned", "floating", "complex")
+ANYTHING = (*ALL, "extended")
 NUMBERS = ALL[1:]
 REALS = ALL[:4]
 INTEGERS = ("signed", "unsigned")
@@ -29,10 +30,14 @@ def accept(name: str, dtype: Any, kinds: tuple[str, ...]) -> str:
     found = dtypes.kind_of(dtype)
     if found not in kinds:
         words = {"signed": "signed integers", "unsigned": "unsigned integers", "bool": "booleans",
-                 "floating": "floating-point numbers", "complex": "complex numbers"}  # fmt: skip
+                 "floating": "floating-point numbers", "complex": "complex numbers",
+                 "extended": "keys and the like"}  # fmt: skip
+        remedy = "Convert the argument with astype."
+        if isinstance(dtype, ExtendedDType):
+            remedy = dtype.remedy
         raise DTypeError(
             f"{name} does not accept dtype {dtype}{here()}; it accepts "
-            f"{', '.join(words[k] for k in kinds)}. Convert the argument with astype."
+            f"{', '.join(words[k] for k in kinds)}. {remedy}"
         )
     return found
 

@@ -11,7 +11,6 @@ import dovetail_lax as lax
 from dovetail_core import here, typeof
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.parts import moves_parts
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated
@@ -54,7 +53,6 @@ def _clip(arr: Any, low: Any, high: Any) -> Any:
 _plans: Cache[Any, Any] = Cache()
 
 
-@moves_parts("x", "y")
 def where(
     condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None, /, *,
     size: int | None = None, fill_value: Any = None,
@@ -121,7 +119,6 @@ def _case_step(aval: Any, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Any
     return lambda v: broadcast(convert(v, dtype, weak), shape)
 
 
-@moves_parts("choicelist", "default")
 @names_itself
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0

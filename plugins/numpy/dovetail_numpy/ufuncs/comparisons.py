@@ -14,7 +14,7 @@ from ..fusion import fused
 from ..operands import ArrayLike, no_out, operand
 from ..operations import number, truth
 from ..promotion import broadcast, convert, promote_all
-from .choosers import ALL, BITS, REALS, always, by_kind, for_kinds
+from .choosers import ALL, ANYTHING, BITS, REALS, always, by_kind, for_kinds
 from .plans import Binary, Unary, binary_function, unary_function
 
 F = Callable[[Any, Any], Any]
@@ -36,8 +36,8 @@ def _ordering(name: str, op: Any, strict: Any, plain: Any) -> Binary:
     return Binary(name, by_kind(complex=complex_op, **for_kinds(REALS, op)))
 
 
-EQUAL = Binary("equal", always(lax.eq_p))
-NOT_EQUAL = Binary("not_equal", always(lax.ne_p))
+EQUAL = Binary("equal", always(lax.eq_p, ANYTHING))
+NOT_EQUAL = Binary("not_equal", always(lax.ne_p, ANYTHING))
 LESS = _ordering("less", lax.lt_p, lax.lt, lax.lt)
 LESS_EQUAL = _ordering("less_equal", lax.le_p, lax.lt, lax.le)
 GREATER = _ordering("greater", lax.gt_p, lax.gt, lax.gt)

@@ -17,9 +17,11 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
+    open_key,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
+from ..primitives import random_split_p
 from .rejection import I32, LARGE, filled, until_accepted
 from .uniform import split_keys, unit
 
@@ -48,7 +50,7 @@ def _binomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
     return binomial_of(open_key(key), n, p, shape, dtype)
 
 
-def binomial_of(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
+def binomial_of(keys: Key, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
     """Binomial variates of a key that was opened: of successes or failures the rarer is drawn."""
     n, p = lax.floor(filled(n, shape, dtype)), filled(p, shape, dtype)
     of = dtype.type
@@ -67,7 +69,7 @@ def binomial_of(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any
     return lax.select(good, drawn, lax.full_like(drawn, np.nan))
 
 
-def _by_waiting(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
+def _by_waiting(keys: Key, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
     """How many geometric waiting times fit into ``n`` trials."""
     log_q = lax.log1p(lax.neg(p))
 
@@ -75,17 +77,17 @@ def _by_waiting(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any
         return lax.reduce_or_p.bind(lax.le(state[1], n), axes=tuple(range(len(shape))))
 
     def step(state: Any) -> Any:
-        count, waited, lanes = state
-        draw, again = split_keys(KeyArray(keys.impl, lanes), 2)
+        count, waited, key = state
+        draw, again = split_keys(key, 2)
         count = lax.select(lax.le(waited, n), lax.add(count, dtype.type(1)), count)
         wait = lax.ceil(lax.div(lax.log(unit(draw, shape, dtype)), log_q))
-        return count, lax.add(waited, wait), again.lanes
+        return count, lax.add(waited, wait), again
 
-    start = (lax.full(shape, 0, dtype), lax.full(shape, 0, dtype), keys.lanes)
+    start = (lax.full(shape, 0, dtype), lax.full(shape, 0, dtype), keys)
     return lax.sub(lax.while_loop(more, step, start)[0], dtype.type(1))
 
 
-def _btrs(keys: KeyArray, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
+def _btrs(keys: Key, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
     """Hörmann (1993), "The generation of binomial random variates", algorithm BTRS."""
     of = dtype.type
     spread = lax.sqrt(lax.mul(lax.mul(n, p), lax.sub(of(1), p)))
@@ -181,7 +183,6 @@ def multinomial(
 def _multinomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any, unroll: Any) -> Any:
     # Outcome by outcome: its count is binomial among the trials that are left, with its share of
     # the probability that is left.
-    keys = open_key(key)
     outcomes, trials = shape[-1], shape[:-1]
     p = dnp.moveaxis(filled(p, shape, dtype), -1, 0)
     n = filled(n, trials, dtype)
@@ -189,13 +190,13 @@ def _multinomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any, unroll: 
     some = lax.gt(left, lax.full_like(left, 0))
     share = lax.select(some, lax.div(p, left), lax.full_like(p, 0))
     share = dnp.clip(share, 0, 1)
-    lanes = keys.impl.split(keys.lanes, (outcomes - 1,))
+    keys = random_split_p.bind(open_key(key), shape=(outcomes - 1,))
 
     def step(rest: Any, item: Any) -> Any:
-        share, lanes = item
-        count = binomial_of(KeyArray(keys.impl, lanes), rest, share, trials, dtype)
+        share, key = item
+        count = binomial_of(key, rest, share, trials, dtype)
         return lax.sub(rest, count), count
 
-    items = (lax.slice_in_dim(share, 0, outcomes - 1), lanes)
+    items = (lax.slice_in_dim(share, 0, outcomes - 1), keys)
     rest, counts = lax.scan(step, n, items, unroll=unroll)
     return dnp.moveaxis(lax.concatenate([counts, lax.expand_dims(rest, (0,))], 0), 0, -1)

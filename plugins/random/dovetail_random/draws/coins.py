@@ -17,10 +17,10 @@ from ..arguments import (
     common_shape,
     float_dtype,
     is_floating,
+    open_key,
     parameter,
 )
 from ..fusing import fused
-from ..keys import open_key
 from .uniform import halves, unit
 
 

@@ -14,10 +14,11 @@ from ..arguments import (
     Shape,
     check_key,
     float_dtype,
+    open_key,
     shape_of,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from .normal import normal_of
 from .uniform import between, unit
 
@@ -48,33 +49,33 @@ def _simple(name: str, what: str, draw: Any) -> Any:
     return function
 
 
-def exponential_of(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def exponential_of(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Exponential numbers of a key that was opened."""
     return lax.neg(lax.log1p(lax.neg(unit(keys, shape, dtype))))
 
 
-def positive(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def positive(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Uniform numbers from the smallest normal number to 1: their logarithms are finite."""
     return between(keys, shape, dtype, ml_dtypes.finfo(dtype).tiny, dtype.type(1))
 
 
-def _laplace(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def _laplace(keys: Key, shape: Shape, dtype: Any) -> Any:
     info: Any = ml_dtypes.finfo(dtype)
     u = between(keys, shape, dtype, dtype.type(-1) + dtype.type(info.epsneg), dtype.type(1))
     return lax.mul(lax.sign(u), lax.log1p(lax.neg(lax.abs(u))))
 
 
-def _logistic(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def _logistic(keys: Key, shape: Shape, dtype: Any) -> Any:
     u = positive(keys, shape, dtype)
     return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
 
 
-def _cauchy(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def _cauchy(keys: Key, shape: Shape, dtype: Any) -> Any:
     u = between(keys, shape, dtype, dtype.type(ml_dtypes.finfo(dtype).eps), dtype.type(1))
     return lax.tan(lax.mul(dtype.type(pi), lax.sub(u, dtype.type(0.5))))
 
 
-def maxwell_of(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def maxwell_of(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Maxwell numbers of a key that was opened."""
     vectors = normal_of(keys, (*shape, 3), dtype)
     return lax.sqrt(lax.reduce_sum_p.bind(lax.square(vectors), axes=(len(shape),)))

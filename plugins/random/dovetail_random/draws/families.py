@@ -14,10 +14,10 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
+    open_key,
     parameter,
 )
 from ..fusing import fused
-from ..keys import open_key
 from .continuous import exponential_of
 from .normal import drawn, normal_of
 from .uniform import split_keys, unit

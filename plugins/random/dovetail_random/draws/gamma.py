@@ -10,52 +10,50 @@ from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray, here
 from dovetail_core.base.arguments import no_sharding
 
-from ..arguments import Shape, arrays, check_key, common_shape, float_dtype
+from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key
 from ..fusing import fused
-from ..implementations import Implementation
-from ..keys import KeyArray, open_key
-from ..lanes import Lanes
+from ..implementations import KeyType
+from ..keys import Key
+from ..primitives import random_split_p
 from .continuous import exponential_of
 from .normal import normal_of
 from .rejection import filled
 from .uniform import split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")
-random_gamma_p.def_traits(
-    parameters={"impl": "kind of the key", "log_space": "whether logarithms are drawn"}
-)
-"""A gamma variate for each element: operands are the words of a key and the shape parameter.
+random_gamma_p.def_traits(parameters={"log_space": "whether logarithms are drawn"})
+"""A gamma variate for each element: operands are keys and the shape parameter.
 
-All operands have one shape. With ``log_space`` the result is the variate's logarithm.
+They have one shape. With ``log_space`` the result is the variate's logarithm.
 """
 
 
 @random_gamma_p.def_abstract_eval
-def _type(*avals: ShapedArray, impl: Implementation, log_space: bool) -> ShapedArray:
-    if len({a.shape for a in avals}) != 1 or len(avals) != impl.words + 1:
+def _type(keys: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
+    if keys.shape != alpha.shape or not isinstance(keys.dtype, KeyType):
         raise TypeError(
-            f"random_gamma takes {impl.words} words of keys and a parameter, of one shape; got "
-            f"{', '.join(a.str_short() for a in avals)}{here()}"
+            "random_gamma takes typed keys and a parameter of their shape, got "
+            f"{keys.str_short()} and {alpha.str_short()}{here()}"
         )
-    return avals[-1].strong()  # type: ignore[return-value]
+    return alpha.strong()
 
 
 @random_gamma_p.def_decomposition
-def _random_gamma(*operands: Any, impl: Implementation, log_space: bool) -> Any:
-    shape = operands[-1].shape
+def _random_gamma(keys: Key, alpha: Any, *, log_space: bool) -> Any:
+    shape = alpha.shape
 
-    def one(alpha: Any, *lanes: Any) -> Any:
-        return _variate(KeyArray(impl, lanes), alpha, log_space)
+    def one(key: Key, alpha: Any) -> Any:
+        return _variate(key, alpha, log_space)
 
     if not shape:
-        return one(operands[-1], *operands[:-1])
-    *lanes, alpha = (lax.reshape(x, (prod(shape),)) for x in operands)
-    if impl.elementwise:
-        return lax.reshape(vmap(one)(alpha, *lanes), shape)
-    return lax.reshape(lax.map(lambda operands: one(*operands), (alpha, *lanes)), shape)
+        return one(keys, alpha)
+    operands = tuple([lax.reshape(x, (prod(shape),)) for x in (keys, alpha)])
+    if keys.dtype.impl.elementwise:
+        return lax.reshape(vmap(one)(*operands), shape)
+    return lax.reshape(lax.map(lambda pair: one(*pair), operands), shape)
 
 
-def _variate(keys: KeyArray, alpha: Any, log_space: bool) -> Any:
+def _variate(keys: Key, alpha: Any, log_space: bool) -> Any:
     """One gamma variate by the method of Marsaglia and Tsang (2000).
 
     With d = alpha - 1/3 and c = 1 / sqrt(9 d), d (1 + c x)**3 of a normal x is nearly gamma
@@ -68,10 +66,9 @@ def _variate(keys: KeyArray, alpha: Any, log_space: bool) -> Any:
     d = lax.sub(lax.select(large, alpha, lax.add(alpha, one)), dtype.type(1 / 3))
     c = lax.div(dtype.type(1 / 3), lax.sqrt(d))
     proposals, boost = split_keys(keys, 2)
-    start = (proposals.lanes, dtype.type(0), one, dtype.type(2))  # this one is rejected
-    impl = keys.impl
+    start = (proposals, dtype.type(0), one, dtype.type(2))  # this one is rejected
     cube = lax.while_loop(
-        lambda state: _rejected(d, *state[1:]), lambda state: _proposal(impl, c, state[0]), start
+        lambda state: _rejected(d, *state[1:]), lambda state: _proposal(c, state[0]), start
     )[2]
     if log_space:
         log_u = lax.neg(exponential_of(boost, (), dtype))
@@ -84,20 +81,20 @@ def _variate(keys: KeyArray, alpha: Any, log_space: bool) -> Any:
     return lax.mul(lax.mul(d, cube), lax.select(large, lax.full_like(factor, 1), factor))
 
 
-def _proposal(impl: Implementation, c: Any, lanes: Lanes) -> tuple[Any, ...]:
+def _proposal(c: Any, key: Key) -> tuple[Any, ...]:
     """The next key, and x**2, (1 + c x)**3 and a uniform number to accept it by."""
     dtype = c.dtype
-    next_key, x_key, u_key = split_keys(KeyArray(impl, lanes), 3)
+    next_key, x_key, u_key = split_keys(key, 3)
 
     def another(state: Any) -> Any:
-        again, draw = split_keys(KeyArray(impl, state[0]), 2)
+        again, draw = split_keys(state[0], 2)
         x = normal_of(draw, (), dtype)
-        return again.lanes, x, lax.add(dtype.type(1), lax.mul(x, c))
+        return again, x, lax.add(dtype.type(1), lax.mul(x, c))
 
-    start = (x_key.lanes, dtype.type(0), dtype.type(-1))
+    start = (x_key, dtype.type(0), dtype.type(-1))
     _, x, v = lax.while_loop(lambda state: lax.le(state[2], dtype.type(0)), another, start)
     u = unit(u_key, (), dtype)
-    return next_key.lanes, lax.mul(x, x), lax.mul(lax.mul(v, v), v), u
+    return next_key, lax.mul(x, x), lax.mul(lax.mul(v, v), v), u
 
 
 def _rejected(d: Any, square: Any, cube: Any, u: Any) -> Any:
@@ -109,12 +106,11 @@ def _rejected(d: Any, square: Any, cube: Any, u: Any) -> Any:
     return lax.bitwise_and(quick, exact)
 
 
-def gamma_of(keys: KeyArray, alpha: Any, shape: Shape, dtype: Any, log_space: bool) -> Any:
+def gamma_of(keys: Key, alpha: Any, shape: Shape, dtype: Any, log_space: bool) -> Any:
     """Gamma variates of a key that was opened, one key made of it for each element."""
     alpha = filled(alpha, shape, dtype)
-    lanes = keys.impl.split(keys.lanes, (prod(shape),))
-    each = [lax.reshape(x, shape) for x in lanes]
-    return random_gamma_p.bind(*each, alpha, impl=keys.impl, log_space=log_space)
+    each = random_split_p.bind(keys, shape=shape)
+    return random_gamma_p.bind(each, alpha, log_space=log_space)
 
 
 @fused(static=("shape", "dtype", "log_space"))

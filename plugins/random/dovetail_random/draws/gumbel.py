@@ -10,9 +10,9 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core.base.arguments import no_sharding
 
-from ..arguments import Shape, check_key, float_dtype, shape_of
+from ..arguments import Shape, check_key, float_dtype, open_key, shape_of
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from ..lanes import UINTS
 from .coins import check_mode
 from .continuous import positive
@@ -57,7 +57,7 @@ def _gumbel(key: Any, *, shape: Shape, dtype: Any, mode: str) -> Any:
     return gumbel_of(open_key(key), shape, dtype, mode)
 
 
-def gumbel_of(keys: KeyArray, shape: Shape, dtype: Any, mode: str = "low") -> Any:
+def gumbel_of(keys: Key, shape: Shape, dtype: Any, mode: str = "low") -> Any:
     """Gumbel numbers of a key that was opened."""
     if mode == "low":
         return lax.neg(lax.log(lax.neg(lax.log(positive(keys, shape, dtype)))))
@@ -70,7 +70,7 @@ def gumbel_of(keys: KeyArray, shape: Shape, dtype: Any, mode: str = "low") -> An
     return lax.neg(lax.log(lax.neg(lax.log1p(lax.neg(u)))))
 
 
-def _of_all_bits(keys: KeyArray, shape: Shape) -> Any:
+def _of_all_bits(keys: Key, shape: Shape) -> Any:
     """float32 numbers ``-log(-log(1 - u))``, where u has 64 bits after the point.
 
     What is rounded to float32 is the lesser of u and 1 - u, so that no digits cancel.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import enable_x64, here
 from dovetail_core.base.arguments import no_sharding
+from dovetail_core.base.caches import Cache
 from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
@@ -19,10 +21,11 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
+    open_key,
     parameter,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from ..lanes import UINTS
 from .uniform import random_bits, split_keys
 
@@ -50,12 +53,31 @@ def randint(
     """
     no_sharding("randint", out_sharding)
     key = check_key("randint", key)
+    if minval.__class__ is int is maxval.__class__ and shape.__class__ is tuple:
+        given = minval, maxval, shape, dtype, enable_x64.state.value
+        try:
+            minval, maxval, options = _known[given]
+        except (KeyError, TypeError):
+            minval, maxval, options = _settled(minval, maxval, shape, dtype)
+            with suppress(TypeError):  # a dimension or dtype that cannot be hashed
+                _known[given] = minval, maxval, options
+    else:
+        minval, maxval, options = _settled(minval, maxval, shape, dtype)
+    return _randint(key, minval, maxval, **options)
+
+
+_known: Cache[Any, tuple[Any, Any, dict[str, Any]]] = Cache()
+"""What calls with Python integers have come to."""
+
+
+def _settled(minval: Any, maxval: Any, shape: Any, dtype: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """The bounds as operands, and what is static."""
     found = int_dtype("randint", dtype)
     minval, maxval = arrays("randint", minval, maxval)
     wanted = common_shape("randint", shape, minval, maxval)
     above = maxval > dtypes.iinfo(found).max if maxval.__class__ in NUMBERS else None
-    minval, maxval = _on_host(minval, found), _on_host(maxval, found)
-    return _randint(key, minval, maxval, above=above, shape=wanted, dtype=found)
+    options = {"above": above, "shape": wanted, "dtype": found}
+    return _on_host(minval, found), _on_host(maxval, found), options
 
 
 def _on_host(x: Any, dtype: Any) -> Any:
@@ -79,7 +101,7 @@ def _randint(
 
 
 def integers(
-    keys: KeyArray, shape: Shape, dtype: Any, minval: Any, maxval: Any, above: bool | None = False
+    keys: Key, shape: Shape, dtype: Any, minval: Any, maxval: Any, above: bool | None = False
 ) -> Any:
     """Integers of a key that was opened (see :func:`randint`).
 

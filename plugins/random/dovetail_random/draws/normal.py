@@ -18,11 +18,12 @@ from ..arguments import (
     common_shape,
     float_dtype,
     number,
+    open_key,
     parameter,
     shape_of,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from .uniform import between, split_keys
 
 
@@ -48,7 +49,7 @@ def _normal(key: Any, *, shape: Shape, dtype: Any) -> Any:
     return normal_of(open_key(key), shape, dtype)
 
 
-def normal_of(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def normal_of(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Normal numbers of a key that was opened."""
     if dtype.kind == "c":
         part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)

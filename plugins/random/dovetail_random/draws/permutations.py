@@ -17,9 +17,10 @@ from dovetail_lax import dtypes
 
 from ..arguments import (
     check_key,
+    open_key,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from .uniform import random_bits, split_keys
 
 U32_MAX = (1 << 32) - 1
@@ -93,7 +94,7 @@ def _permutation(key: Any, x: Any, *, axis: int, independent: bool) -> Any:
     return dnp.take(x, order, axis=axis, unique_indices=True)
 
 
-def shuffled(keys: KeyArray, x: Any, axis: int) -> Any:
+def shuffled(keys: Key, x: Any, axis: int) -> Any:
     """``x`` sorted along ``axis`` by random words, so often that ties hardly matter.
 
     With n elements and r rounds the chance that a permutation is not quite uniform is about

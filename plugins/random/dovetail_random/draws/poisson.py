@@ -16,9 +16,10 @@ from ..arguments import (
     check_key,
     common_shape,
     int_dtype,
+    open_key,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from .rejection import F32, I32, LARGE, filled, until_accepted
 from .uniform import split_keys, unit
 
@@ -48,9 +49,10 @@ def poisson(
 @fused(static=("shape", "dtype"))
 def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
     keys = open_key(key)
-    if keys.impl.name != "threefry2x32":
+    impl = keys.dtype.impl
+    if impl.name != "threefry2x32":
         raise NotImplementedError(
-            f"poisson draws with keys of 'threefry2x32' only, got one of {keys.impl.name!r}{here()}"
+            f"poisson draws with keys of 'threefry2x32' only, got one of {impl.name!r}{here()}"
         )
     lam = filled(lam, shape, F32)
     small = lax.bitwise_or(lax.ne(lam, lam), lax.lt(lam, F32.type(LARGE)))
@@ -61,7 +63,7 @@ def _poisson(key: Any, lam: Any, *, shape: Shape, dtype: Any) -> Any:
     return lax.select(lax.eq(lam, F32.type(0)), lax.full_like(counts, 0), counts)
 
 
-def _by_products(keys: KeyArray, lam: Any, shape: Shape, dtype: Any, limit: int) -> Any:
+def _by_products(keys: Key, lam: Any, shape: Shape, dtype: Any, limit: int) -> Any:
     """Knuth: how many uniform numbers it takes until their product is below exp(-lam), less one."""
     bound = lax.neg(lam)
 
@@ -70,18 +72,18 @@ def _by_products(keys: KeyArray, lam: Any, shape: Shape, dtype: Any, limit: int)
         return lax.bitwise_and(going, lax.lt(state[0], I32.type(limit)))
 
     def step(state: Any) -> Any:
-        i, count, lanes, log_product = state
-        again, draw = split_keys(KeyArray(keys.impl, lanes), 2)
+        i, count, key, log_product = state
+        again, draw = split_keys(key, 2)
         counted = lax.add(count, dtype.type(1))
         count = lax.select(lax.gt(log_product, bound), counted, count)
         log_u = lax.log(unit(draw, shape, F32))
-        return lax.add(i, I32.type(1)), count, again.lanes, lax.add(log_product, log_u)
+        return lax.add(i, I32.type(1)), count, again, lax.add(log_product, log_u)
 
-    start = (I32.type(0), lax.full(shape, 0, dtype), keys.lanes, lax.full(shape, 0.0, F32))
+    start = (I32.type(0), lax.full(shape, 0, dtype), keys, lax.full(shape, 0.0, F32))
     return lax.sub(lax.while_loop(more, step, start)[1], dtype.type(1))
 
 
-def _by_rejection(keys: KeyArray, lam: Any, shape: Shape, dtype: Any, limit: int) -> Any:
+def _by_rejection(keys: Key, lam: Any, shape: Shape, dtype: Any, limit: int) -> Any:
     """Hörmann (1993), "The transformed rejection method for generating Poisson variates"."""
     of = F32.type
     log_lam = lax.log(lam)

@@ -8,9 +8,9 @@ import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.arguments import integers, no_sharding
 
-from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, parameter
+from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key, parameter
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from .gamma import gamma_of
 from .normal import normal_of
 from .uniform import split_keys
@@ -98,7 +98,7 @@ def _chisquare(key: Any, df: Any, *, shape: Shape, dtype: Any) -> Any:
     return chisquare_of(open_key(key), df, shape, dtype)
 
 
-def chisquare_of(keys: KeyArray, df: Any, shape: Shape, dtype: Any) -> Any:
+def chisquare_of(keys: Key, df: Any, shape: Shape, dtype: Any) -> Any:
     """Chi-square variates of a key that was opened."""
     half = lax.div(parameter(df, dtype, shape), dtype.type(2))
     log_g = gamma_of(keys, half, shape, dtype, True)

@@ -13,7 +13,7 @@ from ..arguments import (
     Shape,
     parameter,
 )
-from ..keys import KeyArray
+from ..keys import Key
 from .uniform import split_keys, unit
 
 F32 = np.dtype(np.float32)
@@ -27,7 +27,7 @@ LARGE = 10.0
 
 
 def until_accepted(
-    keys: KeyArray,
+    keys: Key,
     propose: Callable[[Any, Any], tuple[Any, Any]],
     shape: Shape,
     dtype: Any,
@@ -40,14 +40,14 @@ def until_accepted(
         return lax.bitwise_and(missing, lax.lt(state[0], I32.type(limit)))
 
     def step(state: Any) -> Any:
-        i, k_out, accepted, lanes = state
-        again, of_u, of_v = split_keys(KeyArray(keys.impl, lanes), 3)
+        i, k_out, accepted, key = state
+        again, of_u, of_v = split_keys(key, 3)
         u = lax.sub(unit(of_u, shape, dtype), dtype.type(0.5))
         k, accept = propose(u, unit(of_v, shape, dtype))
         k_out = lax.select(accept, k, k_out)
-        return lax.add(i, I32.type(1)), k_out, lax.bitwise_or(accepted, accept), again.lanes
+        return lax.add(i, I32.type(1)), k_out, lax.bitwise_or(accepted, accept), again
 
-    start = (I32.type(0), lax.full(shape, -1, dtype), lax.full(shape, False), keys.lanes)
+    start = (I32.type(0), lax.full(shape, -1, dtype), lax.full(shape, False), keys)
     return lax.while_loop(more, step, start)[1]
 
 

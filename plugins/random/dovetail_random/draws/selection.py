@@ -19,10 +19,11 @@ from ..arguments import (
     broadcast,
     check_key,
     float_dtype,
+    open_key,
     shape_of,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from .coins import check_mode
 from .gumbel import MODES, gumbel_of
 from .integers import integers
@@ -115,7 +116,7 @@ def _choice(
     return order if a is None else dnp.take(a, order, axis=axis)
 
 
-def _by_weight(keys: KeyArray, p: Any, shape: Shape, replace: bool, mode: str) -> Any:
+def _by_weight(keys: Key, p: Any, shape: Shape, replace: bool, mode: str) -> Any:
     index = dtypes.as_dtype(int)
     dtype = float_dtype("choice", p.dtype if p.dtype.kind not in "iub" else None)
     p = lax.convert_element_type(p, dtype)

@@ -17,12 +17,12 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
+    open_key,
     param_dtype,
     parameter,
     shape_of,
 )
 from ..fusing import fused
-from ..keys import open_key
 from .continuous import exponential_of, maxwell_of
 from .gamma import gamma_of
 from .normal import drawn

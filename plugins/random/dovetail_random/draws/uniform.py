@@ -20,13 +20,16 @@ from ..arguments import (
     check_key,
     common_shape,
     float_dtype,
+    is_typed,
     number,
+    open_key,
     parameter,
     shape_of,
 )
 from ..fusing import fused
-from ..keys import KeyArray, open_key
+from ..keys import Key
 from ..lanes import UINTS
+from ..primitives import random_bits_p, random_split_p
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -44,7 +47,8 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     found = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
     if found not in UINTS.values():
         raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {found}{here()}")
-    return _bits(check_key("bits", key), width=8 * found.itemsize, shape=shape_of("bits", shape))
+    key, width, dims = check_key("bits", key), 8 * found.itemsize, shape_of("bits", shape)
+    return random_bits(key, width, dims) if is_typed(key) else _bits(key, width=width, shape=dims)
 
 
 @fused(static=("width", "shape"))
@@ -52,18 +56,15 @@ def _bits(key: Any, *, width: int, shape: Shape) -> Any:
     return random_bits(open_key(key), width, shape)
 
 
-def random_bits(keys: KeyArray, width: int, shape: Shape) -> Any:
+def random_bits(keys: Key, width: int, shape: Shape) -> Any:
     """Random bits of a key that was opened."""
-    return keys.impl.random_bits(keys.lanes, width, shape)
+    return random_bits_p.bind(keys, bit_width=width, shape=shape)
 
 
-def split_keys(keys: KeyArray, n: int) -> list[KeyArray]:
+def split_keys(keys: Key, n: int) -> list[Key]:
     """``n`` keys made of one that was opened."""
-    lanes = keys.impl.split(keys.lanes, (n,))
-    return [
-        KeyArray(keys.impl, tuple(lax.index_in_dim(x, i, 0, keepdims=False) for x in lanes))
-        for i in range(n)
-    ]
+    found = random_split_p.bind(keys, shape=(n,))
+    return [lax.index_in_dim(found, i, 0, keepdims=False) for i in range(n)]
 
 
 def uniform(
@@ -110,7 +111,7 @@ def _uniform(key: Any, minval: Any, maxval: Any, *, shape: Shape, dtype: Any) ->
     return between(open_key(key), shape, dtype, low, high)
 
 
-def unit(keys: KeyArray, shape: Shape, dtype: Any) -> Any:
+def unit(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Uniform numbers in [0, 1).
 
     Random bits as the mantissa of a number from 1 to 2, less 1: all multiples of the spacing of
@@ -134,7 +135,7 @@ def _layout(dtype: Any) -> tuple[int, Any, Any, Any]:
     return width, uint, uint.type(width - info.nmant), np.ones((), dtype).view(uint)[()]
 
 
-def between(keys: KeyArray, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
+def between(keys: Key, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
     """Uniform numbers in [low, high): numbers, or arrays of the dtype, of the shape or scalar."""
     if isinstance(low, ON_HOST) and isinstance(high, ON_HOST):
         low, span = _span_of(low, high, dtype, enable_x64.state.value)

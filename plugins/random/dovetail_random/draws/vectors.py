@@ -12,9 +12,8 @@ from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.arguments import no_sharding
 
-from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, shape_of
+from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, open_key, shape_of
 from ..fusing import fused
-from ..keys import open_key
 from .normal import normal_of
 
 

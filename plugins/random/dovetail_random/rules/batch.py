@@ -1,15 +1,27 @@
-"""``threefry2x32`` over a mapped axis."""
+"""Operations on keys, and ``threefry2x32``, over a mapped axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 import dovetail_lax as lax
 from dovetail_batching import batch_rules
 from dovetail_core.types.algebra import algebra
 
 from ..draws.gamma import random_gamma_p
+from ..primitives import (
+    random_bits_p,
+    random_clone_p,
+    random_fold_in_p,
+    random_seed_p,
+    random_split_p,
+    random_unwrap_p,
+    random_wrap_p,
+)
 from ..threefry import threefry2x32_p
 
 
@@ -35,12 +47,39 @@ def _aligned(x: Any, dim: int | None, rank: int, shape: tuple[int, ...]) -> Any:
     return lax.broadcast_in_dim(x, shape, (0,)) if rank == 0 else x
 
 
-@batch_rules.register(random_gamma_p)
-def _random_gamma(
-    axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
+def _of_each(primitive: Any) -> Any:
+    """The rule of an operation that does the same for each element of its operands."""
+
+    def rule(axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any) -> Any:
+        aligned = [
+            algebra().broadcast(x, axis.size, 0) if d is None else algebra().move_axis(x, d, 0)
+            for x, d in zip(args, dims)
+        ]
+        return primitive.bind(*aligned, **params), 0
+
+    return rule
+
+
+@batch_rules.register(random_fold_in_p)
+def _fold_in(axis: Any, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, int]:
+    if any(np.ndim(x) > (d is not None) for x, d in zip(args, dims)):
+        return _for_each(random_fold_in_p, axis, args, dims)
+    return random_fold_in_p.bind(*args), 0  # what is not mapped stays one, for all of them
+
+
+def _for_each(
+    primitive: Any, axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
+    """The rule of an operation that does the same for each element of its operands."""
     aligned = [
         algebra().broadcast(x, axis.size, 0) if d is None else algebra().move_axis(x, d, 0)
         for x, d in zip(args, dims)
     ]
-    return random_gamma_p.bind(*aligned, **params), 0
+    return primitive.bind(*aligned, **params), 0
+
+
+for _primitive in (
+    random_bits_p, random_clone_p, random_gamma_p, random_seed_p, random_split_p, random_unwrap_p,
+    random_wrap_p,
+):  # fmt: skip
+    batch_rules.register(_primitive)(partial(_for_each, _primitive))

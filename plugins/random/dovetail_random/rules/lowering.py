@@ -1,0 +1,89 @@
+"""Operations on typed keys, said in the words that these are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dovetail_batching import vmap
+from dovetail_core.interpret.lowering import to_lo_rules
+
+from ..fusing import fused
+from ..implementations import Implementation
+from ..keys import Key, KeyArray
+from ..lanes import Lanes, join_lanes, take_apart
+from ..primitives import (
+    random_bits_p,
+    random_clone_p,
+    random_fold_in_p,
+    random_seed_p,
+    random_split_p,
+    random_unwrap_p,
+    random_wrap_p,
+)
+
+
+def _each(f: Callable[..., Any], like: Any) -> Callable[..., Any]:
+    """``f`` of scalars, for each element of arrays of the shape of ``like``."""
+    for _ in like.shape:
+        f = vmap(f)
+    return f
+
+
+# What generators do is one function of a program, called wherever that is done.
+
+
+@fused(static=("impl", "shape"))
+def _split_words(lanes: Lanes, *, impl: Implementation, shape: tuple[int, ...]) -> Lanes:
+    return _each(lambda *words: impl.split(words, shape), lanes[0])(*lanes)
+
+
+@fused(static=("impl",))
+def _fold_in_words(lanes: Lanes, data: Any, *, impl: Implementation) -> Lanes:
+    fold = impl.fold_in
+    axes = tuple([0 if np.ndim(x) else None for x in (lanes[0], data)])
+    for _ in np.shape(lanes[0]) or np.shape(data):
+        fold = vmap(fold, in_axes=axes)
+    return fold(lanes, data)
+
+
+@fused(static=("impl", "width", "shape"))
+def _bits_of(lanes: Lanes, *, impl: Implementation, width: int, shape: tuple[int, ...]) -> Any:
+    return _each(lambda *words: impl.random_bits(words, width, shape), lanes[0])(*lanes)
+
+
+@to_lo_rules.register(random_seed_p)
+def _seed(seeds: Any, *, impl: Implementation) -> Key:
+    return KeyArray(impl.dtype, _each(impl.seed, seeds)(seeds))
+
+
+@to_lo_rules.register(random_wrap_p)
+def _wrap(raw: Any, *, impl: Implementation) -> Key:
+    return KeyArray(impl.dtype, take_apart(raw, impl.words))
+
+
+@to_lo_rules.register(random_unwrap_p)
+def _unwrap(keys: Any) -> Any:
+    return join_lanes(keys.lanes)
+
+
+@to_lo_rules.register(random_clone_p)
+def _clone(keys: Any) -> Key:
+    return keys
+
+
+@to_lo_rules.register(random_split_p)
+def _split(keys: Any, *, shape: tuple[int, ...]) -> Key:
+    return KeyArray(keys.dtype, _split_words(keys.lanes, impl=keys.impl, shape=shape))
+
+
+@to_lo_rules.register(random_fold_in_p)
+def _fold_in(keys: Any, data: Any) -> Key:
+    return KeyArray(keys.dtype, _fold_in_words(keys.lanes, data, impl=keys.impl))
+
+
+@to_lo_rules.register(random_bits_p)
+def _random_bits(keys: Any, *, bit_width: int, shape: tuple[int, ...]) -> Any:
+    return _bits_of(keys.lanes, impl=keys.impl, width=bit_width, shape=shape)

@@ -1,0 +1,126 @@
+"""``make differential``: evaluates calls in both libraries and tells what differs, as a table.
+
+``--write`` puts the table and the differences that are decided into ``docs/coverage.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torture.inputs.mutation import alternatives, valid_calls
+
+from .comparing import difference
+from .reasons import reason
+from .variants import VARIANTS
+
+TESTS = Path(__file__).parents[1]
+PAGE = TESTS.parent / "docs" / "coverage.md"
+AREAS = ("numpy", "numpy_linalg", "lax", "nn", "random")
+BEGIN, END = "<!-- begin: written by make differential -->\n", "<!-- end: differential -->"
+
+
+class Difference(NamedTuple):
+    """Two answers that differ; ``why`` is empty where nobody has decided on it."""
+
+    area: str
+    text: str
+    variant: str
+    what: str
+    told: str
+    why: str
+
+
+def calls(areas: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Pairs of an area and a text."""
+    for call in valid_calls():
+        if call.area in areas:
+            yield call.area, call.text
+    if "scipy" in areas:
+        lines = (Path(__file__).parent / "calls" / "scipy.txt").read_text().splitlines()
+        for line in lines:
+            if line and not line.startswith("#"):
+                yield from (("scipy", text) for text in alternatives(line))
+
+
+def answers(python: str, library: str, asked: list[tuple[str, str]]) -> dict[Any, Any]:
+    """What a library answers to each text and variant; nothing where its process died."""
+    found: dict[Any, Any] = {}
+    rest = list(asked)
+    while rest:
+        lines = "".join(json.dumps(pair) + "\n" for pair in rest)
+        command = [python, "-m", "differential.evaluation", library]
+        run = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=TESTS)
+        for line in run.stdout.splitlines():
+            text, variant, answer = json.loads(line)
+            found[text, variant] = answer
+        if run.returncode == 0:
+            break
+        done = sum(pair in found for pair in rest)
+        print(f"{library} died ({run.returncode}) in {rest[done]}", file=sys.stderr)
+        rest = rest[done + 1 :]
+    return found
+
+
+def compare(pairs: list[tuple[str, str]], ours: Any, theirs: Any) -> Iterator[tuple[str, Any]]:
+    """For each answer its area and how it differs, None where it does not."""
+    for area, text in pairs:
+        for variant in VARIANTS:
+            mine, other = (x.get((text, variant), {}) for x in (ours, theirs))
+            for what in ("value", "gradient"):
+                if what not in mine or what not in other:
+                    continue
+                told = difference(mine[what], other[what], 1.0 if what == "gradient" else 0.0)
+                why = reason(text, variant, what, told) if told else ""
+                yield area, Difference(area, text, variant, what, told, why) if told else None
+
+
+def table(found: list[tuple[str, Any]]) -> str:
+    """How many answers agree, by area."""
+    lines = ["| area | compared | equal | decided | open |", "|---|---|---|---|---|"]
+    for area in [*dict.fromkeys(a for a, _ in found), "all"]:
+        own = [d for a, d in found if area in (a, "all")]
+        count = Counter("equal" if d is None else "decided" if d.why else "open" for d in own)
+        cells = " | ".join(str(count[k]) for k in ("equal", "decided", "open"))
+        lines.append(f"| {area} | {len(own)} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def decided(found: list[tuple[str, Any]]) -> str:
+    """Why answers differ, and how many do for each reason."""
+    count = Counter(d.why for _, d in found if d is not None and d.why)
+    return "".join(f"- {why} ({n})\n" for why, n in sorted(count.items()))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="differential")
+    parser.add_argument("--peer", nargs=2, metavar=("PYTHON", "LIBRARY"), required=True)
+    parser.add_argument("--areas", nargs="*", default=[*AREAS, "scipy"])
+    parser.add_argument("--only", default="", help="texts that contain this alone")
+    parser.add_argument("--limit", type=int, default=100, help="how many differences to list")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    pairs = [p for p in calls(tuple(given.areas)) if given.only in p[1]]
+    asked = [(text, variant) for _, text in pairs for variant in VARIANTS]
+    ours = answers(sys.executable, "dovetail", asked)
+    found = list(compare(pairs, ours, answers(*given.peer, asked)))
+    for d in [d for _, d in found if d is not None and not d.why][: given.limit]:
+        print(f"{d.text} [{d.variant}] {d.what}: {d.told}")
+    print(table(found))
+    if given.write:
+        text = PAGE.read_text()
+        head, rest = text.split(BEGIN)
+        PAGE.write_text(
+            f"{head}{BEGIN}\n{table(found)}\n{decided(found)}\n{END}{rest.split(END)[1]}"
+        )
+    return 1 if any(d is not None and not d.why for _, d in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
