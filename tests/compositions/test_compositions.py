@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import dovetail
 import dovetail.numpy as dnp
+from dovetail_backends.testing import evaluated_by_reference
 
 from .programs import (
     REVERSIBLE,
@@ -48,8 +49,8 @@ def examples(count: int) -> Callable[[Any], Any]:
 
 @pytest.fixture(autouse=True, scope="module")
 def double_precision() -> Iterator[None]:
-    """Finite differences need digits."""
-    with dovetail.enable_x64(True):
+    """Finite differences need digits. What is not compiled as a whole is evaluated by NumPy."""
+    with dovetail.enable_x64(True), evaluated_by_reference():
         yield
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_core.testing import Skip
 
 from .faults import FAULTS, Fault
@@ -53,4 +54,5 @@ def test_forty_mistakes_are_made() -> None:
 
 @pytest.mark.parametrize("fault", {f.subject: f for f in FAULTS}.values(), ids=lambda f: f.subject)
 def test_without_the_mistake_nothing_is_found(fault: Fault) -> None:
-    assert not first_failure(cases(fault, False))
+    with evaluated_by_reference(False if fault.subject == "backend" else None):
+        assert not first_failure(cases(fault, False))

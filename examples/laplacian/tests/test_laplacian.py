@@ -11,6 +11,7 @@ from acme_laplacian import forward_laplacian, laplacian
 
 import dovetail
 from dovetail import enable_x64, lax, numpy as dnp
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_core import registry
 
 f32 = np.float32
@@ -18,7 +19,7 @@ f32 = np.float32
 
 @pytest.fixture(autouse=True)
 def _double():
-    with enable_x64(True):
+    with enable_x64(True), evaluated_by_reference():
         yield
 
 

@@ -7,7 +7,6 @@ is, and has no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from dovetail_core import (
     raise_values,
     stage_closed,
 )
-from dovetail_core.base.source import run_at
+from dovetail_core.base.source import get_override, set_override
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.rules.tables import within
 from dovetail_core.xla.config import trace_context
@@ -66,9 +65,22 @@ def evaluate(program: ClosedJaxpr, *args: Any) -> list[NumpyArray]:
         return _literal(x) if x.__class__ is Literal else env[x]
 
     with np.errstate(all="ignore"):  # infinities and NaNs are results here, not accidents
-        for eqn in jaxpr.eqns:
-            env.update(zip(eqn.outvars, _apply(eqn, [read(x) for x in eqn.invars])))
+        _apply_all(jaxpr.eqns, env, read)
     return [read(x) for x in jaxpr.outvars]
+
+
+def _apply_all(eqns: Sequence[Eqn], env: dict[Any, Any], read: Callable[[Any], Any]) -> None:
+    outer = get_override()
+    try:
+        try:
+            for eqn in eqns:
+                operands = [read(x) for x in eqn.invars]
+                set_override(eqn.source)
+                env.update(zip(eqn.outvars, _apply(eqn, operands)))
+        finally:  # as in base.scopes.run_with, without its frame
+            set_override(outer)
+    finally:
+        set_override(outer)
 
 
 def _given(x: Any, aval: Any, kind: str, position: int) -> NumpyArray:
@@ -91,8 +103,8 @@ def _apply(eqn: Eqn, operands: Sequence[NumpyArray]) -> Sequence[NumpyArray]:
     primitive = eqn.primitive
     rule = reference_rules.rules.get(primitive)
     if rule is None:
-        rule = run_at(eqn.source, reference_rules.miss, primitive)
-    found = run_at(eqn.source, partial(rule, **eqn.params), *operands)
+        rule = reference_rules.miss(primitive)
+    found = rule(*operands, **eqn.params)
     results: list[Any] = list(found) if primitive.multiple_results else [found]
     if len(results) != len(eqn.outvars):
         raise TypeError(f"{_rule_of(eqn)} returned {len(results)} results, not {len(eqn.outvars)}")

@@ -19,6 +19,7 @@ from dovetail_core.tree.util import (
     tree_unflatten,
 )
 
+from .summing import summed
 from .trace import Axis, Batched, batch_values, carrier_of
 
 
@@ -29,6 +30,7 @@ def vmap(
     axis_name: Hashable = None,
     axis_size: int | None = None,
     spmd_axis_name: Hashable = None,
+    sum_match: bool = False,
 ) -> Callable[..., Any]:
     """Map ``fun`` over an axis of its arguments, as one program on whole arrays.
 
@@ -41,6 +43,8 @@ def vmap(
         axis_name: a name by which collectives such as ``psum`` refer to the axis.
         axis_size: the length of the axis; needed only if no argument is mapped.
         spmd_axis_name: mesh axes that the mapped axis is sharded over, kept with the axis.
+        sum_match: where ``out_axes`` is None, results that depend on the mapped axis are summed
+            over it, as ``numpy.sum`` does; otherwise they are an error.
 
     Raises:
         TypeError, ValueError: ``in_axes`` does not fit the arguments, or mapped axes differ in
@@ -81,7 +85,7 @@ def vmap(
         results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
         out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
-        outs = [_place(name, axis, v, d) for v, d in zip(results, out_dims)]
+        outs = [_place(name, axis, v, d, sum_match) for v, d in zip(results, out_dims)]
         return tree_unflatten(out_tree[0], outs)
 
     return mapped
@@ -236,17 +240,19 @@ def _length(aval: Any, dim: Any) -> int:
     return aval.axis_size(dim) if isinstance(aval, HiType) else aval.shape[dim]
 
 
-def _place(name: str, axis: Axis, value: Batched, wanted: int | None) -> Any:
+def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
     from dovetail_core.types.algebra import algebra
 
     x, dim = value
     aval: Any = typeof(x)
     if wanted is None:
+        if dim is not None and sum_match:
+            return summed(name, x, dim)
         if dim is not None:
             raise ValueError(
                 f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
                 f"(its type is {aval.str_short()}){here()}. Give the axis a place, or reduce over "
-                "it."
+                "it (sum_match=True sums)."
             )
         return x
     if isinstance(aval, HiType):

@@ -10,7 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_batching import vmap
-from dovetail_core import Primitive
+from dovetail_core import Primitive, enable_x64
 from dovetail_jit import jit, make_jaxpr
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4) / 7
@@ -55,6 +55,35 @@ def test_unmapped_results_can_stay_unmapped() -> None:
     assert float(vmap(lambda x: 1.0, out_axes=None)(A)) == 1.0
     with pytest.raises(ValueError, match="out_axes is None for a result that depends"):
         vmap(total, out_axes=None)(A)
+
+
+def test_results_without_a_place_can_be_summed() -> None:
+    def both(x: Any) -> Any:
+        return lax.mul(x, x), x, np.float32(5)
+
+    square, same, constant = vmap(both, 0, (None, 1, None), sum_match=True)(A)
+    np.testing.assert_allclose(square, np.sum(A * A, 0), rtol=1e-6)
+    np.testing.assert_allclose(same, A.T)
+    assert float(constant) == 5  # it does not depend on the axis
+    over_columns = jit(vmap(lambda x: x, 1, None, sum_match=True))
+    np.testing.assert_allclose(over_columns(A), A.sum(1), rtol=1e-6)
+    slope = grad(lambda a: vmap(lambda x: total(lax.sin(x)), 0, None, sum_match=True)(a))(A)
+    np.testing.assert_allclose(slope, np.cos(A), rtol=1e-6)
+    nested = vmap(vmap(lambda x: x, 0, None, sum_match=True), 0, None, sum_match=True)
+    np.testing.assert_allclose(nested(A), A.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wide"),
+    {"bool": "int32", "int8": "int32", "uint8": "uint32", "uint32": "uint32"}.items(),
+)
+def test_sums_of_narrow_integers_are_wide(dtype: str, wide: str) -> None:
+    summed = vmap(lambda x: x, out_axes=None, sum_match=True)
+    found = summed(np.ones(300, dtype))
+    assert (int(found), found.dtype) == (300, wide)
+    assert summed(np.ones(3, np.float16)).dtype == np.float16
+    with enable_x64(True):
+        assert summed(np.ones(3, dtype)).dtype == wide.replace("32", "64")
 
 
 def test_nested_maps_and_compositions() -> None:

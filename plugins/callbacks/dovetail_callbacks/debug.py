@@ -12,6 +12,7 @@ from dovetail_core import current_source, describe_source, is_value
 from dovetail_core.base.arguments import string
 from dovetail_core.tree.util import tree_flatten
 
+from .effects import DebugEffect as DebugEffect, OrderedDebugEffect as OrderedDebugEffect
 from .host import HostFunction
 from .primitives import debug_callback_p
 
@@ -150,4 +151,4 @@ def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool) -> None:
     debug_callback_p.bind(*dynamic, callback=host, ordered=bool(ordered))
 
 
-__all__ = ["callback", "log", "print"]
+__all__ = ["DebugEffect", "OrderedDebugEffect", "callback", "log", "print"]

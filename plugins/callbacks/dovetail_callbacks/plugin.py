@@ -14,6 +14,7 @@ MANIFEST = Manifest(
         "experimental": "dovetail_callbacks.experimental",
         "experimental.buffer_callback": "dovetail_callbacks.buffers",
     },
+    options={"traceback_filtering": "dovetail_callbacks.tracebacks:traceback_filtering"},
     primitives=("dovetail_callbacks.primitives",),
     contributes={
         "eval": ("dovetail_callbacks.rules.backends",),

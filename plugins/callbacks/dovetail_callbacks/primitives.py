@@ -6,6 +6,7 @@ from typing import Any
 
 from dovetail_core import Effect, IOEffect, OrderedIOEffect, Primitive
 
+from .effects import DebugEffect, OrderedDebugEffect
 from .host import HostFunction
 
 # All take arrays; ``callback`` is a function of NumPy arrays to a sequence of them.
@@ -20,9 +21,9 @@ def _pure_type(
     return result_avals
 
 
-def effect(name: str, ordered: bool) -> Effect:
-    """The effect of talking to the world: ordered ones of one name keep their order."""
-    return OrderedIOEffect(name) if ordered else IOEffect(name)
+def effect(ordered: bool) -> Effect:
+    """The effect of talking to the world: ordered ones keep their order."""
+    return OrderedIOEffect("io") if ordered else IOEffect("io")
 
 
 io_callback_p = Primitive("io_callback", multiple_results=True)
@@ -32,7 +33,7 @@ io_callback_p = Primitive("io_callback", multiple_results=True)
 def _io_type(
     *avals: Any, callback: HostFunction, result_avals: tuple[Any, ...], ordered: bool
 ) -> Any:
-    return result_avals, {effect("io", ordered)}
+    return result_avals, {effect(ordered)}
 
 
 buffer_callback_p = Primitive("buffer_callback", multiple_results=True)
@@ -43,7 +44,7 @@ buffer_callback_p = Primitive("buffer_callback", multiple_results=True)
 def _buffer_type(
     *avals: Any, result_avals: tuple[Any, ...], has_side_effect: bool, **params: Any
 ) -> Any:
-    return result_avals, {effect("io", False)} if has_side_effect else set()
+    return result_avals, {effect(False)} if has_side_effect else set()
 
 
 debug_callback_p = Primitive("debug_callback", multiple_results=True)
@@ -52,7 +53,7 @@ debug_callback_p.def_traits(effect_only=True)
 
 @debug_callback_p.def_effectful_abstract_eval
 def _debug_type(*avals: Any, callback: HostFunction, ordered: bool) -> Any:
-    return (), {effect("debug", ordered)}
+    return (), {OrderedDebugEffect() if ordered else DebugEffect()}
 
 
 for _p in (pure_callback_p, io_callback_p, buffer_callback_p, debug_callback_p):

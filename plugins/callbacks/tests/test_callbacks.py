@@ -15,7 +15,15 @@ from dovetail_backends import evaluate
 from dovetail_batching import vmap
 from dovetail_callbacks import debug, pure_callback
 from dovetail_callbacks.experimental import io_callback
-from dovetail_core import IOEffect, OrderedIOEffect
+from dovetail_core import (
+    IOEffect,
+    Jaxpr,
+    OrderedIOEffect,
+    ShapedArray,
+    Var,
+    parse_ir,
+    print_ir,
+)
 from dovetail_core.base.options import enable_checks
 from dovetail_jit import ShapeDtypeStruct, effects_barrier, jit, make_jaxpr
 from dovetail_jit.disk_cache import cache_dir
@@ -127,8 +135,15 @@ def test_calls_in_loops_and_branches() -> None:
 
 
 def test_effects_are_in_the_program() -> None:
-    program = make_jaxpr(lambda x: debug.print("{}", x))(1.0)
-    assert program.effects == {IOEffect("debug")}
+    for ordered, wanted in ((False, debug.DebugEffect), (True, debug.OrderedDebugEffect)):
+        program = make_jaxpr(lambda x: debug.print("{}", x, ordered=ordered))(1.0)  # noqa: B023
+        (effect,) = program.effects
+        assert type(effect) is wanted and effect == wanted() and isinstance(effect, IOEffect)
+        assert effect.ordered is ordered
+        assert ("! ordered_debug('debug')" in str(program)) is ordered
+        a = Var(ShapedArray((), np.float32))
+        again = parse_ir(print_ir(Jaxpr([], [a], [a], [], effects=program.effects)))
+        assert again.effects == program.effects
     f = lambda x: io_callback(lambda v: v, SCALAR, x, ordered=True)  # noqa: E731
     assert make_jaxpr(jit(f))(1.0).effects == {OrderedIOEffect("io")}
     assert not make_jaxpr(lambda x: pure_callback(np.sin, SCALAR, x))(1.0).effects

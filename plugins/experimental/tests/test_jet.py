@@ -11,6 +11,7 @@ from taylor import taylor
 
 import dovetail
 from dovetail import enable_x64, jvp, lax, numpy as dnp
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_core import Primitive, dce_closed, def_impl, registry
 from dovetail_experimental.jet import (
     def_comp,
@@ -33,7 +34,7 @@ f32 = np.float32
 
 @pytest.fixture(autouse=True)
 def _double():
-    with enable_x64(True):
+    with enable_x64(True), evaluated_by_reference():
         yield
 
 

@@ -8,11 +8,12 @@ from taylor import taylor
 
 import dovetail
 from dovetail import enable_x64, grad, jit, jvp, lax, numpy as dnp, vmap
+from dovetail_backends.testing import evaluated_by_reference
 
 
 @pytest.fixture(autouse=True)
 def _double():
-    with enable_x64(True):
+    with enable_x64(True), evaluated_by_reference():
         yield
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.integrate import solve_ivp
 
 import dovetail_numpy as dnp
 from dovetail_ad import grad, jacrev
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_core.tree.util import tree_leaves, tree_map
@@ -18,6 +20,13 @@ from dovetail_experimental.ode import odeint
 from dovetail_jit import jit
 
 TIMES = np.linspace(0.0, 2.0, 5)
+
+
+@pytest.fixture(autouse=True)
+def evaluation() -> Iterator[None]:
+    """By NumPy, which need not compile; what is compiled is so where ``jit`` is asked."""
+    with evaluated_by_reference():
+        yield
 
 
 def decay(y: Any, t: Any, rate: Any = 1.0) -> Any:

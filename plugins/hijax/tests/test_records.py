@@ -91,6 +91,8 @@ def test_wrong_specs(records):
         ValueError, match=r"out_axes is None for a result that depends on the mapped"
     ):
         dovetail.vmap(lambda r: r, in_axes=({"x": 0, "y": None},), out_axes=None)(r)
+    with pytest.raises(TypeError, match=r"sum_match=True, but there are no sums of.*test_records"):
+        dovetail.vmap(lambda r: r, ({"x": 0, "y": None},), None, sum_match=True)(r)
 
 
 def test_loops_over_slices(records):

@@ -11,6 +11,7 @@ from dovetail_core import float0, high_algebra, typeof
 
 # All of it before a part: a thread that had begun with a part would wait for one that imports all.
 from . import primitives as primitives
+from .halves import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
 from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
@@ -59,6 +60,7 @@ class ArrayAlgebra:
 
     def sum(self, x: Any, axes: Sequence[int]) -> Any:
         """The sum over ``axes``, which disappear."""
+        check_sum(x)
         return reduce_sum_p.bind(x, axes=tuple(axes))
 
     def broadcast(self, x: Any, size: int, axis: int) -> Any:

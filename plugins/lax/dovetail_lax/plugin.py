@@ -6,6 +6,7 @@ MANIFEST = Manifest(
     "lax",
     requires=("batching",),
     names={
+        "allow_f16_reductions": "dovetail_lax.halves:allow_f16_reductions",
         "default_matmul_precision": "dovetail_lax.functions.precision:default_matmul_precision",
         "numpy_dtype_promotion": "dovetail_lax.dtypes:numpy_dtype_promotion",
     },
@@ -15,6 +16,7 @@ MANIFEST = Manifest(
         "lax.linalg": "dovetail_lax.linalg",
     },
     options={
+        "allow_f16_reductions": "dovetail_lax.halves:allow_f16_reductions",
         "default_matmul_precision": "dovetail_lax.functions.precision:default_matmul_precision",
         "numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion",
     },

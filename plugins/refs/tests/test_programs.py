@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax
+from dovetail_backends.testing import evaluated_by_reference
 
 from .reference_programs import ARRAYS, REFS, draw, run, start
 
@@ -20,6 +21,13 @@ FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
 SEEDS = range(8 if FULL else 2)
 FEW = range(4 if FULL else 1)  # where one test compiles many programs
 X, STEPS = 0.4, 3
+
+
+@pytest.fixture(autouse=True)
+def evaluation() -> Iterator[None]:
+    """By NumPy: what XLA makes of operations is tested by itself."""
+    with evaluated_by_reference():
+        yield
 
 
 def loop(ops: Any, steps: Any, places: Any, x: Any, n: int = STEPS) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from dovetail.ad_checkpoint import (
     checkpoint_policies as policies,
     saved_residuals,
 )
+from dovetail_backends.testing import evaluated_by_reference
 
 W = np.array([[0.3, -0.5], [0.7, 0.2]], np.float32)
 X = np.array([0.4, -0.8], np.float32)
@@ -183,16 +185,30 @@ INSIDE = {
 WS = np.stack([W, W.T, -W, W @ W])
 
 
+@cache
+def wanted(f: Any) -> Any:
+    with evaluated_by_reference():
+        return dovetail.grad(f, (0, 1))(X, WS), dovetail.hessian(f)(X, WS)
+
+
 @pytest.mark.parametrize("f", [loop, without_slices])
 @pytest.mark.parametrize("policy", INSIDE.values(), ids=INSIDE)
 def test_policies_reach_into_loops(f: Any, policy: Any) -> None:
-    expected = dovetail.jit(dovetail.grad(f, (0, 1)))(X, WS)
+    slopes, curvature = wanted(f)
     g = dovetail.remat(f, policy=policy)
-    for found in (dovetail.jit(dovetail.grad(g, (0, 1)))(X, WS), dovetail.grad(g, (0, 1))(X, WS)):
-        for got, want in zip(found, expected):
+    with evaluated_by_reference():
+        h = dovetail.hessian(g)(X, WS)
+        ways = [dovetail.grad(g, (0, 1))(X, WS), dovetail.jit(dovetail.grad(g, (0, 1)))(X, WS)]
+    for found in ways:
+        for got, want in zip(found, slopes):
             np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-6)
-    h = dovetail.jit(dovetail.hessian(g))(X, WS)
-    np.testing.assert_allclose(h, dovetail.jit(dovetail.hessian(f))(X, WS), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(h, curvature, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("f", [loop, without_slices])
+def test_second_derivatives_of_loops_with_policies_are_compiled(f: Any) -> None:
+    h = dovetail.jit(dovetail.hessian(dovetail.remat(f, policy=INSIDE["offloaded"])))
+    np.testing.assert_allclose(h(X, WS), wanted(f)[1], rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_kept_of_each_step_is_stacked_and_not_computed_again() -> None:

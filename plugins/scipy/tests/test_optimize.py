@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import scipy.optimize
 
 import dovetail_numpy as dnp
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_jit import jit
@@ -16,6 +18,13 @@ from dovetail_scipy.optimize import OptimizeResults, minimize
 
 BFGS, LBFGS = "BFGS", "l-bfgs-experimental-do-not-rely-on-this"
 METHODS = pytest.mark.parametrize("method", [BFGS, LBFGS])
+
+
+@pytest.fixture(autouse=True)
+def evaluation() -> Iterator[None]:
+    """By NumPy, which need not compile; what is compiled is so where ``jit`` is asked."""
+    with evaluated_by_reference():
+        yield
 
 
 def rosenbrock(x: Any) -> Any:

@@ -232,15 +232,26 @@ def pshuffle(x: Any, axis_name: Names, perm: Sequence[int]) -> Any:
 
 @names_itself
 def all_gather(
-    x: Any, axis_name: Names, *, axis_index_groups: Any = None, axis: int = 0, tiled: bool = False
+    x: Any,
+    axis_name: Names,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: str = "varying",
 ) -> Any:
     """The leaves of ``x`` from all positions of the named axis, stacked along ``axis``.
 
-    With ``tiled`` they are concatenated along an existing axis instead.
+    Args:
+        tiled: concatenate them along an existing axis instead.
+        to: how the result varies over the named axis. Only ``"varying"`` is meant for mapped axes;
+            ``"invarying"`` and ``"reduced"`` belong to programs on several devices.
 
     Raises:
-        ValueError: ``axis`` is out of bounds.
+        ValueError: ``axis`` is out of bounds, or ``to`` is none of the three.
+        NotImplementedError: ``to`` is one of the other two.
     """
+    _check_to(to)
     _no_groups("all_gather", axis_index_groups)
     each = _each(axis_name)
 
@@ -252,6 +263,19 @@ def all_gather(
         return _merged(v, at, len(each) + tiled)
 
     return tree_map(leaf, x)
+
+
+def _check_to(to: str) -> None:
+    if to not in ("varying", "invarying", "reduced"):
+        raise ValueError(
+            f"all_gather: to={to!r} is unknown{place()}. It may be 'varying', 'invarying' or "
+            "'reduced'."
+        )
+    if to != "varying":
+        raise NotImplementedError(
+            f"all_gather: to={to!r} is for programs on several devices, and a mapped axis is "
+            f"none{place()}. Leave it out."
+        )
 
 
 def _merged(v: Any, at: int, count: int) -> Any:

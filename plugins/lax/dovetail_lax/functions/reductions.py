@@ -21,6 +21,7 @@ from dovetail_core.base.arguments import no_sharding
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
+from ..halves import check_sum
 from ..monoids import IDENTITIES
 from ..primitives._elementwise import place
 from ..primitives.reductions import (
@@ -45,9 +46,11 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = N
 
     Raises:
         TypeError: ``operand`` is boolean.
-        ValueError: an axis is out of bounds or repeated.
+        ValueError: an axis is out of bounds or repeated; or it has elements of 16 bits, and the
+            option ``allow_f16_reductions`` is off.
     """
     no_sharding("reduce_sum", out_sharding)
+    check_sum(operand)
     return unary_with(reduce_sum_p, operand, {"axes": ints("reduce_sum", "axes", axes)})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, hessian, jvp
 from dovetail_ad.test_util import check_grads
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_jit import jit
@@ -18,6 +19,13 @@ from dovetail_jit import jit
 M = np.sin(np.arange(24.0)).reshape(2, 3, 4).astype(np.float32)
 Q = np.cos(np.arange(27.0)).reshape(3, 3, 3).astype(np.float32)
 N = np.arange(12, dtype=np.int32).reshape(3, 4)
+
+
+@pytest.fixture(autouse=True)
+def evaluation() -> Iterator[None]:
+    """By NumPy, which need not compile; what is compiled is so where ``jit`` is asked."""
+    with evaluated_by_reference():
+        yield
 
 
 def total(x: Any) -> Any:
@@ -246,3 +254,14 @@ def test_numbers_among_the_names_are_axes_of_the_array() -> None:
 def test_the_position_along_no_axes_is_zero() -> None:
     np.testing.assert_array_equal(one(lambda x: lax.add(x, lax.axis_index(())), N), N)
     np.testing.assert_array_equal(one(lambda x: lax.add(x, lax.axis_index([])), N), N)
+
+
+def test_what_is_gathered_varies() -> None:
+    found = one(lambda x: lax.all_gather(x, "i", to="varying"), N)
+    np.testing.assert_array_equal(found, np.broadcast_to(N, (3, 3, 4)))
+    with pytest.raises(ValueError, match=r"to='same' is unknown at .*test_collectives.*'varying'"):
+        one(lambda x: lax.all_gather(x, "i", to="same"), N)
+    for to in ("invarying", "reduced"):
+        message = rf"to='{to}' is for programs on several devices.*test_coll.*Leave it out"
+        with pytest.raises(NotImplementedError, match=message):
+            one(lambda x: lax.all_gather(x, "i", to=to), N)  # noqa: B023

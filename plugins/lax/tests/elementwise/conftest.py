@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from dovetail_backends import evaluate
 from dovetail_core import Primitive
 from dovetail_core.testing import Sample
+from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
+from dovetail_jit import make_jaxpr
 from dovetail_lax.samples import arithmetic, discrete, special, transcendental, values
 
 FAMILIES = (arithmetic, transcendental, special, discrete, values)
+FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
 _WIDER = {"float32": "float64", "complex64": "complex128", "int32": "int64", "uint32": "uint64"}
 
 
@@ -28,6 +33,20 @@ def by_primitive() -> dict[Primitive, list[Sample]]:
 def some(samples: list[Sample]) -> list[Sample]:
     """The first few samples and those at the limits of types; the matrix tries the others."""
     return samples[:6] + [s for s in samples[6:] if "extreme" in s.tags][:6]
+
+
+def traced(f: Callable[..., Any], *args: Any) -> Callable[..., Any]:
+    """``f``, run by the NumPy reference backend, which need not compile: what laws of rules want,
+    as values compiled by XLA are tested by themselves. Where everything is tested, ``f`` itself."""
+    if FULL:
+        return f
+    program, shapes = make_jaxpr(f, return_shape=True)(*args)
+
+    def run(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return tree_unflatten(tree_structure(shapes), evaluate(program, *tree_leaves(args)))
+
+    return run
 
 
 def in_double(samples: list[Sample]) -> Iterator[Sample]:

@@ -13,6 +13,8 @@ from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray, stage
 from dovetail_core.testing import Sample, assert_close, stacked_loop
 
+from .conftest import traced
+
 SIZE = 3
 
 
@@ -25,8 +27,9 @@ def mapped(x: Any, dim: int | None) -> Any:
 
 def check(sample: Sample, dims: tuple[int | None, ...]) -> None:
     args = [mapped(x, d) for x, d in zip(sample.args, dims)]
-    found = vmap(sample.flat, in_axes=dims)(*args)
-    for got, want in zip(found, stacked_loop(sample.flat, args, dims, SIZE), strict=True):
+    found = traced(vmap(sample.flat, in_axes=dims), *args)(*args)
+    one = traced(sample.flat, *[mapped(x, None) for x in sample.args])
+    for got, want in zip(found, stacked_loop(one, args, dims, SIZE), strict=True):
         assert_close(got, want, f"{sample} mapped {dims}", factor=8)
 
 

@@ -19,7 +19,7 @@ from dovetail_core.testing import (
     random_like,
 )
 
-from .conftest import in_double
+from .conftest import in_double, traced
 
 # Their method stops at a relative error, which differences of it show.
 TOLERANCES = {"igamma_grad_a": 1e-6, "random_gamma_grad": 1e-6}
@@ -54,14 +54,25 @@ def test_tangents_agree_with_finite_differences(primitive_samples: list[Sample])
                 check_tangent(sample, moved)
 
 
+def pushed(sample: Sample, moved: list[int], given: Any) -> Any:
+    """The first result and its tangent (None: it has none) for tangents of some operands."""
+    tangents = dict(zip(moved, given))
+    places = [tangents.get(i) for i in range(len(sample.args))]
+    (out, *_), (tangent, *_) = jvp_values(sample.flat, list(sample.args), places)
+    return out, tangent
+
+
 def check_tangent(sample: Sample, moved: list[int]) -> None:
     tangents = [random_like(a, i) if i in moved else None for i, a in enumerate(sample.avals)]
-    (out, *_), (tangent, *_) = jvp_values(sample.flat, list(sample.args), tangents)
+    given = [t for t in tangents if t is not None]
+    differentiated: Any = lambda *ts: pushed(sample, moved, ts)  # noqa: E731
+    out, tangent = traced(differentiated, *given)(*given)
     if not is_inexact(np.asarray(out).dtype):
         assert tangent is None
         return
+    value = traced(sample.flat, *sample.args)
     ((expected, error),) = finite_difference_with_error(
-        lambda *xs: sample.flat(*xs)[:1], sample.args, tangents, scale=sample.scale
+        lambda *xs: value(*xs)[:1], sample.args, tangents, scale=sample.scale
     )
     if tangent is None:
         assert_near(np.zeros(np.shape(expected)), expected, 0.0, str(sample), atol=error)
@@ -89,13 +100,15 @@ def check_pairing(sample: Sample, moved: list[int]) -> None:
 
     primals = [sample.args[i] for i in moved]
     tangents = [random_like(typeof(x), i) for i, x in enumerate(primals)]
-    out = f(*primals)
+    out = traced(f, *primals)(*primals)
     if not is_inexact(np.asarray(out).dtype):
         return
-    _, tangent = jvp(f, tuple(primals), tuple(tangents))
-    _, pull = vjp(f, *primals)
     ct = random_like(typeof(out), 7)
-    cts = pull(ct)
+
+    def both(primals: list[Any], tangents: list[Any], ct: Any) -> Any:
+        return jvp(f, tuple(primals), tuple(tangents))[1], vjp(f, *primals)[1](ct)
+
+    tangent, cts = traced(both, primals, tangents, ct)(primals, tangents, ct)
     for x, back in zip(primals, cts):
         assert typeof(back) is typeof(x), sample
     left, right = dot([ct], [tangent]), dot(cts, tangents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from dovetail_ad import (
     value_and_grad,
     vjp,
 )
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import parse_ir, print_ir
 from dovetail_core.base.options import disable_jit
@@ -37,6 +38,13 @@ WS = np.array([1.1, 0.9, 0.2])
 Function = Callable[..., Any]
 
 pytestmark = pytest.mark.usefixtures("x64")
+
+
+@pytest.fixture(autouse=True)
+def evaluation() -> Iterator[None]:
+    """By NumPy, which need not compile; what is compiled is so in :func:`test_compiled`."""
+    with evaluated_by_reference():
+        yield
 
 
 def total(x: Any) -> Any:
@@ -103,6 +111,14 @@ def test_a_scan_has_the_same_derivatives(scheme: Any, use: str) -> None:
     found = tree_leaves(USES[use](loss(scheme)))
     assert len(wanted) == len(found)
     for a, b in zip(wanted, found):
+        np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
+def test_compiled(scheme: Any) -> None:
+    wanted = tree_leaves(USES["grad"](loss(None)))
+    found = tree_leaves(jit(grad(loss(scheme), (0, 1, 2)))(X, W, SLICES))
+    for a, b in zip(wanted, found, strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-11)
 
 

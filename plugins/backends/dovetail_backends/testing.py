@@ -1,0 +1,82 @@
+"""For tests: evaluation by the NumPy reference backend, which need not compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import MissingRule, Primitive, ShapedArray, Tracer, float0, typeof
+from dovetail_core.base.environment import flag
+from dovetail_core.dispatch.primitive import EVAL
+from dovetail_core.rules.evaluation import eval_rules
+
+from .host_values import asarray_on
+from .reference import REFERENCE
+from .tables import reference_rules
+
+
+@contextmanager
+def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
+    """Operations that are evaluated are computed by NumPy, as programs of ``reference`` are.
+
+    Tests of what a transformation makes of operations compile most of their time: each operation
+    once for each shape. Here nothing is compiled but what ``jit`` compiles, what has an effect,
+    a rule of its own for evaluation or other operands than arrays, and what the reference backend
+    does not know.
+
+    Args:
+        wanted: False changes nothing. None: wanted unless all is tested (DOVETAIL_TEST_FULL=1).
+    """
+    if flag("test_full") if wanted is None else not wanted:
+        yield
+        return
+    own, miss = EVAL.rules, EVAL.miss
+    rules: dict[Primitive, Callable[..., Any]] = {}
+
+    def found(primitive: Primitive) -> Callable[..., Any]:
+        rule = rules[primitive] = _rule(primitive, own.get(primitive) or miss(primitive))
+        return rule
+
+    EVAL.rules, EVAL.miss = rules, found
+    try:
+        yield
+    finally:
+        EVAL.rules, EVAL.miss = own, miss
+
+
+def _rule(primitive: Primitive, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    if primitive.abstract_eval is None or eval_rules.declares(primitive):
+        return otherwise  # somebody has said what evaluation is
+    try:
+        reference = reference_rules[primitive]
+    except MissingRule:
+        return otherwise
+
+    def rule(*args: Any, **params: Any) -> Any:
+        avals: list[Any] = [typeof(x) for x in args]
+        if not all(type(a) is ShapedArray for a in avals) or any(
+            isinstance(x, Tracer) for x in args
+        ):
+            return otherwise(*args, **params)
+        inferred = primitive.infer(tuple(avals), params)
+        if inferred.effects or inferred.is_high:
+            return otherwise(*args, **params)
+        operands = [np.asarray(x, a.dtype) for x, a in zip(args, avals)]
+        try:
+            with np.errstate(all="ignore"):
+                results = reference(*operands, **params)
+        except MissingRule:  # of an operation in a program that it holds
+            return otherwise(*args, **params)
+        outs = list(results) if primitive.multiple_results else [results]
+        made = [_array(x, a) for x, a in zip(outs, inferred.avals, strict=True)]
+        return made if primitive.multiple_results else made[0]
+
+    return rule
+
+
+def _array(x: Any, aval: Any) -> Any:
+    device = REFERENCE.local_devices()[0]
+    return x if aval.dtype == float0 else asarray_on(x, aval, device)

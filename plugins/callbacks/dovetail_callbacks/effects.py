@@ -1,0 +1,26 @@
+"""The effects of debugging output, by which programs that have some are told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dovetail_core import IOEffect, OrderedIOEffect
+from dovetail_core.text.syntax import register_parameter
+
+
+@dataclass(frozen=True, slots=True)
+class DebugEffect(IOEffect):
+    """A program shows values while it runs (``debug.print``, ``log``, ``callback``)."""
+
+    name: str = "debug"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedDebugEffect(OrderedIOEffect):
+    """A program shows values while it runs, in order."""
+
+    name: str = "debug"
+
+
+register_parameter(DebugEffect, name="debug")
+register_parameter(OrderedDebugEffect, name="ordered_debug")
