@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Empty, Queue
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
+from threading import Thread
 from typing import Any, NamedTuple
 
 from torture.inputs.mutation import alternatives, valid_calls
@@ -50,22 +53,48 @@ def calls(areas: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def answers(python: str, library: str, asked: list[tuple[str, str]]) -> dict[Any, Any]:
-    """What a library answers to each text and variant; nothing where its process died."""
+    """What a library answers to each text and variant; nothing where its process dies, or has
+    nothing to say for :data:`PATIENCE` seconds."""
     found: dict[Any, Any] = {}
     rest = list(asked)
     while rest:
-        lines = "".join(json.dumps(pair) + "\n" for pair in rest)
-        command = [python, "-m", "differential.evaluation", library]
-        run = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=TESTS)
-        for line in run.stdout.splitlines():
-            text, variant, answer = json.loads(line)
+        for text, variant, answer in _told(python, library, rest):
             found[text, variant] = answer
-        if run.returncode == 0:
-            break
         done = sum(pair in found for pair in rest)
-        print(f"{library} died ({run.returncode}) in {rest[done]}", file=sys.stderr)
+        if done < len(rest):
+            print(f"{library} has no answer to {rest[done]}", file=sys.stderr)
         rest = rest[done + 1 :]
     return found
+
+
+PATIENCE = 120
+
+
+def _forward(stdout: Any, lines: Queue[str]) -> None:
+    for line in stdout:
+        lines.put(line)
+    lines.put("")
+
+
+def _told(python: str, library: str, asked: list[tuple[str, str]]) -> Iterator[Any]:
+    """What one process answers, as long as it does."""
+    command = [python, "-m", "differential.evaluation", library]
+    with TemporaryFile("w+") as questions:
+        questions.writelines(json.dumps(pair) + "\n" for pair in asked)
+        questions.seek(0)
+        process = Popen(command, stdin=questions, stdout=PIPE, text=True, cwd=TESTS)
+    assert process.stdout is not None
+    lines: Queue[str] = Queue()
+    stdout = process.stdout
+    Thread(target=lambda: _forward(stdout, lines), daemon=True).start()
+    try:
+        while line := lines.get(timeout=PATIENCE):
+            yield json.loads(line)
+    except Empty:
+        pass
+    finally:
+        process.kill()
+        process.wait()
 
 
 def compare(pairs: list[tuple[str, str]], ours: Any, theirs: Any) -> Iterator[tuple[str, Any]]:
