@@ -127,7 +127,7 @@ clean: ## remove the environments and all that was built
 
 .PHONY: test-all
 test-all: $(TEST)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore core/tests
 
 # What the other parts and `make bench` install: wheels, as a user gets them.
 .PHONY: wheels
