@@ -15,7 +15,7 @@ from .creation.arrays import as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, integer
 from .operations import filled, number
-from .promotion import broadcast, broadcast_shapes, convert, promote
+from .promotion import INT32, broadcast, broadcast_shapes, convert, promote
 from .signal import convolve
 from .ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
 
@@ -29,7 +29,10 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     c, at = (as_array("polyval", v, i) for i, v in enumerate(promote("polyval", p, x)))
     if c.ndim < 1:
         raise ValueError(f"polyval: coefficients must be a vector, got shape {c.shape}{here()}")
-    return _polyval(c, broadcast(at, broadcast_shapes("polyval", c.shape[1:], at.shape)))
+    at = broadcast(at, broadcast_shapes("polyval", c.shape[1:], at.shape))
+    if at.dtype.kind == "b":  # sums and products are those of numbers
+        return lax.ne(_polyval(convert(c, INT32), convert(at, INT32)), np.int32(0))
+    return _polyval(c, at)
 
 
 @fused()
@@ -80,6 +83,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
     )
     if trim_leading_zeros and a.size > 1 and b.size > 1:
         a, b = _trimmed(a), _trimmed(b)
+    a, b = (v if v.size else filled(v, (1,), 0) for v in (a, b))  # no coefficients: zero
     return convolve(a, b)
 
 

@@ -13,7 +13,7 @@ from dovetail_core.base.foreign import names_itself
 from .creation.arrays import as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, axis_index, axis_tuple, integer
-from .operations import number, select
+from .operations import number, select, strong
 from .promotion import convert, default_float, promote
 
 
@@ -246,4 +246,4 @@ def unwrap(
     correction = select(LESS(lax.abs(jumps), limit), number(v, 0), lax.sub(within, jumps))
     running = lax.cumsum(correction, axis=axis)
     config = [(int(i == axis), 0, 0) for i in range(v.ndim)]
-    return lax.add(v, lax.pad(running, number(v, 0), config))
+    return strong(lax.add(v, lax.pad(running, number(v, 0), config)))

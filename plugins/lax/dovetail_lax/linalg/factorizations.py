@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
+from ..dtypes import kind_of
 from ..functions._args import Array, ArrayLike, check
+from ..functions.values import convert_element_type
 from ..numerics.matrices import adjoint
 from ..primitives.arithmetic import add_p, div_p
 from ..primitives.factorizations import (
@@ -28,7 +32,8 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     """The lower triangular ``L`` with ``L Lᴴ = x`` for Hermitian positive definite matrices.
 
     Args:
-        x: matrices of shape ``(..., n, n)``, of 32-bit or 64-bit floats or complex numbers.
+        x: matrices of shape ``(..., n, n)``, of 32-bit or 64-bit floats or complex numbers;
+            integers and booleans become floats.
         symmetrize_input: factor ``(x + xᴴ) / 2``; otherwise only the lower triangle is read.
 
     Returns: matrices of the same shape; of NaN where ``x`` is not positive definite.
@@ -37,8 +42,17 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
         TypeError: the element type is another.
         ValueError: ``x`` is no batch of square matrices.
     """
+    x = inexact("cholesky", x)
     matrix_type("cholesky", check("cholesky", x), square=True)
     return cholesky_p.bind(symmetrized(x) if symmetrize_input else x)
+
+
+def inexact(name: str, x: ArrayLike) -> Any:
+    """``x``, integers and booleans as floating-point numbers."""
+    dtype: Any = check(name, x).dtype
+    if kind_of(dtype) not in ("bool", "signed", "unsigned"):
+        return x
+    return convert_element_type(x, np.float64 if dtype.itemsize == 8 else np.float32)
 
 
 def symmetrized(x: Any) -> Any:

@@ -18,7 +18,7 @@ from ..primitives.spectral import (
     eigh_p,
     svd_p,
 )
-from .factorizations import symmetrized
+from .factorizations import inexact, symmetrized
 
 
 @names_itself
@@ -48,6 +48,7 @@ def eigh(
         TypeError: the element type is not a float or complex type of 32 or 64 bits.
         ValueError: ``x`` is no batch of square matrices, or the subset is out of bounds.
     """
+    x = inexact("eigh", x)
     n = matrix_type("eigh", check("eigh", x), square=True)[1]
     v, w = eigh_p.bind(symmetrized(x) if symmetrize_input else x, lower=bool(lower))
     if subset_by_index is not None:

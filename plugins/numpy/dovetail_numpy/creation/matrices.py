@@ -182,7 +182,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
         raise ValueError(f"vander takes a vector and N >= 0, got shape {x.shape} and N={N}{here()}")
     from ..ufuncs.arithmetic import power
 
-    powers = lax.iota(np.int32, n)
+    powers = lax.iota(x.dtype if x.dtype.kind in "iu" else np.int32, n)
     powers = powers if increasing else lax.rev(powers, (0,))
     return power(lax.broadcast_in_dim(x, (x.shape[0], n), (0,)),
                  lax.broadcast_in_dim(powers, (x.shape[0], n), (1,)))  # fmt: skip

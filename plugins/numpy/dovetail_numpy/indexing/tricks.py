@@ -10,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
+from dovetail_lax import dtypes
 
 from ..creation import placing
 from ..creation.arrays import as_array, asarray
@@ -198,7 +199,7 @@ def ravel_multi_index(
              for g in given]  # fmt: skip
     if any(p.dtype.kind not in "iu" for p in parts):
         raise TypeError(f"ravel_multi_index takes integers{here()}")
-    out: Any = lax.full((), 0, default_int())
+    out: Any = lax.full((), 0, dtypes.result_type(np.int32, *[p.dtype for p in parts]))
     strides = np.cumprod((1, *sizes[:0:-1]))[::-1] if order == "C" else np.cumprod((1, *sizes[:-1]))
     for p, n, stride in zip(parts, sizes, strides):
         if mode == "raise":

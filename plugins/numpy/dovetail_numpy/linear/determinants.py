@@ -163,7 +163,10 @@ def det(a: ArrayLike) -> Array:
     Raises:
         ValueError: they are not square.
     """
-    return _det(square("det", a))
+    x = square("det", a)
+    if x.dtype.itemsize == 2:
+        return convert(_det(convert(x, np.dtype(np.float32))), x.dtype)
+    return _det(x)
 
 
 @fused(shared=True)

@@ -18,7 +18,7 @@ from ..creation.matrices import eye
 from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike
 from ..operations import filled, number, reshape as to_shape, select
-from ..promotion import broadcast, convert, promote
+from ..promotion import broadcast, convert, default_int, promote
 from .checks import adjoint, matrices, square
 from .decompositions import svd
 
@@ -118,6 +118,7 @@ def lstsq(
                                           rcond=float(limit))  # fmt: skip
     if numpy_resid and (rows <= columns or int(rank) < columns):
         residuals = filled(residuals, (0,), 0)
+    rank = convert(rank, default_int())
     return (lax.squeeze(solution, (1,)) if vector else solution), residuals, rank, s
 
 

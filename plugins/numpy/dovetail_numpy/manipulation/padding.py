@@ -14,7 +14,7 @@ from dovetail_core.base.foreign import names_itself
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, axis_index
-from ..operations import number
+from ..operations import number, select
 from ..promotion import convert
 
 Widths = tuple[tuple[int, int], ...]
@@ -163,7 +163,9 @@ def _ramp(end: Any, edge: Any, axis: int, count: int) -> Any:
     shape = (*edge.shape[:axis], count, *edge.shape[axis + 1 :])
     step = lax.div(lax.sub(edge_, end), number(edge_, max(count, 1)))
     at = lax.convert_element_type(lax.broadcasted_iota(np.int32, shape, axis), real)
-    out = lax.add(end, lax.mul(at, lax.broadcast_in_dim(step, shape, range(len(shape)))))
+    rise = lax.mul(at, lax.broadcast_in_dim(step, shape, range(len(shape))))
+    rise = select(lax.eq(at, number(at, 0)), number(rise, 0), rise)  # to infinity, too, from `end`
+    out = lax.add(end, rise)
     return lax.convert_element_type(lax.floor(out) if exact else out, edge.dtype)
 
 

@@ -26,7 +26,7 @@ from ..operands import (
     short_repr,
 )
 from ..operations import filled, number, reshape as to_shape, select
-from ..promotion import INT32, convert, promote
+from ..promotion import INT32, convert
 from .joining import concatenate
 from .shapes import moveaxis, ravel, swapaxes
 
@@ -192,7 +192,10 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
         axis: the axes to trim, by default all. Not while tracing: the size depends on the values.
     """
     arguments.string("trim", trim)
-    values = np.asarray(as_array("trim_zeros", filt))
+    array = as_array("trim_zeros", filt)
+    from ..searching.finding import known
+
+    values = known("trim_zeros", array, "Cut a part of known size out of it.")
     kept = [slice(None)] * values.ndim
     places = np.nonzero(values)
     for i in axis_tuple("trim_zeros", axis, values.ndim):
@@ -200,7 +203,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
         start = found.min() if found.size and "f" in trim.lower() else 0
         stop = found.max() + 1 if found.size and "b" in trim.lower() else values.shape[i]
         kept[i] = slice(int(start), int(stop) if found.size else 0)
-    return as_array("trim_zeros", values[tuple(kept)])
+    return array[tuple(kept)]
 
 
 def delete(
@@ -281,12 +284,15 @@ def _insertion_places(obj: Any) -> Any:
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """``arr`` with ``values`` inserted before index, slice or indices ``obj`` along ``axis``.
 
+    They are converted to the element type of ``arr``.
+
     Raises:
         ConcretizationTypeError: ``obj`` is traced.
         IndexError: an index is out of bounds.
         ValueError: ``obj`` is an array of numbers other than integers, or of several dimensions.
     """
-    a, v = (as_array("insert", x) for x in promote("insert", arr, values))
+    a = as_array("insert", arr)
+    v = convert(as_array("insert", values, 2), a.dtype)
     if axis is None:
         a, axis = ravel(a), 0
     axis = axis_index("insert", axis, a.ndim)

@@ -118,11 +118,12 @@ def _combined(small: Any, great: Any, fraction: Any, method: str) -> Any:
     if method == "nearest":
         half = number(fraction, 0.5)
         return select(lax.le(fraction, half), small, great)
-    # Weighted so that equal neighbours, infinite ones too, give themselves.
+    # Weighted so that equal neighbours, infinite ones too, give themselves, and both derivatives.
     mixed = lax.add(
         lax.mul(small, lax.sub(number(fraction, 1), fraction)), lax.mul(great, fraction)
     )
-    return select(lax.eq(small, great), small, mixed)
+    apart = select(lax.is_finite(small), lax.sub(great, small), number(small, 0))
+    return select(lax.eq(small, great), lax.add(small, lax.mul(apart, fraction)), mixed)
 
 
 def _at(ordered: Any, places: Any, lead: Any) -> Any:

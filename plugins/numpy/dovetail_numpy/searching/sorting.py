@@ -15,7 +15,7 @@ from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, axis_index, integer
 from ..operations import reshape as to_shape
-from ..promotion import convert, default_int
+from ..promotion import INT32, convert, default_int
 
 
 def _checked(name: str, a: ArrayLike, axis: Any, kind: Any, order: Any) -> tuple[Any, int]:
@@ -110,7 +110,7 @@ def sort_complex(a: ArrayLike) -> Array:
     out = sort(a)
     if out.dtype.kind == "c":
         return out
-    wide = np.complex128 if out.dtype == np.float64 else np.complex64
+    wide = np.complex128 if out.dtype.kind in "iuf" and out.dtype.itemsize == 8 else np.complex64
     return lax.convert_element_type(out, wide)
 
 
@@ -141,7 +141,7 @@ def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) ->
     size = a.shape[axis]
     if not -size <= k < size:
         raise ValueError(f"{name}: kth {k} is out of bounds for an axis of size {size}{here()}")
-    out = _partition(moveaxis(a, axis, -1), kth=k % size, indices=indices, dtype=default_int())
+    out = _partition(moveaxis(a, axis, -1), kth=k % size, indices=indices, dtype=INT32)
     return moveaxis(out, -1, axis)
 
 

@@ -85,10 +85,10 @@ def _lu(a: Any, permute_l: bool) -> tuple[Any, ...]:
     factors, _, permutation = lax.linalg.lu(a)
     places = dnp.arange(m, dtype=permutation.dtype)
     # The row of A at place i of P A is row permutation[i]: so P has a one at (permutation[i], i).
-    p = dnp.astype(places[:, None] == permutation[..., None, :], a.dtype)
+    p = dnp.astype(places[:, None] == permutation[..., None, :], a.real.dtype)
     lower = dnp.tril(factors, -1)[..., :k] + dnp.eye(m, k, dtype=a.dtype)
     upper = dnp.triu(factors)[..., :k, :]
-    return (matmul(p, lower), upper) if permute_l else (p, lower, upper)
+    return (matmul(dnp.astype(p, a.dtype), lower), upper) if permute_l else (p, lower, upper)
 
 
 @names_itself

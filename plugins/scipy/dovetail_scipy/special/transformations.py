@@ -57,7 +57,8 @@ def _boxcox(x: Any, lmbda: Any) -> Any:
     large = abs(y) > 1.0
     base, exponent = dnp.where(large, x, 1.0), dnp.where(large, lmbda, 1.0)
     power = (lax.pow(base, exponent) - 1.0) / exponent
-    return _defined(x, dnp.where(large, power, log * _growth(dnp.where(large, 0.0, y))))
+    value = dnp.where(large, power, log * _growth(dnp.where(large, 0.0, y)))
+    return _defined(x, value, lmbda)
 
 
 def _boxcox1p(x: Any, lmbda: Any) -> Any:
@@ -68,19 +69,23 @@ def _boxcox1p(x: Any, lmbda: Any) -> Any:
     else:
         tall = large = None
     log = log1p(x)
-    small = _defined(x + 1.0, log * _growth(lmbda * log))
+    small = _defined(x + 1.0, log * _growth(lmbda * log), lmbda)
     return small if tall is None else dnp.where(tall, large, small)
 
 
-def _defined(x: Any, value: Any) -> Any:
-    return value if x.dtype.kind == "c" else dnp.where(x > 0, value, np.nan)
+def _defined(x: Any, value: Any, lmbda: Any) -> Any:
+    """``value`` for positive ``x``, the limit at 0, NaN below."""
+    if x.dtype.kind == "c":
+        return value
+    limit = dnp.where(lmbda > 0, -1.0 / dnp.where(lmbda > 0, lmbda, 1.0), -np.inf)
+    return dnp.where(x > 0, value, dnp.where(x == 0, limit, np.nan))
 
 
 @fused()
 def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """The Box-Cox transformation ``(x**lmbda - 1) / lmbda``, which is ``log(x)`` for ``lmbda = 0``.
 
-    NaN for ``x`` that is not positive. It has all derivatives in both arguments, also at
+    NaN for negative ``x``; at 0 the limit. It has all derivatives in both arguments, also at
     ``lmbda = 0``.
     """
     return evaluate("boxcox", _boxcox, x, lmbda, complex=True)

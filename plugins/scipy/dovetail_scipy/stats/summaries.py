@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import here
+from dovetail_core import canonical_dtype, here
 from dovetail_core.base.source import short_repr
 from dovetail_jit import fused
 
@@ -80,7 +80,7 @@ def _runs(x: Any) -> tuple[Any, Any, Any]:
 
 @fused(static=("method",))
 def _rankdata(x: Any, *, method: str) -> Any:
-    dtype = inexact("rankdata", x)[0].dtype
+    dtype = canonical_dtype(np.float64)
     if not x.size:
         return x.astype(dtype)
     order = dnp.argsort(x, -1)
@@ -130,7 +130,7 @@ def mode(
 def _mode(x: Any) -> tuple[Any, Any]:
     x = dnp.sort(x, -1)
     _, first, last = _runs(x)
-    counts = last - first + 1
+    counts = (last - first + 1).astype(int)
     best = dnp.argmax(counts, -1)[..., None]
     return tuple(dnp.take_along_axis(v, best, -1)[..., 0] for v in (x, counts))
 
