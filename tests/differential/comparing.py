@@ -79,7 +79,18 @@ def _values(x: Any, y: Any, floor: float) -> str:
         close = np.abs(a - b) <= ULPS * eps * np.maximum(np.abs(b), max(0.01 * largest, floor))
     if np.all(same | (finite & close)):
         return ""
-    return f"values {_few(x)}, theirs {_few(y)}"
+    return f"values {_few(x)}, theirs {_few(y)}{_apart(a, b, same | finite)}"
+
+
+def _apart(a: Any, b: Any, comparable: Any) -> str:
+    """How far numbers are apart, where all others are the same."""
+    if not np.all(comparable):
+        return ""
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(a) & np.isfinite(b)
+        x, y = a[finite], b[finite]
+        far = np.abs(x - y) / np.maximum(np.abs(y), 0.01 * np.abs(y).max(initial=0))
+    return f", {np.nanmax(far, initial=0):.0e} apart"
 
 
 def _few(x: Any) -> str:

@@ -157,7 +157,7 @@ def _linear_ramp(x: Any, widths: Widths, end_values: Any = 0) -> Any:
 
 def _ramp(end: Any, edge: Any, axis: int, count: int) -> Any:
     """``count`` values from ``end`` on towards ``edge``, which is not reached."""
-    exact = edge.dtype.kind in "iu"
+    exact = edge.dtype.kind in "iub"
     real = np.dtype(np.float32) if exact else edge.dtype
     end, edge_ = convert(end, real), convert(edge, real)
     shape = (*edge.shape[:axis], count, *edge.shape[axis + 1 :])
