@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import (
+    HiType,
     ShapedArray,
     here,
     stage,
@@ -48,7 +49,7 @@ def encode(aval: Any, indices: Sequence[Any]) -> Index:
         if index is Ellipsis:
             continue
         items = index if isinstance(index, tuple) else (index,)
-        if aval.is_high:
+        if isinstance(aval, HiType):
             raise TypeError(
                 f"a reference to a value of type {aval.str_short()} is indexed{here()}: such "
                 "values are read and written as a whole, ref[...]"

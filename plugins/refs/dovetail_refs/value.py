@@ -16,7 +16,7 @@ from dovetail_core import (
     register_type,
     typeof,
 )
-from dovetail_core.types.algebra import add, algebra
+from dovetail_core.types.algebra import algebra
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.config import trace_context
 from dovetail_jit import jit
@@ -82,7 +82,7 @@ class Ref(Access, metaclass=_RefMeta):
     def read(self, chain: Chain, operands: Sequence[Any]) -> Any:
         """What the reference holds at an index, as an array of its own."""
         if self._aval.inner_aval.is_high:
-            return self._array()
+            return read(self._array(), chain, operands)
         if not chain:
             return self._copy()
         if key := self._new("read", chain, operands):
@@ -102,8 +102,8 @@ class Ref(Access, metaclass=_RefMeta):
     def update(self, kind: str, value: Any, chain: Chain, operands: Sequence[Any]) -> None:
         """Write (``"set"``) or add (``"add"``) a value at an index, in place."""
         if self._aval.inner_aval.is_high:
-            content = self._array()
-            self._content = value if kind == "set" else add(content, value)
+            change = accumulate if kind == "add" else write
+            self._content = change(self._array(), chain, operands, value)
             return
         if value.__class__ is not ArrayImpl:
             value = algebra().array(value, typeof(value).strong())
