@@ -174,7 +174,9 @@ def called() -> str:
     function = ""
     while frame is not None and is_hidden(frame):
         name = frame.f_code.co_name
-        if not name.startswith(("_", "<")) and name not in _INNER:
+        if name in _OPERATORS:
+            function = ""
+        elif not name.startswith(("_", "<")) and name not in _INNER:
             function = name
         frame = frame.f_back
     return f" in {function}{here()}" if function else here()
@@ -195,6 +197,8 @@ _INNER = frozenset(
     ).split()
 )
 """Names of functions that stand before public ones, or are made for them."""
+_OPERATORS = frozenset("forward backward compare method".split())
+"""Names of functions behind Python's operators, which users call by no name."""
 
 
 describe_source = describe  # its name in dovetail_core

@@ -61,7 +61,7 @@ def by_configuration(build: Callable[..., Op]) -> Op:
     """
     plans: dict[Any, Op] = {}
 
-    def choose(*operands: Any) -> Any:
+    def _chosen(*operands: Any) -> Any:
         ranks = rank_promotion.value
         key = (x64.value, dtypes.numpy_dtype_promotion.value, ranks)
         plan = plans.get(key)
@@ -69,7 +69,7 @@ def by_configuration(build: Callable[..., Op]) -> Op:
             plan = plans[key] = build(*operands)
         return plan(*operands)
 
-    return choose
+    return _chosen
 
 
 def is_bind(op: Op) -> bool:
