@@ -193,7 +193,7 @@ def not_callable(argument: str, value: object) -> TypeError:
 _INNER = frozenset(
     (
         "axis_size_of bind call clearing_miss decorated flat function masked_array miss option "
-        "process rebuild rebuild_all run stage trace_program typeof wrapped"
+        "plan process rebuild rebuild_all run stage trace_program typeof wrapped"
     ).split()
 )
 """Names of functions that stand before public ones, or are made for them."""
