@@ -192,8 +192,8 @@ def not_callable(argument: str, value: object) -> TypeError:
 
 _INNER = frozenset(
     (
-        "axis_size_of bind call clearing_miss common_type decorated flat function masked_array miss "
-        "option plan process rebuild rebuild_all run stage trace_program typeof wrapped"
+        "axis_size_of bind call clearing_miss common_type decorated flat function masked_array "
+        "miss option plan process rebuild rebuild_all run stage trace_program typeof wrapped"
     ).split()
 )
 """Names of functions that stand before public ones, or are made for them."""
