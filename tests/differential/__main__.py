@@ -67,7 +67,7 @@ def answers(python: str, library: str, asked: list[tuple[str, str]]) -> dict[Any
     return found
 
 
-PATIENCE = 120
+PATIENCE = 60
 
 
 def _forward(stdout: Any, lines: Queue[str]) -> None:

@@ -69,7 +69,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("rounding of sums and series", r"s[a-z]\.|gamma|nn\.|la\.", told=SMALL),
     Reason(
         "weak types of functions of SciPy and of a few others follow one rule",
-        r"s[pt]\.|rng_uniform|jnp\.gradient|nn\.",
+        r"s[pt]\.|rng_uniform|jnp\.gradient|nn\.|laxl\.",
         told="weak type",
     ),
     Reason(
@@ -87,6 +87,10 @@ REASONS: tuple[Reason, ...] = (
     Reason("bins that do not ascend have no order", "digitize"),
     Reason("NaN comes last", "approx_min_k|approx_max_k", "specials"),
     Reason("large numbers are rounded without overflow", "round", "huge"),
+    Reason("of zero and what is nearly zero", r"gammaln|loggamma|betaln|beta\.logpdf|detrend|idct"),
+    Reason("the peer's derivative is wrong at zero", r"sp\.(i0|hyp2f1)", what="gradient"),
+    Reason("nothing is defined there", r"kl_div|pareto|gennorm", "negative|zeros|huge"),
+    Reason("infinite where the second order is a negative integer or zero", "hyp1f1", "negative"),
 )
 
 
