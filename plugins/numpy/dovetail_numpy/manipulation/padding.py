@@ -9,11 +9,12 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import Array, ArrayLike, axis_index
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, axis_index, integer
 from ..operations import number, select
 from ..promotion import convert
 
@@ -82,12 +83,8 @@ def pad(
         ValueError: an option does not belong to the mode, a width is negative, or the mode needs
             elements of an axis that has none.
     """
-    from ..operands import integer
-
     x = as_array("pad", array)
-    widths = _pairs("pad_width", pad_width, x.ndim, lambda w: integer("pad", "pad_width", w))
-    if any(w < 0 for pair in widths for w in pair):
-        raise ValueError(f"pad: widths cannot be negative, got {widths}{here()}")
+    widths = _widths(pad_width, x.ndim)
     if callable(mode):
         return _by_function(x, widths, mode, kwargs)
     if mode not in _OPTIONS:
@@ -107,11 +104,36 @@ def pad(
     return _MODES[mode](x, widths, **kwargs)
 
 
+_known: Cache[Any, Widths] = Cache()
+"""Widths as pairs, of what was given and the number of axes."""
+
+
+def _widths(given: Any, ndim: int) -> Widths:
+    plain = _are_integers(given)
+    found = _known.get((given, ndim)) if plain else None
+    if found is None:
+        found = _pairs("pad_width", given, ndim, lambda w: integer("pad", "pad_width", w))
+        if any(w < 0 for pair in found for w in pair):
+            raise ValueError(f"pad: widths cannot be negative, got {found}{here()}")
+        if plain:
+            _known[given, ndim] = found
+    return found
+
+
+def _are_integers(given: Any) -> bool:
+    """Whether it is a Python integer, or a tuple of such or of tuples of them."""
+    if given.__class__ is not tuple:
+        return given.__class__ is int
+    return all(x.__class__ is int or (x.__class__ is tuple and _are_integers(x)) for x in given)
+
+
 def _scalars(what: str, given: Any, x: Any) -> Any:
     return _pairs(what, given, x.ndim, lambda v: convert(as_array("pad", v), x.dtype))
 
 
 def _constant(x: Any, widths: Widths, constant_values: Any = 0) -> Any:
+    if constant_values.__class__ in PYTHON_SCALARS:
+        return _by_number(x, widths=widths, value=constant_values)
     if np.ndim(constant_values) == 0 and not hasattr(constant_values, "aval"):
         config = [(a, b, 0) for a, b in widths]
         return lax.pad(x, convert(as_array("pad", constant_values), x.dtype), config)
@@ -120,6 +142,11 @@ def _constant(x: Any, widths: Widths, constant_values: Any = 0) -> Any:
         x = lax.pad(x, low, [(a if i == axis else 0, 0, 0) for i in range(x.ndim)])
         x = lax.pad(x, high, [(0, b if i == axis else 0, 0) for i in range(x.ndim)])
     return x
+
+
+@fused(static=("widths", "value"))
+def _by_number(x: Any, widths: Widths, value: Any) -> Any:
+    return lax.pad(x, convert(value, x.dtype), [(a, b, 0) for a, b in widths])
 
 
 def _edge_slices(x: Any, axis: int) -> tuple[Any, Any]:
