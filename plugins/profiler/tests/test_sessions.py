@@ -8,6 +8,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import numpy as np
@@ -195,15 +196,16 @@ def test_a_decorated_function_is_as_it_was() -> None:
     assert f(1, y=4) == 5 and f(1) == 3 and (f.__name__, f.__doc__) == ("f", "Adds.")
 
 
-def test_a_link_for_perfetto_serves_the_file_once(tmp_path: Path, capsys: Any) -> None:
+def test_a_link_for_perfetto_serves_the_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: Queue[str] = Queue()  # what is captured by pytest while a thread prints may be lost
+    monkeypatch.setattr(perfetto, "print", lambda line, flush: lines.put(line), raising=False)
     file = tmp_path / "perfetto_trace.json.gz"
     file.write_bytes(b"content")
     server = threading.Thread(target=perfetto.serve, args=(file, 0))
     server.start()
-    shown = ""
-    while "url=" not in shown:
-        assert server.is_alive()
-        shown += capsys.readouterr().out
+    shown = lines.get(timeout=60)
     assert shown.startswith("Open URL in browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1")
     address = shown.strip().partition("url=")[2]
     with pytest.raises(urllib.error.HTTPError):  # anything else is not there, and does not end it
