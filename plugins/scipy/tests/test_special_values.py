@@ -65,7 +65,7 @@ EDGES_OF_TWO: list[tuple[str, tuple[float, ...], float]] = [
     ("xlog1py", (0.0, -1.0), 0.0), ("rel_entr", (0.0, 0.0), 0.0),
     ("rel_entr", (1.0, 0.0), INF), ("kl_div", (0.0, 2.0), 2.0),
     ("kl_div", (-1.0, 2.0), INF), ("kl_div", (NAN, 2.0), NAN),
-    ("boxcox", (0.0, -1.0), NAN), ("boxcox", (-1.0, 2.0), NAN),
+    ("boxcox", (0.0, -1.0), -INF), ("boxcox", (-1.0, 2.0), NAN),
     ("gammainc", (0.0, 1.0), 1.0), ("gammainc", (2.0, 0.0), 0.0),
     ("gammainc", (2.0, INF), 1.0), ("gammaincc", (INF, 1.0), 1.0),
     ("gammainc", (-1.0, 2.0), NAN), ("gammaincc", (2.0, -1.0), NAN),
