@@ -30,9 +30,7 @@ def _operator(
             try:
                 return plan(x, y)
             except TypeError:
-                if not stands_for_array(y):
-                    raise
-                return miss(x, y)
+                return _converted(miss, y, x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
@@ -44,15 +42,23 @@ def _operator(
             try:
                 return plan(y, x)
             except TypeError:
-                if not stands_for_array(y):
-                    raise
-                return miss(y, x)
+                return _converted(miss, y, y, x)
         found = own_operator(x, y, reflected)
         if found is not NotImplemented:
             return found
         return _left_alone(engine.name, y) if foreign(y) else miss(y, x)
 
     return forward, backward
+
+
+def _converted(miss: Callable[[Any, Any], Any], operand: Any, *both: Any) -> Any:
+    """Where a plan raised: what ``miss`` makes of an operand that stands for an array.
+
+    The error of any other is raised again, without a name that would tie it to this frame.
+    """
+    if not stands_for_array(operand):
+        raise
+    return miss(*both)
 
 
 def _left_alone(name: str, y: Any) -> Any:
@@ -78,9 +84,7 @@ def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], 
             try:
                 return plan(x, y)
             except TypeError:
-                if not stands_for_array(y):
-                    raise
-                return miss(x, y)
+                return _converted(miss, y, x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
@@ -122,9 +126,7 @@ def _matmul(x: Any, y: Any) -> Any:
         try:
             return plan(x, y)
         except TypeError:
-            if not stands_for_array(y):
-                raise
-            return MATMUL.miss(x, y)
+            return _converted(MATMUL.miss, y, x, y)
     found = own_operator(x, y, "__matmul__")
     if found is not NotImplemented:
         return found
