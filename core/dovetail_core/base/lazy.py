@@ -20,7 +20,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import resolve_name
-from types import CodeType, ModuleType, SimpleNamespace
+from opcode import opmap
+from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 
@@ -95,6 +96,19 @@ def _load(export: Export, module: str) -> Any:
         if hasattr(found, export.name):
             return getattr(found, export.name)
     return import_part(f"{export.module}.{export.name}")
+
+
+def absent_name(text: str, module: str, name: str, asking: FrameType) -> Exception:
+    """The error for a name that a module lacks.
+
+    To ``from module import name`` Python would tell nothing but the name of both.
+
+    Args:
+        asking: the frame that the module's ``__getattr__`` was called from.
+    """
+    if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
+        return ImportError(text, name=module)
+    return AttributeError(text, name=name, obj=sys.modules[module])
 
 
 def import_part(name: str) -> ModuleType:

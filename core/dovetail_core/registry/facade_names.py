@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from ..base.errors import PluginError, RegistryError
+from ..base.lazy import absent_name
 from .aside import set_aside
 from .discovery import registry
 from .manifest import Manifest
@@ -59,7 +60,8 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         found = {m.name: t for m in _manifests() if (t := _target(m, path, name))}
         if not found:
-            raise AttributeError(_absence(module, path, name))
+            asking = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+            raise absent_name(_absence(module, path, name), module, name, asking)
         owner, target = _owner(f"{module}.{name}", found)
         try:
             value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
@@ -164,7 +166,9 @@ def _absence(module: str, path: str, name: str) -> str:
             )
     aside = registry().aside()
     note = f". Perhaps a plugin provides it that is not active: {aside}" if aside else ""
-    return f"module {module!r} has no attribute {name!r}{note}"
+    told: Callable[[str, str], str] | None = registry().provider("absence", None)
+    more = told(module, name) if told is not None else ""
+    return f"module {module!r} has no attribute {name!r}{note}{more and f'. {more}'}"
 
 
 def _manifest_of_absent(plugin: Plugin, facade: str) -> Manifest | None:

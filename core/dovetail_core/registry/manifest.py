@@ -39,8 +39,8 @@ class Manifest:
         types: modules that register abstract values and Python value types when imported, which
             happens when a value of no known type is first met.
         providers: what the kernel asks plugins for, by role: ``algebra``, ``evaluator``,
-            ``array_methods``, ``discharge``, ``backend_law``; at most one installed plugin provides
-            each.
+            ``array_methods``, ``discharge``, ``backend_law``, ``absence`` (why a public name is not
+            there); at most one installed plugin provides each.
         backends: backends by platform name: ``{"cpu": "dovetail_backends.cpu:BACKEND"}``. Their
             ``problem()`` says why one cannot be used here, or ``""``.
         passes: IR passes by name.

@@ -17,7 +17,8 @@ AvalFactory = Callable[[tuple[int, ...], Any, bool], Any]
 _ADVICE = (
     "Both drive one C++ runtime per process (array class, call cache keys, x64 state), so they "
     "cannot share a process. Run them in separate processes and exchange data as NumPy files, "
-    "shared memory or DLPack-aware libraries."
+    "shared memory or DLPack-aware libraries. To run a program that was written for jax on dovetail, "
+    "start it with `dovetail run`, or import dovetail.jax first."
 )
 # Looked up by C++ for every single-device array it makes; None in sys.modules answers at once
 # (and makes C++ use its own SingleDeviceSharding) where a real look-up costs 40-50 us.
@@ -29,14 +30,18 @@ class JaxRefused(ModuleNotFoundError):
 
 
 def refuse_jax() -> None:
-    """Raises if `jax` is already imported; otherwise makes a later `import jax` raise."""
+    """Raises if `jax` is already imported; otherwise makes a later `import jax` raise.
+
+    A finder that answers for `jax` itself says so (``stands_in_for = "jax"``), and is asked first.
+    """
     if sys.modules.get("jax") is not None:
         raise JaxRefused(
             f"dovetail cannot be imported: the package `jax` is already imported. {_ADVICE}",
             name="dovetail_core",
         )
     if not any(isinstance(finder, _JaxFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _JaxFinder())
+        standing_in = [getattr(finder, "stands_in_for", "") == "jax" for finder in sys.meta_path]
+        sys.meta_path.insert(standing_in.index(True) + 1 if any(standing_in) else 0, _JaxFinder())
 
 
 def quiet_logs() -> None:
@@ -105,7 +110,8 @@ def ensure_primed(cpu_device: Any) -> None:
     """Makes C++ do its once-per-process look-ups of `jax.*` names now, against stand-ins.
 
     C++ asks for four modules the first time it makes certain objects, and keeps what it got. The
-    stand-ins are in sys.modules only for that moment, so no one else ever sees a fake `jax`.
+    stand-ins are in sys.modules only for that moment, so no one else ever sees a fake `jax`; what
+    answers for `jax` in this process, if anything does, is back afterwards.
     """
     global _primed
     if _primed:
@@ -120,6 +126,7 @@ def ensure_primed(cpu_device: Any) -> None:
             "jax._src.literals": {"TypedNdArray": type("TypedNdArray", (), {})},
         }
         sys.modules[_LOOKED_UP_EVERY_TIME] = None  # type: ignore[assignment]
+        before = {name: sys.modules[name] for name in stubs if name in sys.modules}
         try:
             for name, attributes in stubs.items():
                 sys.modules[name] = module = types.ModuleType(name)
@@ -128,6 +135,7 @@ def ensure_primed(cpu_device: Any) -> None:
         finally:
             for name in stubs:
                 sys.modules.pop(name, None)
+            sys.modules.update(before)
         _primed = True
 
 

@@ -1,0 +1,70 @@
+"""Running a user's script or module in this process as ``python`` would."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..base.errors import DovetailError
+
+
+def check_script(script: str, example: str) -> None:
+    """Refuse what is no file.
+
+    Raises:
+        DovetailError: there is none; shows the example.
+    """
+    if not Path(script).is_file():
+        raise DovetailError(f"there is no file {script!r}; for example: {example}")
+
+
+@contextmanager
+def as_program(name: str, arguments: Sequence[str], is_module: bool = False) -> Iterator[None]:
+    """Arguments, import path and warnings as ``python NAME`` or ``python -m NAME`` sets them."""
+    argv, path = sys.argv, sys.path[:]
+    sys.argv = [name, *arguments]
+    sys.path.insert(0, str(Path.cwd() if is_module else Path(name).resolve().parent))
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        finally:
+            sys.argv, sys.path[:] = argv, path
+
+
+def run_program(name: str, is_module: bool = False) -> int:
+    """Run it as ``__main__``; what it raises is printed, as Python would. The exit status."""
+    try:
+        if is_module:
+            runpy.run_module(name, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(name, run_name="__main__")
+    except SystemExit as e:
+        if e.code is None or isinstance(e.code, int):
+            return e.code or 0
+        print(e.code, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as e:
+        _print_error(e)
+        return 1
+    return 0
+
+
+def _show_warning(message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
+    sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+
+
+def _print_error(error: BaseException) -> None:
+    """Its traceback, from the script's own frames on."""
+    at = error.__traceback__
+    while at is not None and at.tb_frame.f_globals.get("__name__") != "__main__":
+        at = at.tb_next
+    traceback.print_exception(error.with_traceback(at or error.__traceback__))

@@ -1,0 +1,44 @@
+"""Why a name of JAX is not there: what JAX has, and what becomes of it here."""
+
+from __future__ import annotations
+
+from . import names
+from .asked import asked
+
+VERSION = "0.10.2"
+"""The release of JAX whose interface this is."""
+
+_REASONS = {
+    "jax.distributed": "programs on many devices and in many processes are planned",
+    "jax.experimental.array_serialization": "it belongs to programs on many devices",
+    "jax.experimental.colocated_python": "it belongs to programs on many devices",
+    "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
+    "jax.experimental.mesh_utils": "programs on many devices and in many processes are planned",
+    "jax.experimental.multihost_utils": "programs on many devices and in many processes are planned",
+    "jax.experimental.pallas": "kernels written in Python are planned",
+    "jax.experimental.serialize_executable": "exported and stored programs are planned",
+    "jax.experimental.shard_map": "programs on many devices and in many processes are planned",
+    "jax.experimental.sparse": "sparse arrays are planned",
+    "jax.experimental.topologies": "programs on many devices and in many processes are planned",
+    "jax.experimental.transfer": "it belongs to programs on many devices",
+    "jax.export": "exported and stored programs are planned",
+    "jax.ffi": "calls of foreign functions are planned",
+    "jax.sharding": "programs on many devices and in many processes are planned",
+}
+"""By module, or name; each holds for what is below it, too."""
+
+
+def reason(module: str, name: str) -> str:
+    """A sentence on a name that the facade, or what stands for JAX, does not have.
+
+    Args:
+        module: ``"dovetail.numpy"`` or ``"jax.numpy"``.
+    """
+    theirs = ".".join(["jax", *module.split(".")[1:]])
+    full = f"{theirs}.{name}"
+    if not names.knows(theirs, name):
+        return "" if module.startswith("dovetail") else f"JAX {VERSION} has no public name {full}."
+    asked.missing(full)
+    why = next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
+    here = f"Dovetail does not have it: {why}" if why else "Dovetail does not have it"
+    return f"JAX {VERSION} has {full}. {here} (docs/coverage.md)."

@@ -1,0 +1,1 @@
+"""``dovetail run`` and ``dovetail check``."""

@@ -1,0 +1,91 @@
+"""The import hook: from ``install()`` on, ``import jax`` and all below it answers with Dovetail.
+
+Nothing of Dovetail is imported before somebody asks for ``jax``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+VARIABLE = "DOVETAIL_AS_JAX"
+"""The environment variable that installs the hook in each Python process."""
+
+
+class JaxPresent(ImportError):
+    """Genuine ``jax`` is in the process, so that Dovetail cannot answer for it."""
+
+
+def install() -> None:
+    """Answer for ``jax`` from now on, in this process.
+
+    Raises:
+        JaxPresent: genuine ``jax`` was imported before.
+    """
+    if is_installed():
+        return
+    if sys.modules.get("jax") is not None:
+        raise JaxPresent(
+            "dovetail cannot answer for `jax`: the package `jax` itself is already imported, and "
+            "both drive one C++ runtime. Import dovetail.jax before anything that imports jax, or "
+            "start the program with `dovetail run`.",
+            name="jax",
+        )
+    sys.meta_path.insert(0, _Finder())
+
+
+def install_if_asked() -> None:
+    """What each Python process of an environment does when it starts (``dovetail_as_jax.pth``)."""
+    if os.environ.get(VARIABLE, "0").lower() not in ("", "0", "false", "off"):
+        install()
+
+
+def is_installed() -> bool:
+    """Whether the hook is there."""
+    return any(isinstance(f, _Finder) for f in sys.meta_path)
+
+
+class _Finder:
+    """Finds the modules that answer for those of ``jax``."""
+
+    stands_in_for = "jax"  # the kernel, which refuses the package, lets this one answer
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        if name != "jax" and not name.startswith("jax."):
+            return None
+        names = import_module("dovetail_jax_names.names")
+        module: ModuleType | None = names.module(name)
+        if module is not None:
+            is_package = hasattr(module, "__path__")
+            return ModuleSpec(name, _Loader(module), origin="dovetail", is_package=is_package)
+        if _is_import():
+            parent, _, last = name.rpartition(".")
+            why = import_module("dovetail_jax_names.absence").reason(parent, last)
+            raise ModuleNotFoundError(f"No module named {name!r}. {why}", name=name)
+        return None
+
+
+def _is_import() -> bool:
+    """Whether the finder was called by an import; ``importlib.util.find_spec`` only looks."""
+    frame = sys._getframe(2).f_back  # pyright: ignore[reportPrivateUsage]
+    return frame is not None and frame.f_code.co_name == "_find_and_load_unlocked"
+
+
+class _Loader(Loader):
+    """Gives a module a second name; it stays what it was."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec

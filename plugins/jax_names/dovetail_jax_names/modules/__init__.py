@@ -1,0 +1,1 @@
+"""What answers for JAX's modules where the facade has none: a module for each."""

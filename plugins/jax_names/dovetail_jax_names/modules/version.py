@@ -1,0 +1,3 @@
+"""``jax.version``."""
+
+from ..root import __version__ as __version__, __version_info__ as __version_info__

@@ -1,0 +1,26 @@
+"""Manifest of the plugin ``jax_names``: programs that say ``import jax`` run as they are."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "jax_names",
+    requires=(
+        "ad",
+        "backends",
+        "batching",
+        "custom_rules",
+        "experimental",
+        "jit",
+        "lax",
+        "numpy",
+        "random",
+    ),
+    commands={
+        "check": "dovetail_jax_names.commands.check",
+        "run": "dovetail_jax_names.commands.run",
+    },
+    providers={"absence": "dovetail_jax_names.absence:reason"},
+    members={
+        "jax.modules.version": "dovetail_jax_names.modules.version",
+    },
+)

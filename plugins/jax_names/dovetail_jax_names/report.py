@@ -1,0 +1,33 @@
+"""What a program asked of JAX's names, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .absence import reason
+from .asked import asked
+
+
+def text_of_asked() -> str:
+    """The report of ``dovetail run --report``."""
+    if not asked:
+        return "dovetail: all that was asked of jax is there, by public names"
+    sections = (
+        ("missing names of jax", {n: f"{p}  {_why(n)}" for n, p in asked.missing_names.items()}),
+        ("private modules of jax, emulated", asked.private_modules),
+        ("options of jax without effect here", asked.idle_options),
+    )
+    return "\n".join(text for title, found in sections if (text := _section(title, found)))
+
+
+def _why(name: str) -> str:
+    module, _, last = name.rpartition(".")
+    return reason(module, last)
+
+
+def _section(title: str, found: Mapping[str, str]) -> str:
+    if not found:
+        return ""
+    width = max(map(len, found))
+    lines = (f"  {name:<{width}}  {where}" for name, where in sorted(found.items()))
+    return "\n".join([f"dovetail: {title}", *lines])

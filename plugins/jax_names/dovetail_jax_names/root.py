@@ -1,0 +1,37 @@
+"""What ``import jax`` gives: the names of the facade that JAX has, and modules below it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+from dovetail_core.base.lazy import absent_name
+
+from . import names
+from .absence import VERSION, reason
+
+__name__ = "jax"
+_OWN = ["__version__", "__version_info__"]
+__version__ = f"{VERSION}+dovetail"
+__version_info__ = tuple(int(part) for part in VERSION.split("."))
+__path__: list[str] = []  # a package, whose modules the import hook finds
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return [n for n in __dir__() if not n.startswith("_")]
+    if not name.startswith("__"):
+        if names.module(f"jax.{name}") is not None:
+            return import_module(f"jax.{name}")
+        facade = import_module(names.FACADE)
+        if names.knows("jax", name) and hasattr(facade, name):
+            value = vars(sys.modules["jax"])[name] = getattr(facade, name)
+            return value
+    text = f"module 'jax' has no attribute {name!r}. {reason('jax', name)}"
+    raise absent_name(text, "jax", name, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+
+
+def __dir__() -> list[str]:
+    facade = import_module(names.FACADE)
+    return sorted({*_OWN, *(n for n in dir(facade) if names.knows("jax", n))})
