@@ -17,12 +17,14 @@ matters as the process must not end before them.
 
 from __future__ import annotations
 
+import _imp
 import atexit
 import os
 import sys
 import threading
 from _thread import start_new_thread
 from collections.abc import Callable
+from types import FrameType
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -38,6 +40,7 @@ def run_to_the_end(call: Callable[[], T], what: str) -> T:
 
     A process that ends meanwhile waits for it, and says that it waits for `what`.
     """
+    _release_import_lock()
     found: list[T] = []
     errors: list[BaseException] = []
     begun: list[bool] = []
@@ -64,6 +67,29 @@ def run_to_the_end(call: Callable[[], T], what: str) -> T:
     if errors:
         raise errors.pop()
     return found[0]
+
+
+def _release_import_lock() -> None:
+    """Give Python's global import lock back where an interrupt made this thread keep it.
+
+    Importlib takes it for some instructions; an interrupt between the first and the `try` after it
+    leaves it taken for good. This thread may take it again; every other one waits for ever.
+    """
+    while _imp.lock_held() and not _has_import_lock(sys._getframe()):
+        try:
+            _imp.release_lock()
+        except RuntimeError:  # another thread has it, for some instructions
+            return
+
+
+def _has_import_lock(frame: FrameType | None) -> bool:
+    """Whether importlib works under its lock further up: a finalizer, which called this, may."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in ("_get_module_lock", "cb") and "importlib" in code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _wait_at_exit(over: threading.Lock, begun: list[bool], what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _imp
 import ctypes
 import signal
 import subprocess
@@ -52,6 +53,34 @@ def test_results_and_errors_of_the_call_are_its_callers():
     assert interrupts.run_to_the_end(lambda: 3, "a number") == 3
     with pytest.raises(ZeroDivisionError):
         interrupts.run_to_the_end(lambda: 1 // 0, "a division")
+
+
+def test_an_import_lock_that_an_interrupt_left_taken_is_given_back():
+    held = """
+import _imp, importlib
+from dovetail_core.xla.interrupts import run_to_the_end
+_imp.acquire_lock()  # as an interrupt in the middle of importlib leaves it
+print(run_to_the_end(lambda: importlib.import_module("colorsys"), "an import").__name__)
+print(_imp.lock_held())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", held], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "colorsys\nFalse\n", "")
+
+
+def test_importlib_keeps_its_lock_while_a_finalizer_compiles():
+    source = """
+def _get_module_lock():
+    _imp.acquire_lock()
+    try:
+        return run_to_the_end(lambda: 3, "a number")
+    finally:
+        _imp.release_lock()  # raises if it is not held
+"""
+    scope = {"_imp": _imp, "run_to_the_end": interrupts.run_to_the_end}
+    exec(compile(source, "<frozen importlib._bootstrap>", "exec"), scope)
+    assert scope["_get_module_lock"]() == 3  # type: ignore[operator]
 
 
 def test_the_main_thread_never_gives_the_compiler_text():
