@@ -62,7 +62,8 @@ def _gauss_sum(a: Any, b: Any, c: Any, x: Any, is_derived: bool) -> Any:
 
 def _kummer_sum(a: Any, b: Any, x: Any, is_derived: bool) -> Any:
     def ratio(k: Any) -> Any:
-        return (a + k) / (b + k) * (x / (k + 1.0))
+        pole = b + k == 0  # only where the series has ended
+        return dnp.where(pole, 0.0, (a + k) / dnp.where(pole, 1.0, b + k)) * (x / (k + 1.0))
 
     def majorant(k: Any) -> Any:
         return (lax.abs(a + k) + 1.0) / lax.abs(b + k) * (lax.abs(x) / (k + 1.0))
@@ -91,8 +92,16 @@ def _quotient(b: Any, a: Any) -> Any:
     return dnp.where(pole, 0.0, sign * exact * lax.exp(logs))
 
 
+def _is_polynomial(a: Any, b: Any) -> Any:
+    return dnp.logical_or(
+        dnp.logical_and(a <= 0, lax.floor(a) == a), dnp.logical_and(b <= 0, lax.floor(b) == b)
+    )
+
+
 def _raw_1f1(a: Any, b: Any, x: Any, is_derived: bool = False) -> Any:
     undefined = dnp.logical_and(b <= 0, lax.floor(b) == b)
+    ends = dnp.logical_and(undefined, dnp.logical_and(_is_polynomial(a, a), a >= b))
+    polynomial = _kummer_sum(*(dnp.where(ends, v, 0.0) for v in (a, b, x)), False)
     b = dnp.where(undefined, 1.0, b)
     negative = x < 0
     size = lax.abs(x)
@@ -110,7 +119,7 @@ def _raw_1f1(a: Any, b: Any, x: Any, is_derived: bool = False) -> Any:
     bounded = _quotient(b, b - upper) * _asymptotic(upper, 1.0 + lower, y)
     distant = half * (half * power * bounded)
     value = dnp.where(far, distant, near)
-    return dnp.where(undefined, np.inf, value)
+    return dnp.where(ends, polynomial, dnp.where(undefined, np.inf, value))
 
 
 def _1f1_dx(out: Any, a: Any, b: Any, x: Any) -> Any:
@@ -160,12 +169,6 @@ def _continued(a: Any, b: Any, c: Any, x: Any, is_derived: bool) -> Any:
         return dnp.any(state[0] < x)
 
     return lax.while_loop(going, step, (start, value, slope))[1]
-
-
-def _is_polynomial(a: Any, b: Any) -> Any:
-    return dnp.logical_or(
-        dnp.logical_and(a <= 0, lax.floor(a) == a), dnp.logical_and(b <= 0, lax.floor(b) == b)
-    )
 
 
 def _raw_2f1(a: Any, b: Any, c: Any, x: Any, is_derived: bool = False) -> Any:
@@ -226,7 +229,8 @@ def hyp2f1_kernel(a: Any, b: Any, c: Any, x: Any) -> Any:
 def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The confluent hypergeometric function 1F1 of real arguments.
 
-    1 for ``a = 0``, infinite for integers ``b <= 0``. It has derivatives of any order in all
+    1 for ``a = 0``. For integers ``b <= 0`` it is infinite, unless ``a`` is an integer with
+    ``b <= a <= 0``, where the series ends before it divides by zero, as SciPy has it. It has derivatives of any order in all
     arguments. Large parameters of opposite signs make the terms of its series cancel.
     """
     return evaluate("hyp1f1", hyp1f1_kernel, a, b, x)
