@@ -16,10 +16,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 _ARRAYS = (ArrayImpl, np.ndarray)
 
 
-def _not_an_array(x: Any, *args: Any, **kwargs: Any) -> bool:
-    return x.__class__ not in _ARRAYS
-
-
 def _not_two_arrays(x: Any = None, y: Any = None, **named: Any) -> bool:
     """A Python float is as good as an array. So is an integer that every type it meets can hold;
     of others the value must be checked."""
@@ -32,12 +28,18 @@ def _not_two_arrays(x: Any = None, y: Any = None, **named: Any) -> bool:
 
 
 def of_one_array(*static: str) -> Callable[[F], F]:
-    """Decorator for a function of an array and of static arguments, of which the first is ``axis``;
-    they may be lists."""
+    """Decorator for a function of an array and of static arguments, which may be lists, such as
+    ``axis``; further operands are given by keyword."""
+
+    def unless(x: Any, *args: Any, **kwargs: Any) -> bool:
+        others = all(_is_operand(v) for n, v in kwargs.items() if n not in static)
+        return x.__class__ not in _ARRAYS or not others
 
     def decorate(f: F) -> F:
-        call = fused(static, unless=_not_an_array)(f)
-        return _forgiving(f, call) if static else call
+        call = fused(static, unless=unless)(f)
+        if not static:
+            return call
+        return _forgiving_axis(f, call) if static[0] == "axis" else _forgiving(f, call)
 
     return decorate
 
@@ -52,11 +54,28 @@ def fused_when_evaluated(f: F) -> F:
     return run  # type: ignore[return-value]
 
 
-def _forgiving(f: F, call: F) -> F:
+def _forgiving(f: F, call: F, in_traces: bool = False) -> F:
     """``call``, and ``f`` itself for arguments that C++ cannot hash, such as ``axis=[0, 1]``."""
 
     @wraps(f)
-    def run(a: Any, axis: Any = None, *rest: Any, **options: Any) -> Any:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if in_traces or get_trace() is EVAL:
+            try:
+                return call(*args, **kwargs)
+            except ValueError as e:
+                if not _cannot_be_hashed(e):
+                    raise
+        return f(*args, **kwargs)
+
+    return run  # type: ignore[return-value]
+
+
+def _forgiving_axis(f: F, call: F) -> F:
+    """The same where the axis comes next to the array, and often alone."""
+    default = cast("Any", f).__defaults__[0]
+
+    @wraps(f)
+    def run(a: Any, axis: Any = default, *rest: Any, **options: Any) -> Any:
         if get_trace() is not EVAL:
             return f(a, axis, *rest, **options)
         try:
@@ -101,16 +120,7 @@ def one_call(*static: str, shared: bool = False) -> Callable[[F], F]:
         if not static:
             return call
 
-        @wraps(f)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return call(*args, **kwargs)
-            except ValueError as e:
-                if not _cannot_be_hashed(e):
-                    raise
-            return f(*args, **kwargs)
-
-        return cast("F", run)
+        return _forgiving(f, call, in_traces=shared)
 
     return decorate
 

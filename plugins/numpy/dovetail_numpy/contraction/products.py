@@ -66,7 +66,7 @@ def inner(
     return _tensordot("inner", x, y, axes, precision, preferred_element_type)
 
 
-@one_call("out")
+@one_call("out", shared=True)
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """All products of elements of the flattened operands, as a matrix."""
     no_out("outer", out)

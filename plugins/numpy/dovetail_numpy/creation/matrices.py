@@ -12,7 +12,7 @@ from dovetail_core import canonical_dtype, here
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out, shape_tuple
 from ..operations import filled, number, select, strong, transpose
 from ..promotion import broadcast, default_int
@@ -94,11 +94,13 @@ def _masked(m: Any, shift: Any, k: int, lower: bool) -> Any:
     return select(broadcast(drop, m.shape), number(m, 0), m)
 
 
+@of_one_array("k")
 def tril(m: ArrayLike, k: int = 0) -> Array:
     """The last two dimensions' lower triangle; zeros above the ``k``-th diagonal."""
     return _triangle("tril", m, k, True)
 
 
+@of_one_array("k")
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """The last two dimensions' upper triangle; zeros below the ``k``-th diagonal."""
     return _triangle("triu", m, k, False)

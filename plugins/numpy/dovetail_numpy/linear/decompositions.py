@@ -29,7 +29,7 @@ class SVDResult(NamedTuple):
 
 
 @names_itself
-@one_call("upper", "symmetrize_input")
+@one_call("upper", "symmetrize_input", shared=True)
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """The triangular factor of Hermitian positive definite matrices; NaN where they are not.
 

@@ -60,6 +60,7 @@ def sum(
     return reduce("sum", "sum", a, axis, keepdims, initial, where, compute, result)
 
 
+@of_one_array("axis", "dtype", "out", "keepdims", "promote_integers")
 def prod(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -125,6 +126,7 @@ def _truth_test(a: Any, kind: str, axes: Any, keepdims: bool) -> Any:
     return reduce(kind, kind, truth(a), axes, keepdims, None, None, BOOL, BOOL)
 
 
+@of_one_array("axis", "out", "keepdims")
 def all(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *,
     where: ArrayLike | None = None,
@@ -133,6 +135,7 @@ def all(
     return _test("all", a, axis, out, keepdims, where)
 
 
+@of_one_array("axis", "out", "keepdims")
 def any(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *,
     where: ArrayLike | None = None,
@@ -172,6 +175,7 @@ def _arg(a: Any, kind: str, axis: int | None, keepdims: bool, index: Any) -> Any
     return lax.reshape(found, kept)
 
 
+@of_one_array("axis", "out", "keepdims")
 def argmax(
     a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -183,6 +187,7 @@ def argmax(
     return _arg_extreme("max", a, axis, out, keepdims)
 
 
+@of_one_array("axis", "out", "keepdims")
 def argmin(
     a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -197,6 +202,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
     return lax.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
+@of_one_array("axis", "keepdims")
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements over ``axis`` are not zero."""
     a = operand_array("count_nonzero", a)

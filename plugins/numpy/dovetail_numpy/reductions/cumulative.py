@@ -8,7 +8,7 @@ import dovetail_lax as lax
 from dovetail_core import here
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
 from ..operations import number, select
 from ..promotion import convert, default_int, requested
@@ -44,6 +44,7 @@ def _cumulative(
     return _running(a, kind=kind, axis=axis, dtype=dt, skip_nan=skip_nan)
 
 
+@of_one_array("axis", "dtype", "out")
 def cumsum(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None
 ) -> Array:
@@ -51,6 +52,7 @@ def cumsum(
     return _cumulative("cumsum", "sum", a, axis, dtype, out)
 
 
+@of_one_array("axis", "dtype", "out")
 def cumprod(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None
 ) -> Array:
@@ -58,6 +60,7 @@ def cumprod(
     return _cumulative("cumprod", "prod", a, axis, dtype, out)
 
 
+@of_one_array("axis", "dtype", "out")
 def nancumsum(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None
 ) -> Array:
@@ -65,6 +68,7 @@ def nancumsum(
     return _cumulative("nancumsum", "sum", a, axis, dtype, out, True)
 
 
+@of_one_array("axis", "dtype", "out")
 def nancumprod(
     a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: None = None
 ) -> Array:

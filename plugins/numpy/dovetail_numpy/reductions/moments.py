@@ -150,7 +150,7 @@ def _spread(
 _VAR_STATIC = ("ddof", "axes", "compute", "result", "keepdims", "root")
 
 
-@fused(static=_VAR_STATIC)
+@fused(static=_VAR_STATIC, shared=True)
 def _var(
     a: Any, where: Any, mean: Any, correction: Any, ddof: Any, axes: Any, compute: Any, result: Any,
     keepdims: bool, root: bool,

@@ -12,7 +12,7 @@ from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, axis_index, integer
 from ..operations import reshape as to_shape
 from ..promotion import INT32, convert, default_int
@@ -31,6 +31,7 @@ def _checked(name: str, a: ArrayLike, axis: Any, kind: Any, order: Any) -> tuple
     return a, axis_index(name, axis, a.ndim)
 
 
+@of_one_array("axis", "kind", "order", "stable", "descending")
 def sort(
     a: ArrayLike, axis: int | None = -1, *, kind: None = None, order: None = None,
     stable: bool = True, descending: bool = False,
@@ -50,6 +51,7 @@ def _sort(a: Any, axis: int, stable: bool, descending: bool) -> Any:
     return lax.rev(out, (axis,)) if descending else out
 
 
+@of_one_array("axis", "kind", "order", "stable", "descending", "dtype")
 def argsort(
     a: ArrayLike, axis: int | None = -1, *, kind: None = None, order: None = None,
     stable: bool = True, descending: bool = False, dtype: Any = None,

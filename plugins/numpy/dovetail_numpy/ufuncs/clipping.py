@@ -13,7 +13,7 @@ from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
-from ..fusion import fused, fused_when_evaluated
+from ..fusion import fused, fused_when_evaluated, one_call
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand, stands_for_array
 from ..operations import shape_of, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
@@ -21,6 +21,7 @@ from .arithmetic import MAXIMUM, MINIMUM
 from .plans import by_configuration
 
 
+@one_call()
 def clip(
     arr: ArrayLike | None = None, /, min: ArrayLike | None = None, max: ArrayLike | None = None
 ) -> Array:

@@ -11,13 +11,14 @@ from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, DTypeError, integer, no_out
 from ..operations import number, select
 from .arithmetic import FLOOR_DIVIDE
 from .unary import round_complex
 
 
+@of_one_array("decimals", "out")
 def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """``a`` rounded to a number of decimals, halves to even; negative ones are before the point.
 
