@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         flatten_util as flatten_util,
         hijax as hijax,
         image as image,
+        jax as jax,
         lax as lax,
         monitoring as monitoring,
         nn as nn,

@@ -4,18 +4,22 @@ It is also ``%load_ext dovetail.jax`` in notebooks, ``pytest -p dovetail.jax``, 
 ``python -m dovetail.jax SCRIPT``, which is ``dovetail run SCRIPT``.
 """
 
-from dovetail_jax_names.hook import install as _install
+from typing import TYPE_CHECKING
 
-_install()
+if TYPE_CHECKING:
+    from dovetail_jax_names import *
+else:
+    from dovetail_core import surface as _surface
 
-
-def load_ipython_extension(ipython: object) -> None:
-    """What ``%load_ext dovetail.jax`` calls; to import this module was all."""
-
+    __getattr__, __dir__ = _surface(__name__)
 
 if __name__ == "__main__":
-    import sys
+    from sys import argv as _arguments
 
-    from dovetail_core.cli import main
+    from dovetail_core.cli import main as _main
 
-    raise SystemExit(main(["run", *sys.argv[1:]]))
+    raise SystemExit(_main(["run", *_arguments[1:]]))
+else:
+    from dovetail_jax_names import install as install
+
+    install()

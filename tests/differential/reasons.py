@@ -90,7 +90,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("of zero and what is nearly zero", r"gammaln|loggamma|betaln|beta\.logpdf|detrend|idct"),
     Reason("the peer's derivative is wrong at zero", r"sp\.(i0|hyp2f1)", what="gradient"),
     Reason("nothing is defined there", r"kl_div|pareto|gennorm", "negative|zeros|huge"),
-    Reason("negative integer orders are SciPy's: a series that ends, or infinite", "hyp1f1", "negative"),
+    Reason("SciPy's: a series that ends where both orders are", "hyp1f1", "negative"),
 )
 
 

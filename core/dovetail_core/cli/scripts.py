@@ -6,7 +6,7 @@ import runpy
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ def check_script(script: str, example: str) -> None:
 
 
 @contextmanager
-def as_program(name: str, arguments: Sequence[str], is_module: bool = False) -> Iterator[None]:
+def as_program(
+    name: str, arguments: Sequence[str], is_module: bool = False
+) -> Generator[None, None, None]:
     """Arguments, import path and warnings as ``python NAME`` or ``python -m NAME`` sets them."""
     argv, path = sys.argv, sys.path[:]
     sys.argv = [name, *arguments]

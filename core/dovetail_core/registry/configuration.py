@@ -18,11 +18,16 @@ class Configuration:
 
     def __init__(self, *options: Option) -> None:
         self._options = {o.name: o for o in options}
+        self._renamed: dict[str, str] = {}
 
     def add(self, option: Option) -> Option:
         """Register an option (plugins name theirs in their manifests)."""
         self._options[option.name] = option
         return option
+
+    def rename(self, old: str, name: str) -> None:
+        """Let an option be known by another name, too."""
+        self._renamed[old] = name
 
     def option(self, name: str) -> Option:
         """The option ``name``.
@@ -33,6 +38,7 @@ class Configuration:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"the name of an option is a string, got {short_repr(name)}{called()}")
         name = name.removeprefix("jax_").removeprefix("dovetail_")
+        name = self._renamed.get(name, name)
         if name not in self._options:
             found = registry()
             if name not in found.entries("options") and ("options", name) not in found.clashes:
@@ -48,6 +54,10 @@ class Configuration:
     def update(self, name: str, value: Any) -> None:
         """Set an option for the whole process."""
         self.option(name).set(value)
+
+    def read(self, name: str) -> Any:
+        """The value of an option in this thread."""
+        return self.option(name).value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -40,7 +40,8 @@ def run_to_the_end(call: Callable[[], T], what: str) -> T:
 
     A process that ends meanwhile waits for it, and says that it waits for `what`.
     """
-    _release_import_lock()
+    if _has_import_lock():
+        return call()  # another thread could import nothing
     found: list[T] = []
     errors: list[BaseException] = []
     begun: list[bool] = []
@@ -69,24 +70,29 @@ def run_to_the_end(call: Callable[[], T], what: str) -> T:
     return found[0]
 
 
-def _release_import_lock() -> None:
-    """Give Python's global import lock back where an interrupt made this thread keep it.
+def _has_import_lock() -> bool:
+    """Whether this thread works under Python's global import lock: finalizers and finders may.
 
     Importlib takes it for some instructions; an interrupt between the first and the `try` after it
-    leaves it taken for good. This thread may take it again; every other one waits for ever.
+    leaves it taken for good. This thread may take it again; every other one waits for ever. So it
+    is given back where importlib is not at work.
     """
-    while _imp.lock_held() and not _has_import_lock(sys._getframe()):
+    while _imp.lock_held():
+        frame = sys._getframe()  # pyright: ignore[reportPrivateUsage]
+        if _is_under(frame, ("_get_module_lock", "cb", "_find_spec")):
+            return True
         try:
             _imp.release_lock()
         except RuntimeError:  # another thread has it, for some instructions
-            return
+            break
+    return False
 
 
-def _has_import_lock(frame: FrameType | None) -> bool:
-    """Whether importlib works under its lock further up: a finalizer, which called this, may."""
+def _is_under(frame: FrameType | None, functions: tuple[str, ...]) -> bool:
+    """Whether one of these functions of importlib has called, from however far."""
     while frame is not None:
         code = frame.f_code
-        if code.co_name in ("_get_module_lock", "cb") and "importlib" in code.co_filename:
+        if code.co_name in functions and "importlib" in code.co_filename:
             return True
         frame = frame.f_back
     return False

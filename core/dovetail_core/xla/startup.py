@@ -17,8 +17,8 @@ AvalFactory = Callable[[tuple[int, ...], Any, bool], Any]
 _ADVICE = (
     "Both drive one C++ runtime per process (array class, call cache keys, x64 state), so they "
     "cannot share a process. Run them in separate processes and exchange data as NumPy files, "
-    "shared memory or DLPack-aware libraries. To run a program that was written for jax on dovetail, "
-    "start it with `dovetail run`, or import dovetail.jax first."
+    "shared memory or DLPack-aware libraries. To run a program that was written for jax on "
+    "dovetail, start it with `dovetail run`, or import dovetail.jax first."
 )
 # Looked up by C++ for every single-device array it makes; None in sys.modules answers at once
 # (and makes C++ use its own SingleDeviceSharding) where a real look-up costs 40-50 us.

@@ -8,22 +8,23 @@ from .asked import asked
 VERSION = "0.10.2"
 """The release of JAX whose interface this is."""
 
+_MANY_DEVICES = "programs on many devices and in many processes are planned"
 _REASONS = {
-    "jax.distributed": "programs on many devices and in many processes are planned",
+    "jax.distributed": _MANY_DEVICES,
     "jax.experimental.array_serialization": "it belongs to programs on many devices",
     "jax.experimental.colocated_python": "it belongs to programs on many devices",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
-    "jax.experimental.mesh_utils": "programs on many devices and in many processes are planned",
-    "jax.experimental.multihost_utils": "programs on many devices and in many processes are planned",
+    "jax.experimental.mesh_utils": _MANY_DEVICES,
+    "jax.experimental.multihost_utils": _MANY_DEVICES,
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
-    "jax.experimental.shard_map": "programs on many devices and in many processes are planned",
+    "jax.experimental.shard_map": _MANY_DEVICES,
     "jax.experimental.sparse": "sparse arrays are planned",
-    "jax.experimental.topologies": "programs on many devices and in many processes are planned",
+    "jax.experimental.topologies": _MANY_DEVICES,
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",
     "jax.ffi": "calls of foreign functions are planned",
-    "jax.sharding": "programs on many devices and in many processes are planned",
+    "jax.sharding": _MANY_DEVICES,
 }
 """By module, or name; each holds for what is below it, too."""
 

@@ -48,4 +48,5 @@ def _place() -> str:
 
 
 def _imports(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("importlib", "dovetail", "jax")
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return package in ("importlib", "dovetail", "jax")

@@ -45,6 +45,10 @@ def install_if_asked() -> None:
         install()
 
 
+def load_ipython_extension(ipython: object) -> None:
+    """What ``%load_ext dovetail.jax`` calls; to import that module was all."""
+
+
 def is_installed() -> bool:
     """Whether the hook is there."""
     return any(isinstance(f, _Finder) for f in sys.meta_path)
@@ -58,13 +62,14 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
-        if name != "jax" and not name.startswith("jax."):
+        if name == "jax":
+            return ModuleSpec(name, _Loader("dovetail_jax_names.root"), is_package=True)
+        if not name.startswith("jax."):
             return None
         names = import_module("dovetail_jax_names.names")
-        module: ModuleType | None = names.module(name)
-        if module is not None:
-            is_package = hasattr(module, "__path__")
-            return ModuleSpec(name, _Loader(module), origin="dovetail", is_package=is_package)
+        home: str = names.home(name)
+        if home:
+            return ModuleSpec(name, _Loader(home))
         if _is_import():
             parent, _, last = name.rpartition(".")
             why = import_module("dovetail_jax_names.absence").reason(parent, last)
@@ -79,13 +84,19 @@ def _is_import() -> bool:
 
 
 class _Loader(Loader):
-    """Gives a module a second name; it stays what it was."""
+    """Gives a module a second name; it stays what it was.
 
-    def __init__(self, module: ModuleType) -> None:
-        self._module, self._spec = module, module.__spec__
+    It is imported here and not where it is found, when Python holds its import lock.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return self._module
+        import_module(self._home)
+        module = sys.modules[self._home]
+        self._spec = module.__spec__
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
-from types import ModuleType
 
 from dovetail_core import registry
 
@@ -19,44 +16,39 @@ COLLECTION = "jax.modules"
 ``jax``; a package answers with its modules for those below it."""
 
 
-def module(name: str) -> ModuleType | None:
-    """The module that answers for JAX's module ``name``, or None.
+def home(name: str) -> str:
+    """The module that answers for JAX's module ``name``; an empty string if none does.
 
     It is one that a plugin names for it, or else the facade's, which is the same object then.
     """
-    if name == "jax":
-        return _import("dovetail_jax_names.root")
+    above, _, last = name.rpartition(".")
     path = name.partition(".")[2]
-    given = _given(path)
-    if given is not None:
+    if given := _given(path):
         if path.partition(".")[0] == "_src":
             asked.private(name)
         return given
-    above, _, last = name.rpartition(".")
-    return _import(f"{FACADE}.{path}") if knows(above, last) else None
+    own = f"{FACADE}.{path}"
+    return own if knows(above, last) and _exists(own) else ""
 
 
-def _given(path: str) -> ModuleType | None:
+def _given(path: str) -> str:
     """The module that a plugin names for a path, or that is in the package of one above."""
     members = registry().members(COLLECTION)
-    home, below = path, ""
-    while home:
-        if home in members:
-            return _import(members[home] + below)
-        home, _, last = home.rpartition(".")
+    start, below = path, ""
+    while start:
+        if start in members:
+            found = members[start] + below
+            return found if not below or _exists(found) else ""
+        start, _, last = start.rpartition(".")
         below = f".{last}{below}"
-    return None
+    return ""
 
 
-def _import(name: str) -> ModuleType | None:
-    """A module, if there is one; what fails inside of it passes."""
-    parent = name.rpartition(".")[0]
-    if parent and (above := _import(parent)) is not None and not hasattr(above, "__path__"):
-        return None
-    if (parent and parent not in sys.modules) or find_spec(name) is None:
-        return None
-    import_module(name)
-    return sys.modules[name]
+def _exists(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # nor is there the package, or it is a module
+        return False
 
 
 @cache

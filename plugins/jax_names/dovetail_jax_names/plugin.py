@@ -15,10 +15,12 @@ MANIFEST = Manifest(
         "numpy",
         "random",
     ),
+    surfaces={"jax": "dovetail_jax_names"},
     commands={
         "check": "dovetail_jax_names.commands.check",
         "run": "dovetail_jax_names.commands.run",
     },
+    options={"as_jax": "dovetail_jax_names.options:as_jax"},
     providers={"absence": "dovetail_jax_names.absence:reason"},
     members={
         "jax.modules.version": "dovetail_jax_names.modules.version",

@@ -10,6 +10,7 @@ from dovetail_core.base.lazy import absent_name
 
 from . import names
 from .absence import VERSION, reason
+from .options import add_options
 
 __name__ = "jax"
 _OWN = ["__version__", "__version_info__"]
@@ -17,12 +18,14 @@ __version__ = f"{VERSION}+dovetail"
 __version_info__ = tuple(int(part) for part in VERSION.split("."))
 __path__: list[str] = []  # a package, whose modules the import hook finds
 
+add_options()
+
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return [n for n in __dir__() if not n.startswith("_")]
     if not name.startswith("__"):
-        if names.module(f"jax.{name}") is not None:
+        if names.home(f"jax.{name}"):
             return import_module(f"jax.{name}")
         facade = import_module(names.FACADE)
         if names.knows("jax", name) and hasattr(facade, name):

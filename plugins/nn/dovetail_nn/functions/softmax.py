@@ -12,7 +12,7 @@ import dovetail_numpy as dnp
 from dovetail_core import Option, config, get_trace, here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
-from dovetail_numpy.fusion import of_one_array
+from dovetail_numpy import fusion
 
 from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
@@ -44,7 +44,7 @@ def _numbers(name: str, x: Any) -> Any:
     return inexact(name, x)
 
 
-@of_one_array("axis")
+@fusion.of_one_array("axis")
 def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """``exp(x)`` over its sum.
 
@@ -65,7 +65,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     return _masked(x, where, axes=axes, primitive=softmax_p, outside=0.0)
 
 
-@of_one_array("axis")
+@fusion.of_one_array("axis")
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """The logarithm of :func:`softmax`; where ``where`` is false, minus infinity."""
     x = _numbers("log_softmax", x)

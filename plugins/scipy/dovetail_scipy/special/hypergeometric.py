@@ -101,7 +101,8 @@ def _is_polynomial(a: Any, b: Any) -> Any:
 def _raw_1f1(a: Any, b: Any, x: Any, is_derived: bool = False) -> Any:
     undefined = dnp.logical_and(b <= 0, lax.floor(b) == b)
     ends = dnp.logical_and(undefined, dnp.logical_and(_is_polynomial(a, a), a >= b))
-    polynomial = _kummer_sum(*(dnp.where(ends, v, 0.0) for v in (a, b, x)), False)
+    first, second, z = (dnp.where(ends, v, 0.0) for v in (a, b, x))
+    polynomial = _kummer_sum(first, second, z, False)
     b = dnp.where(undefined, 1.0, b)
     negative = x < 0
     size = lax.abs(x)
@@ -230,8 +231,9 @@ def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The confluent hypergeometric function 1F1 of real arguments.
 
     1 for ``a = 0``. For integers ``b <= 0`` it is infinite, unless ``a`` is an integer with
-    ``b <= a <= 0``, where the series ends before it divides by zero, as SciPy has it. It has derivatives of any order in all
-    arguments. Large parameters of opposite signs make the terms of its series cancel.
+    ``b <= a <= 0``, where the series ends before it divides by zero, as SciPy has it. It has
+    derivatives of any order in all arguments. Large parameters of opposite signs make the terms of
+    its series cancel.
     """
     return evaluate("hyp1f1", hyp1f1_kernel, a, b, x)
 
