@@ -13,7 +13,6 @@ _REASONS = {
     "jax.experimental.array_serialization": "it belongs to programs on many devices",
     "jax.experimental.colocated_python": "it belongs to programs on many devices",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
-    "jax.experimental.mesh_utils": "programs on many devices and in many processes are planned",
     "jax.experimental.multihost_utils": "programs on many devices and in many processes are planned",
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
@@ -23,7 +22,7 @@ _REASONS = {
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",
     "jax.ffi": "calls of foreign functions are planned",
-    "jax.sharding": "programs on many devices and in many processes are planned",
+    "jax.sharding": "types say nothing of shardings",
 }
 """By module, or name; each holds for what is below it, too."""
 
