@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs.public import *
     from dovetail_remat.public import *
+    from dovetail_sharding.public import *
 
     from . import (
         ad_checkpoint as ad_checkpoint,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         random as random,
         ref as ref,
         scipy as scipy,
+        sharding as sharding,
         stages as stages,
         test_util as test_util,
         tree as tree,

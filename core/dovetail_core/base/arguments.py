@@ -9,6 +9,7 @@ from typing import Any
 from ..xla.client import Device
 from ..xla.shardings import Sharding
 from .errors import ConcretizationTypeError
+from .placements import resolve_placement
 from .source import called, here, short_repr
 
 
@@ -112,11 +113,12 @@ def no_sharding(name: str, given: Any, argument: str = "out_sharding") -> None:
 
 
 def placement(argument: str, value: Any) -> Any:
-    """``value`` if it is a device or a sharding.
+    """``value`` if it is a device or a sharding, or the sharding that it stands for.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is none of these.
     """
+    value = resolve_placement(argument, value)
     if not isinstance(value, (Device, Sharding)):
         raise ValueError(
             f"{argument} must be a device or a sharding, got {short_repr(value)} of type "

@@ -57,10 +57,7 @@ def _release(phase: str, info: Any) -> None:
 
 
 def ensure_primed() -> None:
-    """Does what the first client does to C++, for objects that need no device.
-
-    Without it, a NamedSharding of an abstract mesh cannot be made before a client is there.
-    """
+    """Does what the first client does to C++, for clients of plugins."""
     if not startup.is_primed():
         make_cpu_client()
 

@@ -17,6 +17,7 @@ from ._bindings import (
     Sharding as Sharding,
     SingleDeviceSharding as SingleDeviceSharding,
 )
+from .startup import check_specs as check_specs
 
 # Use these exact classes for arrays that go through compiled calls: C++ hashes and compares only
 # them natively, and sends every call with a plain `Sharding` subclass to the Python fallback.
@@ -97,7 +98,10 @@ def shard_indices(
     for coordinates, ordinal in zip(product(*map(range, tiles)), ordinals, strict=True):
         # Tile dimensions past the rank are subgroups: devices that hold copies of one part.
         starts = zip(coordinates, steps, strict=False)
-        indices[ordinal] = tuple(slice(at * step, (at + 1) * step) for at, step in starts)
+        indices[ordinal] = tuple(
+            slice(at * step, (at + 1) * step) if n > 1 else slice(None)
+            for (at, step), n in zip(starts, tiles, strict=False)
+        )
     return indices
 
 

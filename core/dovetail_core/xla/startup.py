@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -85,14 +85,22 @@ _primed = False
 _lock = threading.Lock()
 
 
-def prime(aval_factory: AvalFactory, check_pspec: Callable[[Any, Any], None] | None = None) -> None:
-    """Says how C++ is to make avals, and how it is to check (mesh, spec) of a NamedSharding.
+def prime(aval_factory: AvalFactory) -> None:
+    """Says how C++ is to make avals.
 
     To be called before the first client is made: C++ remembers the aval of each shape and dtype
     that it has asked for, so a later call counts only for those that are new.
     """
-    global _aval_factory, _pspec_check
-    _aval_factory, _pspec_check = aval_factory, check_pspec
+    global _aval_factory
+    _aval_factory = aval_factory
+
+
+def check_specs(check: Callable[[Any, Any], None]) -> None:
+    """Says how C++ is to check (mesh, spec) of a NamedSharding; one can be made from then on."""
+    global _pspec_check
+    with _lock:
+        _ensure_specs_primed()
+    _pspec_check = check
 
 
 def _make_aval(shape: Sequence[int], dtype: Any, weak_type: bool = False) -> Any:
@@ -122,30 +130,52 @@ def ensure_primed(cpu_device: Any) -> None:
         stubs = {
             "jax": {},  # the C API import of "jax.core" resolves the top name too
             "jax.core": {"ShapedArray": _make_aval},
-            "jax._src.named_sharding": {"check_pspec": _check_pspec},
             "jax._src.literals": {"TypedNdArray": type("TypedNdArray", (), {})},
         }
         sys.modules[_LOOKED_UP_EVERY_TIME] = None  # type: ignore[assignment]
-        before = {name: sys.modules[name] for name in stubs if name in sys.modules}
-        try:
-            for name, attributes in stubs.items():
-                sys.modules[name] = module = types.ModuleType(name)
-                module.__dict__.update(attributes)
+        with _Stubs(stubs):
             _touch_every_lookup(cpu_device)
-        finally:
-            for name in stubs:
-                sys.modules.pop(name, None)
-            sys.modules.update(before)
+        _ensure_specs_primed()
         _primed = True
 
 
-class _OneDeviceMesh:
-    """The least that C++ asks of a mesh."""
+_specs_primed = False
+
+
+def _ensure_specs_primed() -> None:
+    global _specs_primed
+    if not _specs_primed:
+        from . import _bindings as b
+
+        with _Stubs({"jax": {}, "jax._src.named_sharding": {"check_pspec": _check_pspec}}):
+            b.NamedSharding(_NoMesh(), ())
+        _specs_primed = True
+
+
+class _Stubs:
+    """Modules that are found under names of jax for the length of a block."""
+
+    def __init__(self, stubs: Mapping[str, Mapping[str, Any]]) -> None:
+        self._stubs = stubs
+        self._before: dict[str, Any] = {}
+
+    def __enter__(self) -> None:
+        self._before = {name: sys.modules[name] for name in self._stubs if name in sys.modules}
+        for name, attributes in self._stubs.items():
+            sys.modules[name] = module = types.ModuleType(name)
+            module.__dict__.update(attributes)
+
+    def __exit__(self, *error: object) -> None:
+        for name in self._stubs:
+            sys.modules.pop(name, None)
+        sys.modules.update(self._before)
+
+
+class _NoMesh:
+    """The least that C++ asks of a mesh; it has no devices."""
 
     size = 1
-
-    def __init__(self, devices: Any) -> None:
-        self._internal_device_list = devices
+    _internal_device_list = None
 
 
 def _touch_every_lookup(device: Any) -> None:
@@ -157,7 +187,6 @@ def _touch_every_lookup(device: Any) -> None:
     sharding = b.SingleDeviceSharding(device)
     array = b.batched_device_put(_Placeholder(one.dtype), sharding, [one], [device], False)
     b.dlpack_managed_tensor_to_buffer(b.buffer_to_dlpack_managed_tensor(array), device, None)
-    b.NamedSharding(_OneDeviceMesh(b.DeviceList((device,))), ())
     if b.shard_args is not None:
         keep = b.ArrayCopySemantics.REUSE_INPUT
         b.shard_args([sharding], [None], [keep], [one], None)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         compute_on as compute_on,
         jet as jet,
         layout as layout,
+        mesh_utils as mesh_utils,
         ode as ode,
         profiler as profiler,
         random as random,

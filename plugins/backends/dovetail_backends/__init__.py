@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         value_of as value_of,
     )
     from .array.layouts import any_unusual as any_unusual, in_usual_layout as in_usual_layout
+    from .array.shards import devices_indices_map as devices_indices_map
     from .dlpack import from_dlpack as from_dlpack
     from .formats import Format as Format, Layout as Layout
     from .pjrt.attributes import (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl, install
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import Sharding
 
 from .array import check_usable, type_of_array
 from .array.layouts import laid_out
@@ -46,7 +45,7 @@ class Format:
                 f"Format{here()}: the layout is of type {type(self.layout).__name__}; give "
                 "Layout(major_to_minor=(0, 1))."
             )
-        if not isinstance(self.sharding, (Sharding, Device, type(None))):
+        if self.sharding is not None and not stands_for_place(self.sharding):
             raise TypeError(
                 f"Format{here()}: the sharding is of type {type(self.sharding).__name__}; give "
                 "that of an array (x.sharding) or a device."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import EVAL, Primitive, def_impl, get_trace, typeof
+from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import called, here
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.high import take_apart
@@ -90,6 +91,7 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
         layout = None
         if where.__class__ is Format:
             where, layout = where.sharding, _layout_of(where)
+        where = resolve_placement("device of device_put", where)
         _check(where, gives, alias)
         found = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
         if layout is not None and put is _device_put_now:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core.base.source import here
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
 from dovetail_core.xla.client import Device
@@ -14,8 +15,19 @@ from .array.layouts import in_usual_layout
 
 
 def sharding_for(device: Any) -> Any:
-    """The sharding of a device, or the sharding (or None) that is given."""
-    return single_device_sharding(device) if isinstance(device, Device) else device
+    """The sharding of a device, or the sharding (or None) that is given.
+
+    Raises:
+        ValueError: the sharding has no devices.
+    """
+    if isinstance(device, Device):
+        return single_device_sharding(device)
+    if device is not None and not device._is_concrete:
+        raise ValueError(
+            f"device_put{here()} to {device!r}, which has no devices: make the sharding with a "
+            "Mesh, or set one (dovetail.set_mesh)."
+        )
+    return device
 
 
 def move_to_device(x: ArrayImpl, device: Any) -> ArrayImpl:
@@ -45,6 +57,8 @@ def move(
         RuntimeError: the array was deleted or donated.
     """
     check_usable((x,))
+    if sharding is not None and len(sharding._internal_device_list) > 1:
+        sharding.shard_shape(x.aval.shape)  # raises where there is no such division
     if sharding is None:
         if may_alias is not False:
             return x
@@ -70,6 +84,7 @@ def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> Arra
     """A host value of exactly type ``aval`` on the devices of a sharding."""
     devices = list(sharding._internal_device_list)
     if len(devices) > 1:
+        sharding.shard_shape(aval.shape)
         return arrays.put_global(value, aval, sharding, devices)
     kind = sharding.memory_kind
     plain = kind is None or kind == devices[0].default_memory().kind

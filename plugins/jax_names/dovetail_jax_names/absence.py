@@ -14,7 +14,6 @@ _REASONS = {
     "jax.experimental.array_serialization": "it belongs to programs on many devices",
     "jax.experimental.colocated_python": "it belongs to programs on many devices",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
-    "jax.experimental.mesh_utils": _MANY_DEVICES,
     "jax.experimental.multihost_utils": _MANY_DEVICES,
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
@@ -24,7 +23,7 @@ _REASONS = {
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",
     "jax.ffi": "calls of foreign functions are planned",
-    "jax.sharding": _MANY_DEVICES,
+    "jax.sharding": "types say nothing of shardings",
 }
 """By module, or name; each holds for what is below it, too."""
 

@@ -25,6 +25,7 @@ from dovetail_core import (
     ClosedJaxpr,
     HiType,
     float0,
+    here,
     low_types,
     lower_values,
     raise_values,
@@ -173,12 +174,27 @@ def committed_to(leaves: Sequence[Any]) -> list[tuple[int, Any]]:
     for i, x in enumerate(leaves):
         if x.__class__ is ArrayImpl:
             if x._committed:  # type: ignore[union-attr]
-                (device,) = x.devices()  # type: ignore[union-attr]
-                found.append((i, device))
+                found.append((i, _only_device(x)))
         elif typeof(x).is_high:
             inside = committed_to(lower_values((x,), "asked for to place it"))
             found += [(i, device) for _, device in inside]
     return found
+
+
+def _only_device(x: Any) -> Any:
+    """The device of a committed array.
+
+    Raises:
+        NotImplementedError: it is on several.
+    """
+    devices = x.devices()
+    if len(devices) > 1:
+        raise NotImplementedError(
+            f"an operation{here()} on an array of type {x.aval.str_short()} that is on "
+            f"{len(devices)} devices: programs run on one device. Gather it first, with "
+            "device_put(x, device) or numpy.asarray(x)."
+        )
+    return next(iter(devices))
 
 
 def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any, bool]:

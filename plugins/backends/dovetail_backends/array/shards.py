@@ -127,6 +127,11 @@ _ATTRIBUTES: dict[str, Any] = {
     "has_addressable_devices": property(
         lambda self: len(self._internal_device_list.addressable_device_list) > 0
     ),
+    "_is_concrete": property(lambda self: True),
+    "_device_assignment": property(lambda self: tuple(self._internal_device_list)),
+    "_addressable_device_assignment": property(
+        lambda self: tuple(self._internal_device_list.addressable_device_list)
+    ),
     "devices_indices_map": devices_indices_map,
     "addressable_devices_indices_map": _addressable_map,
     "shard_shape": _shard_shape,

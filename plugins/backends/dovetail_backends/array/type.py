@@ -24,7 +24,7 @@ from dovetail_core.xla.arrays import (
 
 # Each of these modules installs methods when it is imported.
 from . import copying as copying, printing as printing
-from .shards import addressable_shards, global_shards, is_fully_replicated
+from .shards import addressable_shards, global_shards
 from .state import check_usable, spelled
 from .values import value_of
 
@@ -123,7 +123,7 @@ _ATTRIBUTES: dict[str, Any] = {
     "device": property(_device),
     "devices": _devices,
     "is_fully_addressable": property(lambda self: self._sharding.is_fully_addressable),
-    "is_fully_replicated": property(lambda self: is_fully_replicated(self._sharding)),
+    "is_fully_replicated": property(lambda self: self._sharding.is_fully_replicated),
     "addressable_shards": property(_usable(addressable_shards)),
     "global_shards": property(_usable(global_shards)),
     "addressable_data": _part,

@@ -1,0 +1,29 @@
+"""Where the parts of arrays are: meshes, specs and shardings."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_sharding.axis_types import AxisType as AxisType
+    from dovetail_sharding.contexts import (
+        get_abstract_mesh as get_abstract_mesh,
+        get_mesh as get_mesh,
+        set_mesh as set_mesh,
+        use_abstract_mesh as use_abstract_mesh,
+    )
+    from dovetail_sharding.meshes import (
+        AbstractDevice as AbstractDevice,
+        AbstractMesh as AbstractMesh,
+        Mesh as Mesh,
+    )
+    from dovetail_sharding.named import NamedSharding as NamedSharding
+    from dovetail_sharding.one_device import (
+        Sharding as Sharding,
+        SingleDeviceSharding as SingleDeviceSharding,
+        make_single_device_sharding as make_single_device_sharding,
+    )
+    from dovetail_sharding.resharding import reshard as reshard
+    from dovetail_sharding.specs import PartitionSpec as PartitionSpec
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

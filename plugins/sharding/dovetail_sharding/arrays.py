@@ -1,0 +1,187 @@
+"""Arrays on several devices from what each of them holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import Array, Format, device_put, process_count, value_of
+from dovetail_core import ShapedArray
+from dovetail_core.base import arguments
+from dovetail_core.base.source import here, short_repr
+from dovetail_core.tree.util import tree_map
+from dovetail_core.types.avals import canonical_dtype
+from dovetail_core.xla.arrays import ArrayImpl, assemble, put_sharded
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import single_device_sharding
+
+Index = tuple[slice, ...]
+
+
+def make_array_from_callback(
+    shape: Sequence[int],
+    sharding: Any,
+    data_callback: Callable[[Index], Any],
+    dtype: Any = None,
+) -> Array:
+    """An array of which each part is what ``data_callback(index)`` returns.
+
+    Args:
+        shape: of the whole array.
+        sharding: where its parts are.
+        data_callback: gets the part's index, a slice for each dimension, and returns it as an
+            array of NumPy or of a device. It is called once for parts that are equal.
+        dtype: which the parts must have.
+
+    Raises:
+        ValueError: a part has another shape or dtype; the sharding does not divide the shape.
+    """
+    place = _place("make_array_from_callback", sharding)
+    shape = arguments.integers("shape", shape)
+    wanted = place.shard_shape(shape)
+    made: dict[Any, Any] = {}
+    parts: list[Any] = []
+    for index in place.addressable_devices_indices_map(shape).values():
+        key = tuple((s.start, s.stop) for s in index)
+        if key not in made:
+            made[key] = _part(data_callback(index), wanted, place)
+        parts.append(made[key])
+    if not parts:
+        raise ValueError(
+            f"make_array_from_callback{here()}: no device of {place!r} is one of this process."
+        )
+    aval = ShapedArray(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
+    own = list(place._internal_device_list.addressable_device_list)
+    if len(own) == 1:
+        return device_put(parts[0], place)
+    # C++ fails where some of the parts, but not all, are one memory.
+    fresh = [p.copy() if any(p is q for q in parts[:i]) else p for i, p in enumerate(parts)]
+    return put_sharded(fresh, aval, place, own)  # type: ignore[return-value]
+
+
+def _part(value: Any, wanted: tuple[int, ...], place: Any) -> np.ndarray[Any, Any]:
+    found = value_of(value) if value.__class__ is ArrayImpl else np.asarray(value)
+    if found.shape != wanted:
+        raise ValueError(
+            f"make_array_from_callback{here()}: a part has shape {found.shape}, and those of "
+            f"{place!r} have shape {wanted}. Return data[index]."
+        )
+    return found.astype(canonical_dtype(found.dtype), copy=False)
+
+
+def _common_dtype(parts: Sequence[Any], dtype: Any, name: str) -> np.dtype[Any]:
+    found: np.dtype[Any] = parts[0].dtype
+    wanted = found if dtype is None else canonical_dtype(dtype)
+    for part in parts:
+        if part.dtype != wanted:
+            other = "that is asked for" if dtype is not None else "of another part"
+            raise ValueError(
+                f"{name}{here()}: a part has dtype {part.dtype}, and the dtype {other} is "
+                f"{wanted}. Convert the parts first."
+            )
+    return wanted
+
+
+def make_array_from_single_device_arrays(
+    shape: Sequence[int], sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
+) -> Array:
+    """An array whose parts are arrays that are already where ``sharding`` says; nothing is copied.
+
+    Args:
+        shape: of the whole array.
+        sharding: where its parts are.
+        arrays: one array for each device of this process, in any order.
+        dtype: which the parts must have; to be given where there are none.
+
+    Raises:
+        TypeError: ``arrays`` is no sequence of arrays.
+        ValueError: there are not as many as devices, or they are on others; a part has another
+            shape or dtype.
+    """
+    name = "make_array_from_single_device_arrays"
+    place = _place(name, sharding)
+    shape = arguments.integers("shape", shape)
+    if not isinstance(arrays, (list, tuple)):
+        raise TypeError(
+            f"{name}{here()}: arrays must be a list or a tuple, got a value of type "
+            f"{type(arrays).__name__}."
+        )
+    for x in arrays:
+        if x.__class__ is not ArrayImpl:
+            raise TypeError(
+                f"{name}{here()}: {short_repr(x)} of type {type(x).__name__} is no array on a "
+                "device. Put it there with device_put."
+            )
+    if not arrays and dtype is None:
+        raise ValueError(f"{name}{here()}: there are no arrays; give the dtype.")
+    parts = _in_order(name, place, arrays)
+    wanted = place.shard_shape(shape)
+    for part in parts:
+        if part.shape != wanted:
+            raise ValueError(
+                f"{name}{here()}: a part has shape {part.shape}, and those of an array of shape "
+                f"{shape} by {place!r} have shape {wanted}."
+            )
+    found = _common_dtype(parts, dtype, name) if parts else canonical_dtype(dtype)
+    return assemble(ShapedArray(shape, found), place, parts)  # type: ignore[return-value]
+
+
+def _in_order(name: str, place: Any, given: Sequence[Any]) -> list[Any]:
+    """The parts in the order of the sharding's devices of this process."""
+    own = list(place._internal_device_list.addressable_device_list)
+    by_device = {x.device: x for x in given if len(x.devices()) == 1}
+    if len(given) != len(own) or any(d not in by_device for d in own):
+        raise ValueError(
+            f"{name}{here()}: {place!r} has {len(own)} devices of this process, {own}, and the "
+            f"{len(given)} arrays are on {[x.device for x in given]}. Give one array for each."
+        )
+    return [by_device[d] for d in own]
+
+
+def make_array_from_process_local_data(
+    sharding: Any, local_data: Any, global_shape: Any = None
+) -> Any:
+    """An array of which each process gives the part that its devices hold.
+
+    In a single process that is the whole array.
+
+    Args:
+        sharding: where the parts are; or a pytree like ``local_data``.
+        local_data: an array, or a pytree of them.
+        global_shape: the shape of the whole array; a pytree like ``local_data``.
+
+    Raises:
+        ValueError: the shape is another one. NotImplementedError: there are several processes.
+    """
+    name = "make_array_from_process_local_data"
+    if process_count() > 1:
+        raise NotImplementedError(
+            f"{name}{here()} among several processes: use make_array_from_callback."
+        )
+    if global_shape is not None:
+        tree_map(_check_shape, local_data, global_shape)
+    return device_put(local_data, sharding)
+
+
+def _check_shape(x: Any, shape: Any) -> None:
+    if tuple(shape) != np.shape(x):
+        raise ValueError(
+            f"make_array_from_process_local_data{here()}: global_shape is {tuple(shape)} and the "
+            f"data of the only process has shape {np.shape(x)}. Leave global_shape out."
+        )
+
+
+def _place(name: str, given: Any) -> Any:
+    """The sharding that is given, with devices."""
+    if isinstance(given, Format):
+        given = given.sharding
+    place = arguments.placement(f"sharding of {name}", given)
+    if isinstance(place, Device):
+        return single_device_sharding(place)
+    if not place._is_concrete:
+        raise ValueError(
+            f"{name}{here()}: {place!r} has no devices. Make the sharding with a Mesh."
+        )
+    return place

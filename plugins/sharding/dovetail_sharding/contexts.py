@@ -1,0 +1,121 @@
+"""The mesh that holds now: what specs without a mesh refer to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core import EVAL, get_trace, here
+from dovetail_core.xla.config import unset
+
+from . import state
+from .meshes import EMPTY, EMPTY_ABSTRACT, AbstractMesh, Mesh
+
+
+class set_mesh:
+    """Make ``mesh`` the one that specs refer to, in this thread.
+
+    As a statement it holds from then on; in a ``with`` block, for its length. ``None`` is no mesh.
+
+    Raises:
+        ValueError: ``mesh`` is no :class:`Mesh`; it is set while something is being traced.
+    """
+
+    __slots__ = ("_before",)
+
+    def __init__(self, mesh: Mesh | None) -> None:
+        if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore
+            raise ValueError(
+                f"set_mesh{here()} takes a Mesh, got a value of type {type(mesh).__name__}. A mesh "
+                "without devices is set by use_abstract_mesh."
+            )
+        if get_trace() is not EVAL:
+            raise ValueError(
+                f"set_mesh{here()} in a function that is being traced: set the mesh around the "
+                "call of the function."
+            )
+        self._before = state.devices.get_local(), state.abstract.get_local()
+        given = None if mesh is None or mesh.empty else mesh
+        state.devices.set_local(given)
+        state.abstract.set_local(None if given is None else given.abstract_mesh)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        devices, abstract = self._before
+        state.devices.set_local(devices)
+        state.abstract.set_local(abstract)
+
+
+class use_abstract_mesh:
+    """For the length of a ``with`` block, ``mesh`` is what :func:`get_abstract_mesh` returns.
+
+    Raises:
+        ValueError: ``mesh`` is no :class:`AbstractMesh`.
+    """
+
+    __slots__ = ("_before", "_mesh")
+
+    def __init__(self, mesh: AbstractMesh) -> None:
+        if not isinstance(mesh, AbstractMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(
+                f"use_abstract_mesh{here()} takes an AbstractMesh, got a value of type "
+                f"{type(mesh).__name__}. Give mesh.abstract_mesh, or set a Mesh by set_mesh."
+            )
+        self._mesh = mesh
+        self._before: Any = unset
+
+    def __enter__(self) -> None:
+        self._before = state.abstract.get_local()
+        state.abstract.set_local(None if self._mesh.empty else self._mesh)
+
+    def __exit__(self, *error: Any) -> None:
+        state.abstract.set_local(self._before)
+
+
+def get_mesh() -> Mesh:
+    """The mesh that :func:`set_mesh` set, or the empty one.
+
+    Raises:
+        ValueError: it is asked for in a function that is being traced.
+    """
+    if get_trace() is not EVAL:
+        raise ValueError(
+            f"get_mesh{here()} in a function that is being traced, where devices are not known: "
+            "use get_abstract_mesh."
+        )
+    return concrete_mesh()
+
+
+def concrete_mesh() -> Mesh:
+    """The mesh that :func:`set_mesh` set, or the empty one; also while something is traced."""
+    return state.devices.value or EMPTY
+
+
+def get_abstract_mesh() -> AbstractMesh:
+    """The mesh that was set, without its devices, or the empty one."""
+    return state.abstract.value or EMPTY_ABSTRACT
+
+
+def resource_mesh() -> Mesh:
+    """The mesh of the innermost ``with mesh:``, or the empty one."""
+    entered = state.resources.value
+    return entered[-1] if entered else EMPTY
+
+
+def mesh_for_specs(argument: str) -> Any:
+    """The mesh that specs refer to: that of ``set_mesh`` with its devices, or an abstract one.
+
+    Raises:
+        ValueError: none is set; names the argument that has a spec.
+    """
+    found = state.devices.value
+    abstract = state.abstract.value
+    if found is not None and abstract in (None, found.abstract_mesh):
+        return found
+    if abstract is not None:
+        return abstract
+    raise ValueError(
+        f"{argument} has a PartitionSpec{here()}, and no mesh is set that it could refer to. Give "
+        "NamedSharding(mesh, spec), or set one: with dovetail.set_mesh(mesh)."
+    )

@@ -1,0 +1,1 @@
+"""What JAX has on trial of meshes."""

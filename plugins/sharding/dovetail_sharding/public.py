@@ -1,0 +1,19 @@
+"""What ``dovetail`` itself has of the plugin ``sharding``."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .arrays import (
+        make_array_from_callback as make_array_from_callback,
+        make_array_from_process_local_data as make_array_from_process_local_data,
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+    )
+    from .contexts import set_mesh as set_mesh
+    from .mesh_utils import make_mesh as make_mesh
+    from .named import NamedSharding as NamedSharding
+    from .resharding import reshard as reshard
+    from .specs import P as P
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -1,0 +1,63 @@
+"""Arrays with other shardings, within what is traced and outside of it; specs as shardings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import device_put
+from dovetail_core.base.placements import register_placement, resolve_placement
+from dovetail_core.base.source import here
+from dovetail_core.tree.util import broadcast_prefix, tree_flatten
+
+from .axis_types import AxisType
+from .contexts import mesh_for_specs
+from .named import NamedSharding
+from .specs import PartitionSpec, axes_of
+
+
+def _named(argument: str, spec: Any) -> NamedSharding:
+    """The sharding that a spec stands for: of the mesh that is set."""
+    return NamedSharding(mesh_for_specs(argument), spec)
+
+
+register_placement(PartitionSpec, _named)
+
+
+def reshard(xs: Any, out_shardings: Any) -> Any:
+    """``xs``, a pytree of arrays, with other shardings along axes of type ``Explicit``.
+
+    Args:
+        out_shardings: a NamedSharding, or a PartitionSpec of the mesh that is set; or a pytree of
+            them, a prefix of ``xs``.
+
+    Raises:
+        ValueError: no mesh is set; an axis is of another type; the structures differ.
+        TypeError: something else is given.
+    """
+    leaves, treedef = tree_flatten(xs)
+    kinds = (NamedSharding, PartitionSpec)
+    try:
+        given = broadcast_prefix(out_shardings, xs, is_leaf=lambda v: isinstance(v, kinds))
+    except ValueError as e:
+        text = f"reshard{here()}: out_shardings must be a tree prefix of xs. {e}"
+        raise ValueError(text) from None
+    places = [_explicit(s) for s in given]
+    return treedef.unflatten([device_put(x, place) for x, place in zip(leaves, places)])
+
+
+def _explicit(given: Any) -> NamedSharding:
+    place = resolve_placement("out_shardings of reshard", given)
+    if not isinstance(place, NamedSharding):
+        raise TypeError(
+            f"reshard{here()}: out_shardings has a value of type {type(given).__name__}; give a "
+            "NamedSharding or a PartitionSpec."
+        )
+    types: Any = dict(zip(place.mesh.axis_names, place.mesh.axis_types))
+    for axis in (a for p in place.spec for a in axes_of(p)):
+        if types[axis] is not AxisType.Explicit:
+            raise ValueError(
+                f"reshard{here()}: {place.spec} names the axis {axis!r}, which is of type "
+                f"{types[axis]!r}. Arrays are resharded along axes of type Explicit; along others "
+                "use device_put, or lax.with_sharding_constraint in a traced function."
+            )
+    return place
