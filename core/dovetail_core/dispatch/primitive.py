@@ -41,6 +41,11 @@ class Trace:
         self.parent = parent
         self.ended = False
 
+    @property
+    def main(self) -> Any:
+        """What identifies the transformation to those who compare traces: the trace itself."""
+        return self
+
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Apply ``primitive``: one value, or a list where it has multiple results."""
         raise NotImplementedError
@@ -165,10 +170,19 @@ class Primitive:
         """Apply to values under the current trace: evaluate, stage or transform."""
         return get_trace().process(self, args, params)
 
-    def get_bind_params(self, params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """What an interpreter binds again, of an equation's parameters: functions that go before
-        the operands (none: programs stay programs), and parameters."""
-        return [], dict(params)
+    def bind_with_trace(self, trace: Trace, args: Sequence[Any], *rest: Any) -> Any:
+        """:meth:`bind` under ``trace``: ``bind_with_trace(trace, args, avals, params)``, where the
+        types may be left out."""
+        return run_under(trace, trace.process, self, tuple(args), dict(rest[-1]))
+
+    @property
+    def impl(self) -> Callable[..., Any]:
+        """How it is computed on concrete values: ``impl(*args, **params)``."""
+        return lambda *args, **params: run_under(EVAL, EVAL.process, self, args, params)
+
+    def get_bind_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters with which an interpreter of programs binds an equation's primitive."""
+        return dict(params)
 
     def def_abstract_eval(self, rule: F) -> F:
         """Set the type rule: ``rule(*avals, **params)`` returns the result type (or a list).

@@ -48,4 +48,8 @@ def _place() -> str:
 
 
 def _imports(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("importlib", "dovetail", "jax")
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in (
+        "importlib",
+        "dovetail",
+        "jax",
+    )
