@@ -19,7 +19,7 @@ from dovetail_core.registry import discovery
 from dovetail_core.rules.dce import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.testing import fresh_registry
-from dovetail_core.types.avals import _handlers
+from dovetail_core.types.avals import type_handlers
 
 TABLES = (eval_rules, dce_rules, to_lo_rules)
 
@@ -47,7 +47,7 @@ def kernel_alone(monkeypatch):
     for name in ("PLUGINS", "DISABLE_PLUGINS", "STRICT"):
         monkeypatch.delenv(f"DOVETAIL_{name}", raising=False)
     tables = [(t, dict(t.rules), dict(t.origins), t._filled) for t in TABLES]
-    names, handlers = dict(primitive._named), dict(_handlers)
+    names, handlers = dict(primitive._named), dict(type_handlers)
     for table in TABLES:
         table._filled = False
         for p in [p for p, o in table.origins.items() if o.kind == "derived"]:
@@ -59,7 +59,7 @@ def kernel_alone(monkeypatch):
         for now, then in ((table.rules, rules), (table.origins, origins)):
             now.clear()
             now.update(then)
-    for now, then in ((primitive._named, names), (_handlers, handlers)):
+    for now, then in ((primitive._named, names), (type_handlers, handlers)):
         now.clear()
         now.update(then)
 

@@ -14,6 +14,7 @@ from .scopes import Scope, run_with
 from .wrapping import callable_name as callable_name
 
 _hidden_packages: set[str] = {"dovetail"}
+_hidden_paths: list[str] = []
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
 _is_hidden: dict[str, bool] = {}
 _warned: dict[Any, Any] = {}
@@ -28,8 +29,16 @@ def hide_frames(package: str) -> None:
     _is_hidden.clear()
 
 
+def hide_path(path: str) -> None:
+    """Treat the code in a file, or below a directory, as framework code likewise."""
+    _hidden_paths.append(path)
+    _is_hidden.clear()
+
+
 def is_hidden(frame: FrameType) -> bool:
     """Whether a frame runs the code of the framework or of its plugins."""
+    if _hidden_paths and frame.f_code.co_filename.startswith(tuple(_hidden_paths)):
+        return True
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     return package in _hidden_packages or package.startswith("dovetail_")
 
@@ -124,13 +133,15 @@ def registering_place() -> tuple[str, int]:
     """The module and line of the code that registers something with the kernel.
 
     That is the statement of the module being imported, whatever helpers stand between; outside of
-    an import it is the innermost frame that is not the kernel's.
+    an import it is the innermost frame that is not the kernel's, nor of a module that says
+    ``REGISTERS_FOR_OTHERS``.
     """
     innermost: tuple[str, int] | None = None
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         name: str = frame.f_globals.get("__name__", "?")
-        if name != "typing" and name.partition(".")[0] != "dovetail_core":
+        own = name == "typing" or name.partition(".")[0] == "dovetail_core"
+        if not own and "REGISTERS_FOR_OTHERS" not in frame.f_globals:
             innermost = innermost or (name, frame.f_lineno)
         importing = getattr(frame.f_globals.get("__spec__"), "_initializing", False)
         if importing and frame.f_code.co_name == "<module>":

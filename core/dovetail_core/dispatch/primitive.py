@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, TypeVar, final
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ..base.caches import KEPT
 from ..base.errors import MissingRule, RegistryError
@@ -40,6 +40,11 @@ class Trace:
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent
         self.ended = False
+
+    @property
+    def main(self) -> Any:
+        """What identifies the transformation to those who compare traces: the trace itself."""
+        return self
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Apply ``primitive``: one value, or a list where it has multiple results."""
@@ -107,7 +112,6 @@ class Inferred(NamedTuple):
 _named: dict[str, Primitive] = {}
 
 
-@final
 class Primitive:
     """An operation that programs are made of.
 
@@ -118,14 +122,15 @@ class Primitive:
     transformations and backends make it better there. ``anonymous`` primitives (custom rules made
     at run time) do not enter the table of names, and tables do not keep them: they carry their own
     ``rules``, by the names of tables, and may say how a forward-style transformation lifts them
-    whole, ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``stateful`` ones
-    may take mutable values (all that hold sub-programs may), and those that make one ``allocate``
-    it: see ``mutable``.
+    whole, ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``unlisted`` ones do
+    not enter the table of names either, where another may have theirs, and are like others in all
+    else. ``stateful`` ones may take mutable values (all that hold sub-programs may), and those that
+    make one ``allocate`` it: see ``mutable``.
     """
 
     __slots__ = (
         "name", "multiple_results", "module", "abstract_eval", "decomposition", "regions",
-        "is_high", "anonymous", "rules", "lift", "stateful", "allocates", "traits", "keys",
+        "is_high", "anonymous", "unlisted", "rules", "lift", "stateful", "allocates", "traits", "keys",
         "_effectful", "_memo", "__weakref__",
     )  # fmt: skip
 
@@ -135,6 +140,7 @@ class Primitive:
         *,
         multiple_results: bool = False,
         anonymous: bool = False,
+        unlisted: bool = False,
         stateful: bool = False,
         allocates: bool = False,
         module: str = "",
@@ -142,6 +148,7 @@ class Primitive:
         self.name = name
         self.multiple_results = multiple_results
         self.anonymous = anonymous
+        self.unlisted = unlisted or anonymous
         self.stateful = stateful or allocates or anonymous
         self.allocates = allocates
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -156,12 +163,26 @@ class Primitive:
         self._effectful = False
         self._memo: dict[Any, Inferred] = {}
         self.keys = ParameterKeys()
-        if not anonymous:
+        if not self.unlisted:
             _claim(self)
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply to values under the current trace: evaluate, stage or transform."""
         return get_trace().process(self, args, params)
+
+    def bind_with_trace(self, trace: Trace, args: Sequence[Any], *rest: Any) -> Any:
+        """:meth:`bind` under ``trace``: ``bind_with_trace(trace, args, avals, params)``, where the
+        types may be left out."""
+        return run_under(trace, trace.process, self, tuple(args), dict(rest[-1]))
+
+    @property
+    def impl(self) -> Callable[..., Any]:
+        """How it is computed on concrete values: ``impl(*args, **params)``."""
+        return lambda *args, **params: run_under(EVAL, EVAL.process, self, args, params)
+
+    def get_bind_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters with which an interpreter of programs binds an equation's primitive."""
+        return dict(params)
 
     def def_abstract_eval(self, rule: F) -> F:
         """Set the type rule: ``rule(*avals, **params)`` returns the result type (or a list).

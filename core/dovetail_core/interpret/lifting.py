@@ -8,7 +8,7 @@ follow from the carrier alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from ..base.errors import ConcretizationTypeError
 from ..base.options import enable_checks
@@ -68,11 +68,13 @@ class LiftTrace(Trace, Generic[V]):
     Rules are called with the parent as current trace, as ``rule(carrier, lifted_args, params)``,
     and return a lifted result (a list where the primitive has multiple results), or NotImplemented
     where they are not for such operands: then the derived rule is used. A transformation that
-    prefers another convention for its rules overrides :meth:`apply`.
+    prefers another convention for its rules overrides :meth:`apply`. Its values are of the class
+    ``tracer``.
     """
 
     __slots__ = ("carrier", "table")
     parent: Trace
+    tracer: ClassVar[type[LiftTracer]] = LiftTracer
 
     def __init__(self, parent: Trace, carrier: Carrier[V, Any], table: RuleTable[Any]) -> None:
         super().__init__(parent)
@@ -90,18 +92,19 @@ class LiftTrace(Trace, Generic[V]):
     def lift(self, value: V) -> Any:
         """The tracer for a lifted value, or the plain array where nothing is lifted about it."""
         plain = self.carrier.known(value)
-        return LiftTracer(self, self.carrier.aval(value), value) if plain is None else plain
+        return self.tracer(self, self.carrier.aval(value), value) if plain is None else plain
 
     def lower(self, x: Any) -> V:
         """The lifted value behind an argument."""
-        own = x.__class__ is LiftTracer and x._trace is self
+        own = x.__class__ is self.tracer and x._trace is self
         return x.value if own else self.carrier.pure(x)
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and concerns(self, primitive, args):
             return apply_local(self, primitive, args, params)
+        tracer = self.tracer
         for x in args:
-            if x.__class__ is LiftTracer and x._trace is self:
+            if x.__class__ is tracer and x._trace is self:
                 break
         else:
             return self.parent.process(primitive, args, params)

@@ -7,11 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..base.places import SourceInfo
 from ..base.source import Source
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype, typeof
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
+from .debug_info import DebugInfo
 from .nesting import Remembering
 
 
@@ -64,8 +66,15 @@ class Eqn:
         self.effects = effects
         self.source = source
 
+    @property
+    def source_info(self) -> SourceInfo:
+        """The user's line and the scopes around it."""
+        return SourceInfo.of(self.source)
+
     def replace(self, **changes: Any) -> Eqn:
-        """A copy with some fields replaced."""
+        """A copy with some fields replaced; ``source_info`` is another way to give ``source``."""
+        if "source_info" in changes:
+            changes["source"] = changes.pop("source_info").source
         return Eqn(**{**{k: getattr(self, k) for k in Eqn.__slots__}, **changes})
 
     def __repr__(self) -> str:
@@ -77,7 +86,8 @@ class Jaxpr:
 
     ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` tells whether a
     high type or primitive occurs anywhere in it, and ``mut_types`` are the final types of mutable
-    inputs whose type changes inside it, by the same positions. Programs are immutable after they
+    inputs whose type changes inside it, by the same positions. ``debug_info`` gives a program the
+    name of its function, if ``name`` does not. Programs are immutable after they
     are built, and compare by structure (names of variables and source lines do not count).
     """
 
@@ -92,9 +102,10 @@ class Jaxpr:
         invars: Sequence[Var],
         outvars: Sequence[Atom],
         eqns: Sequence[Eqn],
-        *,
         effects: Effects | None = None,
+        debug_info: DebugInfo | None = None,
         is_high: bool = False,
+        *,
         mut_types: dict[int, AbstractValue] | None = None,
         name: str = "",
     ) -> None:
@@ -105,7 +116,7 @@ class Jaxpr:
         self.mut_types = mut_types or {}
         self.effects = self._collect_effects() if effects is None else effects
         self.is_high = is_high
-        self.name = name
+        self.name = debug_info.func_name if debug_info is not None else name
         self._hash: int | None = None
         self.typed: dict[bool, Any] = {}
         """Per mode of 64-bit types, what stands for the program where it is evaluated."""
@@ -121,6 +132,11 @@ class Jaxpr:
         if self.mut_types:
             effects |= {RetypeEffect(i, t) for i, t in self.mut_types.items()}
         return effects
+
+    @property
+    def debug_info(self) -> DebugInfo:
+        """Of which function it is."""
+        return DebugInfo("jit", self.name or "<unknown>")
 
     @property
     def in_avals(self) -> list[AbstractValue]:
@@ -204,6 +220,39 @@ class ClosedJaxpr(HeldProgram, Remembering):
     @property
     def eqns(self) -> list[Eqn]:
         return self.jaxpr.eqns
+
+    @property
+    def constvars(self) -> list[Var]:
+        return self.jaxpr.constvars
+
+    @property
+    def invars(self) -> list[Var]:
+        return self.jaxpr.invars
+
+    @property
+    def outvars(self) -> list[Atom]:
+        return self.jaxpr.outvars
+
+    @property
+    def literals(self) -> list[Any]:
+        """The values of its constants."""
+        return self.consts
+
+    @property
+    def debug_info(self) -> DebugInfo:
+        """Of which function it is."""
+        return self.jaxpr.debug_info
+
+    def replace(
+        self, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None
+    ) -> ClosedJaxpr:
+        """A copy with another program, or other values of its constants."""
+        given = self.consts if consts is None else consts
+        return ClosedJaxpr(self.jaxpr if jaxpr is None else jaxpr, given)
+
+    def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
+        """A copy with the program that ``f`` makes of this one."""
+        return self.replace(jaxpr=f(self.jaxpr))
 
     @property
     def effects(self) -> Effects:

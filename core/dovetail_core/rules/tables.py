@@ -149,6 +149,17 @@ class RuleTable(Generic[RuleT]):
         if (self._filled or old is not None) and not primitive.anonymous:
             generation.set_global(generation.value + 1)
 
+    def withdraw(self, primitive: Primitive) -> None:
+        """Take the rule of ``primitive`` out again: the table derives one, or has none.
+
+        Raises:
+            KeyError: there is none.
+        """
+        with _entering:
+            del self.rules[primitive]
+            self.origins.pop(primitive, None)
+        generation.set_global(generation.value + 1)
+
     def _enter(
         self, primitive: Primitive, rule: RuleT, new: Origin, old: Origin | None
     ) -> bool | None:

@@ -75,6 +75,18 @@ class AbstractValue:
         """This type without weak typing."""
         return self
 
+    def to_tangent_aval(self) -> AbstractValue:
+        """:meth:`tangent_type` by the name that readers of programs use."""
+        return self.tangent_type()
+
+    def to_ct_aval(self) -> AbstractValue:
+        """:meth:`cotangent_type` likewise."""
+        return self.cotangent_type()
+
+    def strip_weak_type(self) -> AbstractValue:
+        """:meth:`strong` likewise."""
+        return self.strong()
+
     def str_short(self) -> str:
         """The spelling used in printed IR."""
         return repr(self)
@@ -135,7 +147,9 @@ class ShapedArray(AbstractValue):
     """The type of an array: ``shape``, ``dtype`` and ``weak_type``.
 
     Instances are interned: equal types are one object, so that comparing and hashing them is
-    comparing and hashing an address. Arrays of an extended dtype are high: made of low ones.
+    comparing and hashing an address. Arrays of an extended dtype are high: made of low ones. Where
+    an array is (``sharding``, ``memory_space``), and over which axes of a mesh it varies, is no
+    part of its type: what is said of it is accepted, and forgotten.
     """
 
     __slots__ = ("shape", "dtype", "weak_type", "is_high", "_tangent", "__weakref__")
@@ -145,7 +159,10 @@ class ShapedArray(AbstractValue):
     is_high: bool
     _tangent: ShapedArray | None
 
-    def __new__(cls, shape: Sequence[int], dtype: Any, weak_type: bool = False) -> ShapedArray:
+    def __new__(
+        cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, *, sharding: Any = None,
+        vma: Any = None, manual_axis_type: Any = None, memory_space: Any = None,
+    ) -> ShapedArray:  # fmt: skip
         found = _interned.get((tuple(shape), dtype, weak_type))
         return found if found is not None else cls._intern(shape, dtype, weak_type)
 
@@ -171,6 +188,16 @@ class ShapedArray(AbstractValue):
         return ShapedArray, (self.shape, self.dtype, self.weak_type)
 
     @property
+    def sharding(self) -> None:
+        """Where the array is: no part of the type."""
+        return None
+
+    @property
+    def vma(self) -> frozenset[Any]:
+        """The axes of a mesh over which the array varies: none."""
+        return frozenset()
+
+    @property
     def ndim(self) -> int:
         return len(self.shape)
 
@@ -180,6 +207,10 @@ class ShapedArray(AbstractValue):
         for d in self.shape:
             n *= d
         return n
+
+    def update_weak_type(self, weak_type: bool) -> ShapedArray:
+        """A copy with another ``weak_type``."""
+        return self.update(weak_type=weak_type)
 
     def update(self, **changes: Any) -> ShapedArray:
         """A copy with some of ``shape``, ``dtype``, ``weak_type`` replaced."""
@@ -301,12 +332,13 @@ def dtype_named(dtype: Any) -> np.dtype[Any]:
 
 
 TypeHandler = Callable[[Any], AbstractValue]
-_handlers: dict[type, TypeHandler] = {}
+type_handlers: dict[type, TypeHandler] = {}
+"""What says the types of values, by their Python class (see :func:`register_type`)."""
 
 
 def register_type(cls: type, handler: TypeHandler) -> None:
     """Say that instances of ``cls`` are values, of the abstract type ``handler(x)``."""
-    _handlers[cls] = handler
+    type_handlers[cls] = handler
 
 
 def typeof(x: Any) -> AbstractValue:
@@ -317,13 +349,13 @@ def typeof(x: Any) -> AbstractValue:
         TypeError: ``x`` is of no registered type; the message says which types are.
         ValueError: ``x`` is a masked array.
     """
-    handler = _handlers.get(x.__class__) or _inherited(x)
+    handler = type_handlers.get(x.__class__) or _inherited(x)
     return handler(x)
 
 
 def is_value(x: Any) -> bool:
     """Whether ``typeof(x)`` is defined."""
-    if not any(c in _handlers for c in type(x).__mro__):
+    if not any(c in type_handlers for c in type(x).__mro__):
         return False
     try:
         typeof(x)
@@ -338,11 +370,11 @@ def _inherited(x: Any) -> TypeHandler:
     if masked is not None and isinstance(x, masked):
         raise masked_array()
     for base in type(x).__mro__:
-        if base in _handlers:
-            _handlers[type(x)] = _handlers[base]
-            return _handlers[base]
-    if registry().import_types() or any(c in _handlers for c in type(x).__mro__):
-        return _handlers.get(x.__class__) or _inherited(x)
+        if base in type_handlers:
+            type_handlers[type(x)] = type_handlers[base]
+            return type_handlers[base]
+    if registry().import_types() or any(c in type_handlers for c in type(x).__mro__):
+        return type_handlers.get(x.__class__) or _inherited(x)
     shown = short_repr(x)
     raise TypeError(
         f"{shown} of type {type(x).__name__} is not a valid "

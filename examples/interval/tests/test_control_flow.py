@@ -192,7 +192,7 @@ def test_checkpointed_functions():
 def test_sub_programs_are_lifted_once():
     g = dovetail.jit(lambda x: dnp.sin(x) + 1)
     box = interval(lambda x: g(g(x)))
-    program = dovetail.make_jaxpr(lambda x: g(x))(f32(0)).jaxpr.eqns[0].params["program"]
+    program = dovetail.make_jaxpr(lambda x: g(x))(f32(0)).jaxpr.eqns[0].params["jaxpr"]
     box(f32(0), f32(1))
     kept = len(program.cache)
     box(f32(0), f32(1))

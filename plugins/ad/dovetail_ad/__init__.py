@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .arguments import has_tangent as has_tangent
     from .derived import via_jvp as via_jvp
-    from .forward import JvpTrace as JvpTrace, jvp_values as jvp_values
+    from .forward import (
+        JvpTrace as JvpTrace,
+        JvpTracer as JvpTracer,
+        jvp_values as jvp_values,
+    )
     from .late import (
         Late as Late,
         define_pushforward as define_pushforward,

@@ -82,10 +82,27 @@ class DualCarrier(Carrier[Dual, bool]):
 CARRIER = DualCarrier()
 
 
+class JvpTracer(LiftTracer):
+    """A value with a tangent."""
+
+    __slots__ = ()
+
+    @property
+    def primal(self) -> Any:
+        """The value without its tangent."""
+        return self.value[0]
+
+    @property
+    def tangent(self) -> Any:
+        """Its tangent."""
+        return self.value[1]
+
+
 class JvpTrace(LiftTrace[Dual]):
     """Runs operations on duals by the rules of ``ad.jvp``."""
 
     __slots__ = ("borrows",)
+    tracer = JvpTracer
     what = "differentiation (jvp, linearize or grad)"
 
     def __init__(self, parent: Trace) -> None:
@@ -102,7 +119,7 @@ class JvpTrace(LiftTrace[Dual]):
         tangents: list[Any] = []
         lifted = False
         for x in args:
-            if x.__class__ is LiftTracer and x._trace is self:
+            if x.__class__ is JvpTracer and x._trace is self:
                 primal, tangent = x.value
                 primals.append(primal)
                 tangents.append(tangent)
@@ -146,7 +163,7 @@ class JvpTrace(LiftTrace[Dual]):
             refuse_borrowed(self.borrows, args, "jvp")
         return concerns(self, primitive, args)
 
-    def checked(self, primitive: Primitive, primal: Any, tangent: Any) -> LiftTracer:
+    def checked(self, primitive: Primitive, primal: Any, tangent: Any) -> JvpTracer:
         """The tracer of a pair that a rule returned.
 
         Raises:
@@ -155,14 +172,14 @@ class JvpTrace(LiftTrace[Dual]):
         try:
             aval = typeof(primal)
             if typeof(tangent) is aval.tangent_type():
-                return LiftTracer(self, aval, (primal, tangent))
+                return JvpTracer(self, aval, (primal, tangent))
         except TypeError:  # one of them is no value
             pass
-        return LiftTracer(self, check_tangent(primitive, primal, tangent), (primal, tangent))
+        return JvpTracer(self, check_tangent(primitive, primal, tangent), (primal, tangent))
 
     def dual(self, primal: Any, tangent: Any) -> Any:
         """The tracer of a pair, or the primal alone where the tangent is zero."""
-        return primal if tangent is None else LiftTracer(self, typeof(primal), (primal, tangent))
+        return primal if tangent is None else JvpTracer(self, typeof(primal), (primal, tangent))
 
 
 @jvp_rules.deriver

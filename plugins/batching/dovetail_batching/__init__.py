@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .trace import (
         Axis as Axis,
         BatchTrace as BatchTrace,
+        BatchTracer as BatchTracer,
         batch_values as batch_values,
         carrier_of as carrier_of,
         trace_makers as trace_makers,

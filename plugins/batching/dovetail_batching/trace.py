@@ -39,11 +39,13 @@ the position is a spec that its type understands."""
 
 @dataclass(frozen=True)
 class Axis:
-    """A mapped axis: its length, its name (None: no collective can refer to it), its mesh axes."""
+    """A mapped axis: its length, its name (None: no collective can refer to it), its mesh axes (and
+    the one of them that types show)."""
 
     size: int
     name: Hashable = None
     spmd_name: Hashable = None
+    explicit_mesh_axis: Hashable = None
 
 
 _carriers: Cache[Axis, BatchCarrier] = Cache()
@@ -148,10 +150,27 @@ def _leading(aval: Any, depth: int) -> Any:
     return aval.leading_spec(depth) if depth else aval.leading_spec()
 
 
+class BatchTracer(LiftTracer):
+    """A value with a mapped axis, seen without it."""
+
+    __slots__ = ()
+
+    @property
+    def val(self) -> Any:
+        """The value with its mapped axis."""
+        return self.value[0]
+
+    @property
+    def batch_dim(self) -> Any:
+        """The position of the mapped axis."""
+        return self.value[1]
+
+
 class BatchTrace(LiftTrace[Batched]):
     """Runs operations on batched values by the rules of ``batching.batch``."""
 
     __slots__ = ("axis", "borrows", "borrow_dims")
+    tracer = BatchTracer
     carrier: BatchCarrier
     what = "vmap"
 
@@ -166,7 +185,7 @@ class BatchTrace(LiftTrace[Batched]):
             return apply_local(self, primitive, args, params)
         values, dims, lifted = list[Any](), list[int | None](), False
         for x in args:
-            if x.__class__ is LiftTracer and x._trace is self:
+            if x.__class__ is BatchTracer and x._trace is self:
                 value, dim = x.value
                 values.append(value)
                 dims.append(dim)
@@ -212,7 +231,7 @@ class BatchTrace(LiftTrace[Batched]):
         rule = batch_rules.fallback(primitive)
         return run_under(self.parent, rule, self.axis, values, dims, **params)
 
-    def checked(self, primitive: Primitive, x: Any, dim: Any) -> LiftTracer:
+    def checked(self, primitive: Primitive, x: Any, dim: Any) -> BatchTracer:
         """The tracer of a mapped value that a rule returned.
 
         Raises:
@@ -227,10 +246,10 @@ class BatchTrace(LiftTrace[Batched]):
         if not fits:
             refuse_axis(primitive, x, dim, size)
         if isinstance(aval, HiType):
-            return LiftTracer(self, aval.mapped(size, dim), (x, dim))
+            return BatchTracer(self, aval.mapped(size, dim), (x, dim))
         shape = aval.shape
         element = ShapedArray(shape[:dim] + shape[dim + 1 :], aval.dtype, aval.weak_type)
-        return LiftTracer(self, element, (x, dim))
+        return BatchTracer(self, element, (x, dim))
 
     def _names_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
         if "axis_sizes" in params:

@@ -23,6 +23,12 @@ MANIFEST = Manifest(
     options={"as_jax": "dovetail_jax_names.options:as_jax"},
     providers={"absence": "dovetail_jax_names.absence:reason"},
     members={
+        "jax.modules.api_util": "dovetail_jax_names.modules.api_util",
+        "jax.modules.core": "dovetail_jax_names.modules.core",
+        "jax.modules.custom_derivatives": "dovetail_jax_names.modules.custom_derivatives",
+        "jax.modules.extend": "dovetail_jax_names.modules.extend",
+        "jax.modules.interpreters": "dovetail_jax_names.modules.interpreters",
+        "jax.modules.lib": "dovetail_jax_names.modules.lib",
         "jax.modules.version": "dovetail_jax_names.modules.version",
     },
 )

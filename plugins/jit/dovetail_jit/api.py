@@ -157,7 +157,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
         refuse_aliases(settings.name, args, kwargs, program.consts, leaves)
     if tracing:
         flags = donated or (False,) * len(operands)
-        outs = jit_p.bind(*operands, program=program.call, name=settings.name, donated=flags)
+        outs = jit_p.bind(*operands, jaxpr=program.call, name=settings.name, donated_invars=flags)
         return tree_unflatten(program.out_tree, outs), None, False
     if elsewhere is not None:
         outs = call_elsewhere(elsewhere, settings.name, program, operands)

@@ -183,8 +183,8 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
     return compiled_call(primitive.name, program_for, out_tree, "inside")
 
 
-def _call_program(*args: Any, program: ClosedJaxpr, name: str, donated: Any) -> list[Any]:
-    call = program.memo("call", lambda: _shared_call(program, name))
+def _call_program(*args: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: Any) -> list[Any]:
+    call = jaxpr.memo("call", lambda: _shared_call(jaxpr, name))
     try:
         return call(*args)
     except ValueError:

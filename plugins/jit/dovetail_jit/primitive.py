@@ -10,29 +10,29 @@ from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call
 jit_p = Primitive("jit", multiple_results=True)
 jit_p.def_traits(
     parameters={
-        "program": "program of the function",
+        "jaxpr": "program of the function",
         "name": "its name",
-        "donated": "which operands it may overwrite",
+        "donated_invars": "which operands it may overwrite",
     }
 )
 
 
 @jit_p.def_effectful_abstract_eval
-def _type(*avals: Any, program: ClosedJaxpr, name: str, donated: tuple[bool, ...]) -> Any:
-    return program.out_avals, program.effects
+def _type(*avals: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: tuple[bool, ...]) -> Any:
+    return jaxpr.out_avals, jaxpr.effects
 
 
 @jit_p.def_regions
 def _regions(params: dict[str, Any]) -> RegionInterface:
     def rebuild(program: ClosedJaxpr, operands: Sequence[Operand]) -> dict[str, Any]:
         # A donated operand that has grown a companion stays donated, with its companion.
-        before = params["donated"]
+        before = params["donated_invars"]
         donated = tuple(x.origin is not None and before[x.origin] for x in operands)
-        return {"program": program, "name": params["name"], "donated": donated}
+        return {"jaxpr": program, "name": params["name"], "donated_invars": donated}
 
-    return call_interface(params["program"], rebuild)
+    return call_interface(params["jaxpr"], rebuild)
 
 
 def call_program(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:
     """Bind ``jit`` for a program without constants of its own."""
-    return jit_p.bind(*args, program=program, name=name, donated=(False,) * len(args))
+    return jit_p.bind(*args, jaxpr=program, name=name, donated_invars=(False,) * len(args))

@@ -40,7 +40,7 @@ def test_calls_of_a_shared_function_have_one_program_for_types_and_statics():
         return lax.add(lax.add(a, b), lax.add(powers(x, x, 2)["out"], powers(x, x, 3)["out"])), z
 
     calls = _calls(make_jaxpr(f)(X, 1.0))
-    one, two, three, four = (e.params["program"] for e in calls)
+    one, two, three, four = (e.params["jaxpr"] for e in calls)
     assert [e.params["name"] for e in calls] == ["powers"] * 4
     assert two is three and one is not two and len(open_program(four).eqns) > len(two.eqns)
     assert len(traced) == 3
@@ -53,7 +53,7 @@ def test_operations_of_a_shared_function_are_where_it_is_called():
             f = jit(lambda x: powers(x, x, 1)["out"])
             with pytest.raises(FloatingPointError, match=r"log at .*test_fused\.py:\d+ "):
                 f(x)
-    program = _calls(make_jaxpr(lambda x: powers(x, x, 1)["out"])(X))[0].params["program"]
+    program = _calls(make_jaxpr(lambda x: powers(x, x, 1)["out"])(X))[0].params["jaxpr"]
     assert all(e.source is None for e in program.eqns)
 
 

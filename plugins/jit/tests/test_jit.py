@@ -135,7 +135,7 @@ def test_nested_and_inlined_functions() -> None:
     inner = jit(lambda x: lax.sin(x))
     jaxpr = make_jaxpr(lambda x: inner(inner(x)))(X)
     assert [e.primitive.name for e in jaxpr.eqns] == ["jit", "jit"]
-    assert jaxpr.eqns[0].params["program"] is jaxpr.eqns[1].params["program"]
+    assert jaxpr.eqns[0].params["jaxpr"] is jaxpr.eqns[1].params["jaxpr"]
     inlined = jit(lambda x: lax.sin(x), inline=True)
     jaxpr = make_jaxpr(lambda x: inlined(inlined(x)))(X)
     assert [e.primitive.name for e in jaxpr.eqns] == ["sin", "sin"]

@@ -36,7 +36,7 @@ def test_known_values_are_computed_and_traced_ones_staged() -> None:
         return lax.mul(y, float(n))
 
     np.testing.assert_allclose(f(X), 3 * np.sin(X) * STEPS, rtol=1e-6)
-    assert [e.primitive.name for e in make_jaxpr(f)(X).eqns[0].params["program"].eqns] == [
+    assert [e.primitive.name for e in make_jaxpr(f)(X).eqns[0].params["jaxpr"].eqns] == [
         "sin", "mul", "mul",
     ]  # fmt: skip
 

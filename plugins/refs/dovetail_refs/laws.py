@@ -12,14 +12,14 @@ from .discharging import discharge
 
 
 def _makes_references(sample: Sample) -> bool:
-    program = sample.params.get("program")
+    program = sample.params.get("jaxpr")
     return program is not None and has_mutable(program)
 
 
 @law("discharge", applies=_makes_references, mixed=False)
 def discharge_law(sample: Sample) -> None:
     """Results agree with those of the operations run one by one, on references at rest."""
-    inner = sample.params["program"]
+    inner = sample.params["jaxpr"]
     want = eval_jaxpr(inner.jaxpr, inner.consts, *sample.args)
     pure = discharge(stage_closed(sample.flat, sample.avals))
     assert not has_mutable(pure), pure

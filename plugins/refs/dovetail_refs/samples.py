@@ -59,5 +59,5 @@ def samples() -> Iterator[Sample]:
     for f in programs:
         name = f.__name__.strip("_")
         program = stage_closed(f, [typeof(x), typeof(y)], name)
-        params = {"program": program, "name": name, "donated": (False, False)}
+        params = {"jaxpr": program, "name": name, "donated_invars": (False, False)}
         yield Sample(jit_p, (x, y), params, name=f"references, {name}")

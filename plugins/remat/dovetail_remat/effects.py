@@ -42,7 +42,7 @@ def bind_with_effects(
     if params["effects"] == "forbid" and any(map(_forbidden, program.effects)):
         _refuse(program, name)
     if not has_mutable(program):
-        return remat_p.bind(*operands, program=program, **params)
+        return remat_p.bind(*operands, jaxpr=program, **params)
     mutable = tuple(a.is_mutable for a in program.in_avals)
     if any(mutable):
         names = [f"input {i}" for i in range(len(operands))]
@@ -71,7 +71,7 @@ def _once(
     if isinstance(barrier, tuple):
         barrier = tuple(b for b, n in zip(barrier, widths) for _ in range(n))
     flat = [x for g in groups for x in g]
-    outs = remat_p.bind(*flat, program=pure, **{**params, "prevent_cse": barrier})
+    outs = remat_p.bind(*flat, jaxpr=pure, **{**params, "prevent_cse": barrier})
     n = len(program.out_avals)
     finals = iter(outs[n:])
     for i in written:
@@ -83,7 +83,7 @@ def _once(
 def _replayed(program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """Keep effects on what comes from outside; references made inside are still discharged."""
     inside = discharge_provider().program(program, (False,) * len(program.in_avals)).program
-    return remat_p.bind(*operands, program=inside, **params)
+    return remat_p.bind(*operands, jaxpr=inside, **params)
 
 
 def has_io(eqn: Eqn) -> bool:

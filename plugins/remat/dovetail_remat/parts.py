@@ -84,7 +84,7 @@ class Parts:
                 **params,
                 # A budget is spent: differentiated once more, a stage keeps only what it takes.
                 "policy": None if self.plan is not None else params["policy"],
-                "program": stage.program,
+                "jaxpr": stage.program,
                 "differentiated": True,
                 "prevent_cse": joined(flags),
             }

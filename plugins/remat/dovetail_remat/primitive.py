@@ -10,14 +10,14 @@ from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call
 remat_p = Primitive("remat", multiple_results=True)
 remat_p.def_traits(
     parameters={
-        "program": "program of the function",
+        "jaxpr": "program of the function",
         "policy": "what is kept for the reverse pass",
         "prevent_cse": "whether a barrier keeps the second computation",
         "differentiated": "whether it is what a derivative computes again",
         "effects": "how often effects happen",
     }
 )
-"""``remat(*operands, program, policy, prevent_cse, differentiated, effects)``.
+"""``remat(*operands, jaxpr, policy, prevent_cse, differentiated, effects)``.
 
 ``prevent_cse`` says which operands of the second computation stand behind a barrier: a bool for
 all of them, or one for each. ``differentiated`` marks the second computation. With ``effects`` of
@@ -26,8 +26,8 @@ all of them, or one for each. ``differentiated`` marks the second computation. W
 
 
 @remat_p.def_effectful_abstract_eval
-def _type(*avals: Any, program: ClosedJaxpr, **params: Any) -> Any:
-    return program.out_avals, program.effects
+def _type(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> Any:
+    return jaxpr.out_avals, jaxpr.effects
 
 
 @remat_p.def_regions
@@ -36,9 +36,9 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
         barrier = params["prevent_cse"]
         if isinstance(barrier, tuple):
             barrier = tuple(x.origin is not None and barrier[x.origin] for x in operands)
-        return {**params, "program": program, "prevent_cse": barrier}
+        return {**params, "jaxpr": program, "prevent_cse": barrier}
 
-    return call_interface(params["program"], rebuild)
+    return call_interface(params["jaxpr"], rebuild)
 
 
 name_p = Primitive("name")

@@ -34,6 +34,6 @@ def _call(barrier: Any, differentiated: bool) -> dict[str, Any]:
 
     program = stage_closed(f, [typeof(_X)] * 2, "f")
     return {
-        "program": program, "policy": None, "prevent_cse": barrier,
+        "jaxpr": program, "policy": None, "prevent_cse": barrier,
         "differentiated": differentiated, "effects": "once",
     }  # fmt: skip

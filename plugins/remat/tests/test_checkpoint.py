@@ -364,7 +364,7 @@ def test_static_arguments_keywords_and_trees() -> None:
 
 def test_wrapping_keeps_name_and_signature() -> None:
     assert checkpoint(layers).__name__ == "layers" and remat is checkpoint
-    assert make_jaxpr(checkpoint(chain))(X).eqns[0].params["program"].jaxpr.name == "chain"
+    assert make_jaxpr(checkpoint(chain))(X).eqns[0].params["jaxpr"].jaxpr.name == "chain"
 
 
 def test_programs_are_checked_and_print_as_text_that_parses() -> None:

@@ -10,10 +10,10 @@ from ..primitive import jit_p
 
 
 @stablehlo_rules.register(jit_p)
-def _jit_stablehlo(b: Any, *operands: Any, program: Any, name: str, donated: Any) -> list[Any]:
-    return b.call(program, operands)
+def _jit_stablehlo(b: Any, *operands: Any, jaxpr: Any, **params: Any) -> list[Any]:
+    return b.call(jaxpr, operands)
 
 
 @reference_rules.register(jit_p)
-def _jit_reference(*args: Any, program: Any, name: str, donated: Any) -> list[Any]:
-    return evaluate(program, *args)
+def _jit_reference(*args: Any, jaxpr: Any, **params: Any) -> list[Any]:
+    return evaluate(jaxpr, *args)

@@ -55,24 +55,26 @@ while_p = Primitive("while", multiple_results=True)
 
 
 @while_p.def_effectful_abstract_eval
-def _while_type(*operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int) -> Any:
-    params = {"condition": condition, "body": body, "num_consts": num_consts}
-    return body.out_avals, effects_of(while_p, params, condition, body)
+def _while_type(
+    *operands: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, num_consts: int
+) -> Any:
+    params = {"cond_jaxpr": cond_jaxpr, "body_jaxpr": body_jaxpr, "num_consts": num_consts}
+    return body_jaxpr.out_avals, effects_of(while_p, params, cond_jaxpr, body_jaxpr)
 
 
 @while_p.def_regions
 def _while_regions(params: dict[str, Any]) -> RegionInterface:
-    body: ClosedJaxpr = params["body"]
+    body: ClosedJaxpr = params["body_jaxpr"]
     n: int = params["num_consts"]
     operands = tuple(range(len(body.in_avals)))
     carry = range(len(body.out_avals))
 
     def rebuild(programs: Programs, operands: Sequence[Operand]) -> dict[str, Any]:
         num_consts = _count(operands, Kind.CONSTANT)
-        return {"condition": programs[0], "body": programs[1], "num_consts": num_consts}
+        return {"cond_jaxpr": programs[0], "body_jaxpr": programs[1], "num_consts": num_consts}
 
     return RegionInterface(
-        (Region(params["condition"], operands, (CONTROL,)), Region(body, operands, tuple(carry))),
+        (Region(params["cond_jaxpr"], operands, (CONTROL,)), Region(body, operands, tuple(carry))),
         (*[Kind.CONSTANT] * n, *[Kind.CARRIED] * len(carry)),
         (Kind.CARRIED,) * len(carry),
         rebuild,
@@ -93,7 +95,7 @@ scan_p = Primitive("scan", multiple_results=True)
 
 @scan_p.def_effectful_abstract_eval
 def _scan_type(*operands: Any, **params: Any) -> Any:
-    program: ClosedJaxpr = params["program"]
+    program: ClosedJaxpr = params["jaxpr"]
     n: int = params["num_carry"]
     outs: list[Any] = list(program.out_avals)
     ys = [with_leading(a, params["length"]) for a in outs[n:]]
@@ -102,14 +104,14 @@ def _scan_type(*operands: Any, **params: Any) -> Any:
 
 @scan_p.def_regions
 def _scan_regions(params: dict[str, Any]) -> RegionInterface:
-    program: ClosedJaxpr = params["program"]
+    program: ClosedJaxpr = params["jaxpr"]
     nc: int = params["num_consts"]
     nk: int = params["num_carry"]
     ins, outs = len(program.in_avals), len(program.out_avals)
 
     def rebuild(programs: Programs, operands: Sequence[Operand]) -> dict[str, Any]:
         consts, carry = _count(operands, Kind.CONSTANT), _count(operands, Kind.CARRIED)
-        return {**params, "program": programs[0], "num_consts": consts, "num_carry": carry}
+        return {**params, "jaxpr": programs[0], "num_consts": consts, "num_carry": carry}
 
     return RegionInterface(
         (Region(program, tuple(range(ins)), tuple(range(outs))),),

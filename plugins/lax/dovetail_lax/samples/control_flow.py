@@ -75,7 +75,7 @@ def _scan(
 ) -> Sample:
     slices = [np.zeros(np.shape(x)[1:], x.dtype)[()] for x in xs]
     params = {
-        "program": program(f, *consts, *carry, *slices), "length": len(xs[0]) if xs else 3,
+        "jaxpr": program(f, *consts, *carry, *slices), "length": len(xs[0]) if xs else 3,
         "reverse": False, "unroll": 1, "num_consts": len(consts), "num_carry": len(carry),
     }  # fmt: skip
     tags = frozenset({"empty"}) if {**params, **changed}["length"] == 0 else frozenset[str]()
@@ -116,7 +116,7 @@ def _nested() -> Iterator[Sample]:
     def both(w: Any, c: Any, x: Any) -> list[Any]:
         rows = broadcast_in_dim_p.bind(x, shape=(2, 3), broadcast_dimensions=(1,))
         c, ys = scan_p.bind(
-            w, c, rows, program=inner, length=2, reverse=True, unroll=1, num_consts=1, num_carry=1
+            w, c, rows, jaxpr=inner, length=2, reverse=True, unroll=1, num_consts=1, num_carry=1
         )
         index = convert_element_type_p.bind(
             lt_p.bind(reduce_sum_p.bind(x, axes=(0,)), np.float32(0.8)),  # far from all sums
@@ -149,7 +149,7 @@ def _open_ended() -> Iterator[Sample]:
         ("until a sum is reached", np.full(3, 1.5, F32), [X], small, grow),
     ):
         params = {
-            "condition": program(condition, w, *carry), "body": program(f, w, *carry),
+            "cond_jaxpr": program(condition, w, *carry), "body_jaxpr": program(f, w, *carry),
             "num_consts": 1,
         }  # fmt: skip
         yield Sample(while_p, (w, *carry), params, frozenset({"open-ended"}), name)

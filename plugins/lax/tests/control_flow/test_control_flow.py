@@ -326,7 +326,7 @@ def test_dead_code_in_loops_and_branches() -> None:
     reduced, left = dce_closed(program, [True, False, False])
     assert left == [True]
     (eqn,) = reduced.eqns
-    assert [e.primitive.name for e in eqn.params["program"].eqns] == ["mul"]
+    assert [e.primitive.name for e in eqn.params["jaxpr"].eqns] == ["mul"]
     assert dce_closed(program, [False, False, False])[0].eqns == []
 
 

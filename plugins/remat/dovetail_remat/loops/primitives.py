@@ -43,10 +43,10 @@ def _plain_loop(*operands: Any, **params: Any) -> list[Any]:
     p = Loop.of(params)
     if p.condition is not None:
         return while_p.bind(
-            *operands, condition=p.condition, body=p.body, num_consts=p.num_consts
+            *operands, cond_jaxpr=p.condition, body_jaxpr=p.body, num_consts=p.num_consts
         )  # fmt: skip
     return scan_p.bind(
-        *operands, program=p.body, length=p.length, reverse=p.reverse, unroll=p.unroll,
+        *operands, jaxpr=p.body, length=p.length, reverse=p.reverse, unroll=p.unroll,
         num_consts=p.num_consts, num_carry=p.num_carry,
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ class LoopCheckpointing:
         """A loop of a known number of steps: ``params`` are those of ``scan``."""
         self.check(what, scheme)
         loop = Loop(
-            params["program"], None, params["num_consts"], params["num_carry"], params["length"],
+            params["jaxpr"], None, params["num_consts"], params["num_carry"], params["length"],
             params["reverse"], params["unroll"], scheme,
         )  # fmt: skip
         _check_length(what, params["length"])
@@ -47,11 +47,11 @@ class LoopCheckpointing:
                 "of steps while tracing, which this loop does not say. Use "
                 "Online(snapshots=...), or scan or fori_loop with bounds that are known."
             )
-        body: ClosedJaxpr = params["body"]
+        body: ClosedJaxpr = params["body_jaxpr"]
         n: int = params["num_consts"]
         carry = len(body.in_avals) - n
         return _bind(
-            what, Loop(body, params["condition"], n, carry, None, False, 1, scheme), operands
+            what, Loop(body, params["cond_jaxpr"], n, carry, None, False, 1, scheme), operands
         )
 
 

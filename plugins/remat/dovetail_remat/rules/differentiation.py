@@ -32,8 +32,8 @@ def _remat_partial_eval(
     barrier = barriers(params["prevent_cse"], len(args))
     known = [x for x, u in zip(args, unknown) if not u]
     known_barrier = tuple(b for b, u in zip(barrier, unknown) if not u)
-    parts = parts_of(params["program"], unknown, params["policy"], params["effects"] == "replay")
-    forward = {**params, "program": parts.forward, "prevent_cse": joined(known_barrier)}
+    parts = parts_of(params["jaxpr"], unknown, params["policy"], params["effects"] == "replay")
+    forward = {**params, "jaxpr": parts.forward, "prevent_cse": joined(known_barrier)}
     found = remat_p.bind(*known, **forward)
     n = parts.num_results
     if not any(parts.out_unknown):
@@ -60,13 +60,13 @@ def _remat_transpose(
     """The transposed program contains the second computation of the values that were not kept."""
     linear = tuple(is_linear(x) for x in args)
     given = tuple(ct is not None for ct in cotangents)
-    transposed, nonzero = transpose_program(params["program"], linear, given)
+    transposed, nonzero = transpose_program(params["jaxpr"], linear, given)
     values = [x for x, live in zip(args, linear) if not live]
     cts = [ct for ct in cotangents if ct is not None]
     flags = barriers(prevent_cse, len(args))
     late = any(b for b, live in zip(flags, linear) if live)
     barrier = [b for b, live in zip(flags, linear) if not live] + [late] * len(cts)
-    params = {**params, "program": transposed, "prevent_cse": joined(barrier)}
+    params = {**params, "jaxpr": transposed, "prevent_cse": joined(barrier)}
     found = iter(remat_p.bind(*values, *cts, **params))
     have = iter(nonzero)
     return [next(found) if live and next(have) else None for live in linear]

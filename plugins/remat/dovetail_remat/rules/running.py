@@ -22,7 +22,7 @@ _ONE_MEMORY = frozenset({"cpu", "reference"})
 def _remat_stablehlo(
     b: Any,
     *operands: Any,
-    program: ClosedJaxpr,
+    jaxpr: ClosedJaxpr,
     policy: Any,
     prevent_cse: bool | tuple[bool, ...],
     differentiated: bool,
@@ -35,18 +35,18 @@ def _remat_stablehlo(
             avals = [x.aval for x in behind]
             found = iter(b.op("stablehlo.optimization_barrier", behind, avals))
             operands = tuple(next(found) if f else x for x, f in zip(operands, flags))
-    return b.inline(program, operands)
+    return b.inline(jaxpr, operands)
 
 
 @def_impl(remat_p)
-def _remat_now(*args: Any, program: ClosedJaxpr, **params: Any) -> list[Any]:
+def _remat_now(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
     """Operation by operation: a program that is new in every call would be compiled in each."""
-    return eval_sparingly(program, *args)
+    return eval_sparingly(jaxpr, *args)
 
 
 @reference_rules.register(remat_p)
-def _remat_reference(*args: Any, program: ClosedJaxpr, **params: Any) -> list[Any]:
-    return evaluate(program, *args)
+def _remat_reference(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
+    return evaluate(jaxpr, *args)
 
 
 @def_impl(place_p)

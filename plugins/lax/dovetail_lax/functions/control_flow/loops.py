@@ -81,7 +81,7 @@ def while_of(
     _check_predicate(cond_fun, condition)
     (condition_program, body_program), consts = close_together([condition, body])
     params = {
-        "condition": condition_program, "body": body_program, "num_consts": len(consts),
+        "cond_jaxpr": condition_program, "body_jaxpr": body_program, "num_consts": len(consts),
     }  # fmt: skip
     operands = [*consts, *leaves]
     if provider is None:

@@ -91,7 +91,7 @@ def scan_of(
     y_tree = _pair(f, staged)[1]
     (program,), consts = close_together([staged])
     params = {
-        "program": program, "length": n, "reverse": bool(reverse), "unroll": _unroll(unroll, n),
+        "jaxpr": program, "length": n, "reverse": bool(reverse), "unroll": _unroll(unroll, n),
         "num_consts": len(consts), "num_carry": len(leaves),
     }  # fmt: skip
     operands = [*consts, *leaves, *x_leaves]

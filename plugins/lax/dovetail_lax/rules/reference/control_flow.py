@@ -27,17 +27,17 @@ def _platform_dependent(
 
 @reference_rules.register(while_p)
 def _while_reference(
-    *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
+    *operands: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, num_consts: int
 ) -> list[Any]:
     consts, carry = operands[:num_consts], list(operands[num_consts:])
-    while evaluate(condition, *consts, *carry)[0]:
-        carry = evaluate(body, *consts, *carry)
+    while evaluate(cond_jaxpr, *consts, *carry)[0]:
+        carry = evaluate(body_jaxpr, *consts, *carry)
     return carry
 
 
 @reference_rules.register(scan_p)
 def _scan_reference(*operands: Any, **params: Any) -> list[Any]:
-    program: ClosedJaxpr = params["program"]
+    program: ClosedJaxpr = params["jaxpr"]
     nc, nk, n = params["num_consts"], params["num_carry"], params["length"]
     consts, carry, xs = operands[:nc], list(operands[nc : nc + nk]), operands[nc + nk :]
     y_avals: Any = program.out_avals[nk:]

@@ -31,16 +31,16 @@ def _platform_dependent(
 
 @stablehlo_rules.register(while_p)
 def _while_stablehlo(
-    b: Any, *operands: Any, condition: ClosedJaxpr, body: ClosedJaxpr, num_consts: int
+    b: Any, *operands: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, num_consts: int
 ) -> Any:
     consts, carry = operands[:num_consts], operands[num_consts:]
-    if condition.effects:
-        return _while_testing_last(b, consts, carry, condition, body)
+    if cond_jaxpr.effects:
+        return _while_testing_last(b, consts, carry, cond_jaxpr, body_jaxpr)
     return b.while_loop(
         carry,
-        lambda b, *xs: b.inline(condition, [*consts, *xs]),
-        lambda b, *xs: b.inline(body, [*consts, *xs]),
-        (condition, body),
+        lambda b, *xs: b.inline(cond_jaxpr, [*consts, *xs]),
+        lambda b, *xs: b.inline(body_jaxpr, [*consts, *xs]),
+        (cond_jaxpr, body_jaxpr),
     )
 
 
@@ -72,7 +72,7 @@ class _Scan:
         self.b = b
         self.consts = consts
         self.xs = xs
-        self.program: ClosedJaxpr = params["program"]
+        self.program: ClosedJaxpr = params["jaxpr"]
         self.length: int = params["length"]
         self.reverse: bool = params["reverse"]
         self.unroll: int = params["unroll"]

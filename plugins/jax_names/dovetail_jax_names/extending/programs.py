@@ -1,0 +1,78 @@
+"""Programs as authors build and read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    Eqn,
+    Jaxpr,
+    Primitive,
+    Var,
+    eval_jaxpr as _eval_jaxpr,
+)
+from dovetail_core.base.places import SourceInfo
+from dovetail_core.base.source import Source, current_source
+from dovetail_core.ir.programs import open_program, programs_in
+
+
+class DropVar(Var):
+    """A result that nothing uses."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "_"
+
+
+def new_jaxpr_eqn(
+    invars: Sequence[Any],
+    outvars: Sequence[Var],
+    primitive: Primitive,
+    params: dict[str, Any],
+    effects: Any,
+    source_info: SourceInfo | Source | None = None,
+    ctx: Any = None,
+) -> Eqn:
+    """An equation; at the user's line that runs now, if ``source_info`` does not say another."""
+    source = source_info.source if isinstance(source_info, SourceInfo) else source_info
+    source = current_source() if source is None else source
+    return Eqn(primitive, list(invars), list(outvars), params, frozenset(effects), source)
+
+
+def eval_jaxpr(
+    jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True
+) -> list[Any]:
+    """Run a program under the current trace, equation by equation."""
+    return _eval_jaxpr(jaxpr, list(consts), *args)
+
+
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> Any:
+    """The program as a function of its inputs; given these, its results."""
+    if args:
+        return eval_jaxpr(closed_jaxpr.jaxpr, closed_jaxpr.consts, *args)
+
+    def run(*args: Any) -> list[Any]:
+        return eval_jaxpr(closed_jaxpr.jaxpr, closed_jaxpr.consts, *args)
+
+    return run
+
+
+def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
+    """The sub-programs in an equation's parameters."""
+    for value in params.values():
+        yield from map(open_program, programs_in(value))
+
+
+def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
+    """The sub-programs in a program's equations, those inside of them left out."""
+    for eqn in jaxpr.eqns:
+        yield from jaxprs_in_params(eqn.params)
+
+
+def gensym() -> Callable[[AbstractValue], Var]:
+    """The function that makes new variables of a type."""
+    return Var

@@ -1,0 +1,69 @@
+"""Attributes of modules that answer for JAX's: sub-modules, old names, and what is not there."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from dovetail_core.base.lazy import absent_name
+
+from . import names
+from .absence import reason
+
+Lookup = tuple[Callable[[str], Any], Callable[[], list[str]]]
+
+
+def attributes(
+    module: str,
+    old: Mapping[str, str] | None = None,
+    gone: Mapping[str, str] | None = None,
+    facade: str = "",
+) -> Lookup:
+    """``__getattr__`` and ``__dir__`` of the module that answers for JAX's ``module``.
+
+    Args:
+        old: names that warn, with where each one is now: ``"jax.extend.core.Primitive"``.
+        gone: names that JAX had and has not, with what to use instead.
+        facade: the module of the facade that has the other names.
+    """
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    own = frame.f_globals
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            return [n for n in listed() if not n.startswith("_")]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if names.module(f"{module}.{name}") is not None:
+            return import_module(f"{module}.{name}")
+        if name in of_facade():
+            value = own[name] = getattr(import_module(facade), name)
+            return value
+        if old is not None and name in old:
+            return _old(module, name, old[name])
+        why = f"use {gone[name]}" if gone is not None and name in gone else reason(module, name)
+        text = f"module {module!r} has no attribute {name!r}. {why}"
+        raise absent_name(text, module, name, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+
+    def of_facade() -> list[str]:
+        return import_module(facade).__all__ if facade else []
+
+    def listed() -> list[str]:
+        known = {*own, *of_facade()}
+        inner = (n for n in names.known().get(module, ()) if n in known or _is_module(module, n))
+        return sorted({n for n in own if n.startswith("__")} | set(inner))
+
+    return get, listed
+
+
+def _is_module(module: str, name: str) -> bool:
+    return names.module(f"{module}.{name}") is not None
+
+
+def _old(module: str, name: str, new: str) -> Any:
+    warnings.warn(f"{module}.{name} is deprecated. Use {new}.", DeprecationWarning, stacklevel=3)
+    home, _, last = new.rpartition(".")
+    return getattr(import_module(home), last)

@@ -1,0 +1,6 @@
+"""``jax.custom_derivatives``: the facade's, and primitives that libraries know by name."""
+
+from ..extending.calls import custom_jvp_call_p as custom_jvp_call_p
+from ..lookup import attributes as _attributes
+
+__getattr__, __dir__ = _attributes("jax.custom_derivatives", facade="dovetail.custom_derivatives")

@@ -1,0 +1,36 @@
+"""``jax.extend.core.primitives``: every primitive of JAX's list that Dovetail has, by JAX's name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from dovetail_core import Primitive as _Primitive
+
+from ....lookup import attributes as _attributes
+
+_MODULES = (
+    "dovetail_lax",
+    "dovetail_lax.linalg",
+    "dovetail_jit.primitive",
+    "dovetail_remat.primitive",
+    "dovetail_random.primitives",
+    "dovetail_random.threefry",
+    "dovetail_random.draws.gamma",
+    "dovetail_refs.primitives",
+    "dovetail_jax_names.extending.calls",
+)
+"""Where primitives are, by the names that they have there."""
+_OTHERS = {"add_jaxvals_p": "add_p"}
+
+_absent, __dir__ = _attributes("jax.extend.core.primitives")
+
+
+def __getattr__(name: str) -> Any:
+    if name.endswith("_p"):
+        for module in _MODULES:
+            found = getattr(import_module(module), _OTHERS.get(name, name), None)
+            if isinstance(found, _Primitive):
+                globals()[name] = found
+                return found
+    return _absent(name)

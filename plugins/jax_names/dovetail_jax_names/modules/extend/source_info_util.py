@@ -1,0 +1,19 @@
+"""``jax.extend.source_info_util``."""
+
+from dovetail_core.base.places import NameStack as NameStack, SourceInfo as SourceInfo
+
+from ...extending.places import (
+    current as current,
+    current_name_stack as current_name_stack,
+    extend_name_stack as extend_name_stack,
+    new_name_stack as new_name_stack,
+    new_source_info as new_source_info,
+    reset_name_stack as reset_name_stack,
+    set_name_stack as set_name_stack,
+    summarize as summarize,
+    transform_name_stack as transform_name_stack,
+    user_context as user_context,
+)
+from ...lookup import attributes as _attributes
+
+__getattr__, __dir__ = _attributes("jax.extend.source_info_util")

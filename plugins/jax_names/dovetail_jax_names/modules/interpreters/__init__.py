@@ -1,0 +1,5 @@
+"""``jax.interpreters``."""
+
+from ...lookup import attributes as _attributes
+
+__getattr__, __dir__ = _attributes("jax.interpreters")

@@ -1,0 +1,27 @@
+"""``jax.interpreters.ad``."""
+
+
+from ...extending.differentiation import (
+    defbilinear as defbilinear,
+    defjvp as defjvp,
+    defjvp2 as defjvp2,
+    deflinear as deflinear,
+    deflinear2 as deflinear2,
+    get_primitive_transpose as get_primitive_transpose,
+    jvp as jvp,
+    linearize as linearize,
+    primitive_jvps as primitive_jvps,
+    primitive_transposes as primitive_transposes,
+)
+from ...extending.zeros import (
+    UndefinedPrimal as UndefinedPrimal,
+    Zero as Zero,
+    add_jaxvals as add_jaxvals,
+    add_tangents as add_tangents,
+    instantiate_zeros as instantiate_zeros,
+    is_undefined_primal as is_undefined_primal,
+    zeros_like_aval as zeros_like_aval,
+)
+from ...lookup import attributes as _attributes
+
+__getattr__, __dir__ = _attributes("jax.interpreters.ad")

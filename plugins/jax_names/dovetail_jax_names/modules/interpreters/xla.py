@@ -1,0 +1,7 @@
+"""``jax.interpreters.xla``."""
+
+from ...extending.running import apply_primitive as apply_primitive
+from ...extending.types import canonicalize_dtype_handlers as canonicalize_dtype_handlers
+from ...lookup import attributes as _attributes
+
+__getattr__, __dir__ = _attributes("jax.interpreters.xla")
