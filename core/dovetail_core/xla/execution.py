@@ -15,6 +15,7 @@ from ._bindings import (
     JaxRuntimeError,
     LoadedExecutable as LoadedExecutable,
     ResultHandler,
+    ifrt_programs as ifrt_programs,
 )
 from .callbacks import exception_behind, require_callbacks
 from .fork import forked

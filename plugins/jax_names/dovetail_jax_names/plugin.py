@@ -23,6 +23,12 @@ MANIFEST = Manifest(
     options={"as_jax": "dovetail_jax_names.options:as_jax"},
     providers={"absence": "dovetail_jax_names.absence:reason"},
     members={
+        "jax.modules.extend": "dovetail_jax_names.modules.extend",
+        "jax.modules.extend.mlir.dialects": "jaxlib.mlir.dialects",
+        "jax.modules.extend.mlir.ir": "jaxlib.mlir.ir",
+        "jax.modules.extend.mlir.passmanager": "jaxlib.mlir.passmanager",
+        "jax.modules.lib": "dovetail_jax_names.modules.lib",
+        "jax.modules.interpreters": "dovetail_jax_names.modules.interpreters",
         "jax.modules.version": "dovetail_jax_names.modules.version",
     },
 )
