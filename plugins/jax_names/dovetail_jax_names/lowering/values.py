@@ -106,7 +106,9 @@ def _elements(value: np.ndarray[Any, Any]) -> Any:
     if value.dtype.names is not None:  # float0: it holds nothing
         value = np.zeros(value.shape, bool)
     if value.dtype.kind == "c":  # what the bindings cannot parse
-        return bindings.ir().DenseElementsAttr.get(np.ascontiguousarray(value))
+        element = dtype_to_ir_type(value.dtype)
+        flat = np.ascontiguousarray(value)
+        return bindings.ir().DenseElementsAttr.get(flat, type=element, shape=value.shape)
     aval = ShapedArray(value.shape, value.dtype)
     text = dense(value)
     if value.dtype == np.bool_ and '"' in text:  # raw bytes of i1 depend on MLIR's version
