@@ -14,6 +14,7 @@ from .scopes import Scope, run_with
 from .wrapping import callable_name as callable_name
 
 _hidden_packages: set[str] = {"dovetail"}
+_hidden_files: tuple[str, ...] = ()
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
 _is_hidden: dict[str, bool] = {}
 _warned: dict[Any, Any] = {}
@@ -28,10 +29,26 @@ def hide_frames(package: str) -> None:
     _is_hidden.clear()
 
 
+def hide_files(path: str) -> None:
+    """Treat the code of a file, or of all files below a folder, as :func:`hide_frames` does."""
+    global _hidden_files
+    _hidden_files = (*_hidden_files, path)
+    _is_hidden.clear()
+
+
+def show_files(path: str) -> None:
+    """Undo :func:`hide_files`."""
+    global _hidden_files
+    _hidden_files = tuple([p for p in _hidden_files if p != path])
+    _is_hidden.clear()
+
+
 def is_hidden(frame: FrameType) -> bool:
     """Whether a frame runs the code of the framework or of its plugins."""
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return package in _hidden_packages or package.startswith("dovetail_")
+    if package in _hidden_packages or package.startswith("dovetail_"):
+        return True
+    return frame.f_code.co_filename.startswith(_hidden_files)
 
 
 class AnnotatedScope(str):

@@ -8,12 +8,14 @@ MANIFEST = Manifest(
         "ad",
         "backends",
         "batching",
+        "checkify",
         "custom_rules",
         "experimental",
         "jit",
         "lax",
         "numpy",
         "random",
+        "refs",
     ),
     surfaces={"jax": "dovetail_jax_names"},
     commands={
@@ -23,6 +25,7 @@ MANIFEST = Manifest(
     options={"as_jax": "dovetail_jax_names.options:as_jax"},
     providers={"absence": "dovetail_jax_names.absence:reason"},
     members={
+        "jax.modules._src": "dovetail_jax_names.private",
         "jax.modules.extend": "dovetail_jax_names.modules.extend",
         "jax.modules.extend.mlir.dialects": "jaxlib.mlir.dialects",
         "jax.modules.extend.mlir.ir": "jaxlib.mlir.ir",
