@@ -14,7 +14,7 @@ from .scopes import Scope, run_with
 from .wrapping import callable_name as callable_name
 
 _hidden_packages: set[str] = {"dovetail"}
-_hidden_paths: list[str] = []
+_hidden_files: tuple[str, ...] = ()
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
 _is_hidden: dict[str, bool] = {}
 _warned: dict[Any, Any] = {}
@@ -29,18 +29,26 @@ def hide_frames(package: str) -> None:
     _is_hidden.clear()
 
 
-def hide_path(path: str) -> None:
-    """Treat the code in a file, or below a directory, as framework code likewise."""
-    _hidden_paths.append(path)
+def hide_files(path: str) -> None:
+    """Treat the code of a file, or of all files below a folder, as :func:`hide_frames` does."""
+    global _hidden_files
+    _hidden_files = (*_hidden_files, path)
+    _is_hidden.clear()
+
+
+def show_files(path: str) -> None:
+    """Undo :func:`hide_files`."""
+    global _hidden_files
+    _hidden_files = tuple([p for p in _hidden_files if p != path])
     _is_hidden.clear()
 
 
 def is_hidden(frame: FrameType) -> bool:
     """Whether a frame runs the code of the framework or of its plugins."""
-    if _hidden_paths and frame.f_code.co_filename.startswith(tuple(_hidden_paths)):
-        return True
     package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-    return package in _hidden_packages or package.startswith("dovetail_")
+    if package in _hidden_packages or package.startswith("dovetail_"):
+        return True
+    return frame.f_code.co_filename.startswith(_hidden_files)
 
 
 class AnnotatedScope(str):
@@ -133,15 +141,13 @@ def registering_place() -> tuple[str, int]:
     """The module and line of the code that registers something with the kernel.
 
     That is the statement of the module being imported, whatever helpers stand between; outside of
-    an import it is the innermost frame that is not the kernel's, nor of a module that says
-    ``REGISTERS_FOR_OTHERS``.
+    an import it is the innermost frame that is not the kernel's.
     """
     innermost: tuple[str, int] | None = None
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
         name: str = frame.f_globals.get("__name__", "?")
-        own = name == "typing" or name.partition(".")[0] == "dovetail_core"
-        if not own and "REGISTERS_FOR_OTHERS" not in frame.f_globals:
+        if name != "typing" and name.partition(".")[0] != "dovetail_core":
             innermost = innermost or (name, frame.f_lineno)
         importing = getattr(frame.f_globals.get("__spec__"), "_initializing", False)
         if importing and frame.f_code.co_name == "<module>":

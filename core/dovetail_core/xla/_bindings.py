@@ -86,6 +86,10 @@ ExecutionStage = _jax.ffi.ExecutionStage
 serialize_portable_artifact = _jax.mlir.serialize_portable_artifact
 deserialize_portable_artifact = _jax.mlir.deserialize_portable_artifact
 mlir_module_to_xla_computation = _jax.mlir.mlir_module_to_xla_computation
+hlo_to_stablehlo = _jax.mlir.hlo_to_stablehlo
+refine_polymorphic_shapes = _jax.mlir.refine_polymorphic_shapes
+
+ifrt_programs = _jax.ifrt_programs
 
 # Present from jaxlib 0.12 on.
 shard_args = getattr(_jax, "shard_args", None)

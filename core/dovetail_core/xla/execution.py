@@ -15,11 +15,16 @@ from ._bindings import (
     JaxRuntimeError,
     LoadedExecutable as LoadedExecutable,
     ResultHandler,
+    ifrt_programs as ifrt_programs,
 )
 from .callbacks import exception_behind, require_callbacks
 from .fork import forked
 from .interrupts import can_be_interrupted, leave_at_once, run_to_the_end
 from .options import option_errors
+
+
+before_compiling: list[Callable[..., None]] = []
+"""Functions that are called with the arguments of each compilation, and may refuse it: raise."""
 
 
 def compile(
@@ -37,6 +42,8 @@ def compile(
     XlaRuntimeError otherwise.
     """
     require_callbacks(module, len(host_callbacks))
+    for watch in before_compiling:
+        watch(client, module, devices, options, host_callbacks)
     callbacks = {"host_callbacks": list(host_callbacks)} if host_callbacks else {}
 
     def call() -> LoadedExecutable:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import io
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from . import _bindings as _b
+from ._bindings import (
+    deserialize_portable_artifact as deserialize_portable_artifact,
+    hlo_to_stablehlo as hlo_to_stablehlo,
+    refine_polymorphic_shapes as refine_polymorphic_shapes,
+    serialize_portable_artifact as serialize_portable_artifact,
+)
 from ._lazy import load
 from .fork import renew_in_child
 
@@ -28,28 +34,32 @@ def context() -> Any:
     """This thread's MLIR context, with every dialect that jaxlib has."""
     found = getattr(_thread, "context", None)
     if found is None:
-        found = _thread.context = _new_context()
+        found = _thread.context = new_context()
     return found
 
 
-def _new_context() -> Any:
+def new_context() -> Any:
+    """An MLIR context with every dialect that jaxlib has."""
     # The extension modules alone: with the dialects' Python modules it takes 180 ms, not 25.
-    global _dialects
-    ir, extensions = load("mlir.ir"), "mlir._mlir_libs"
-    extension = load(f"{extensions}._jax_mlir_ext")
-    dialects = [load(f"{extensions}.{d}") for d in ("_stablehlo", "_chlo", "_sdy")]
-    with _lock:  # in which nothing is imported: see base.once
-        if _dialects is None:
-            found = ir.DialectRegistry()
-            extension.register_dialects(found)  # func, arith and others are not there otherwise
-            _dialects = found
-    made = ir.Context()
-    made.append_dialect_registry(_dialects)
+    made = load("mlir.ir").Context()
+    made.append_dialect_registry(dialects())
     made.enable_multithreading(False)  # else each context starts a pool of threads
-    for dialect in dialects:
+    for dialect in [load(f"mlir._mlir_libs.{d}") for d in ("_stablehlo", "_chlo", "_sdy")]:
         dialect.register_dialect(made)
     made.load_all_available_dialects()
     return made
+
+
+def dialects() -> Any:
+    """The registry of MLIR's own dialects: func, arith and others."""
+    global _dialects
+    ir, extension = load("mlir.ir"), load("mlir._mlir_libs._jax_mlir_ext")
+    with _lock:  # in which nothing is imported: see base.once
+        if _dialects is None:
+            found = ir.DialectRegistry()
+            extension.register_dialects(found)
+            _dialects = found
+    return _dialects
 
 
 @cache
@@ -89,51 +99,6 @@ def verify(module: Any) -> None:
         _module(module).operation.verify()
     except ir.MLIRError as error:
         raise ValueError(f"the module is malformed: {error}") from error
-
-
-class InvalidFunction(ValueError):
-    """What is wrong with a function that was built: the end of a sentence about it."""
-
-
-def function_text(
-    name: str, ins: Sequence[str], outs: Sequence[str], build: Callable[..., Sequence[Any]]
-) -> str:
-    """A private function in generic text form, whose body is built with MLIR's Python bindings.
-
-    Args:
-        ins, outs: its types, as text.
-        build: ``build(insertion_point, arguments, result_types, parse_type)`` returns an `ir.Value`
-            for each result. The context, a location and the insertion point are in place.
-
-    Raises:
-        InvalidFunction: results are not such values, or the function does not verify.
-    """
-    ir, func = load("mlir.ir"), load("mlir.dialects.func")
-    with context(), ir.Location.unknown():
-        module = ir.Module.create()  # it owns what is built
-        types = [ir.Type.parse(t) for t in ins], [ir.Type.parse(t) for t in outs]
-        with ir.InsertionPoint(module.body):
-            made = func.FuncOp(name, ir.FunctionType.get(*types), visibility="private")
-        with ir.InsertionPoint(made.add_entry_block()) as place:
-            results = list(build(place, list(made.arguments), types[1], ir.Type.parse))
-            _check_results(results, types[1], ir.Value)
-            func.ReturnOp(results)
-        try:
-            module.operation.verify()
-        except ir.MLIRError as error:
-            said = " ".join(str(error).split())
-            raise InvalidFunction(f"built what is not valid: {said}. Correct it.") from None
-        return made.operation.get_asm(print_generic_op_form=True, use_local_scope=True)
-
-
-def _check_results(results: Sequence[Any], types: Sequence[Any], value: type) -> None:
-    found = [str(x.type) if isinstance(x, value) else type(x).__name__ for x in results]
-    wanted = [str(t) for t in types]
-    if found != wanted:
-        raise InvalidFunction(
-            f"returned ({', '.join(found)}), but the operation's results are "
-            f"({', '.join(wanted)}). Make it return one value per result, of that type."
-        )
 
 
 def run_passes(module: Any, pipeline: str) -> Any:

@@ -39,10 +39,14 @@ if TYPE_CHECKING:
         type_attribute as type_attribute,
     )
     from .pjrt.backend import PjrtBackend as PjrtBackend, backend_of as backend_of
-    from .pjrt.bindings import MlirFunction as MlirFunction, mlir_rule as mlir_rule
+    from .pjrt.bindings import (
+        MlirFunction as MlirFunction,
+        mlir_rule as mlir_rule,
+        module_text as module_text,
+    )
     from .pjrt.builder import Builder as Builder
     from .pjrt.diagnostics import explain_failure as explain_failure
-    from .pjrt.emitter import Val as Val
+    from .pjrt.emitter import ModuleText as ModuleText, Val as Val
     from .pjrt.marking import mark_value as mark_value
     from .pjrt.module import (
         InPlace as InPlace,
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
         lower_module as lower_module,
     )
     from .pjrt.rules import elementwise as elementwise
+    from .pjrt.text import dense as dense, element_type as element_type, tensor_type as tensor_type
     from .placement import (
         asarray_on as asarray_on,
         device_put_p as device_put_p,

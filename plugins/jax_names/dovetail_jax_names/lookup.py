@@ -37,7 +37,7 @@ def attributes(
             return [n for n in listed() if not n.startswith("_")]
         if name.startswith("__"):
             raise AttributeError(name)
-        if names.module(f"{module}.{name}") is not None:
+        if names.home(f"{module}.{name}"):
             return import_module(f"{module}.{name}")
         if name in of_facade():
             value = own[name] = getattr(import_module(facade), name)
@@ -60,7 +60,7 @@ def attributes(
 
 
 def _is_module(module: str, name: str) -> bool:
-    return names.module(f"{module}.{name}") is not None
+    return bool(names.home(f"{module}.{name}"))
 
 
 def _old(module: str, name: str, new: str) -> Any:

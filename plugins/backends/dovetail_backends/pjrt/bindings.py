@@ -8,9 +8,10 @@ from typing import Any
 from dovetail_core import AbstractValue, RegistryError, callable_name, describe_source
 
 from ..tables import StablehloRule
+from . import effects
 from .attributes import symbol
-from .emitter import Emitter, Val
-from .text import tensor_type
+from .emitter import Emitter, Val, definition
+from .text import identifier, tensor_type
 
 _NAME = "the name comes later"
 
@@ -20,19 +21,32 @@ class MlirFunction:
 
     Attributes:
         context: the ``ir.Context``, which is current.
+        module: the ``ir.Module`` of the function; others that are put into it come along.
         insertion_point: the ``ir.InsertionPoint``, which is current, too.
-        outs: the ``ir.Type`` of each result. ``out`` is the first.
+        avals, outs: the types of the operands, as Dovetail's; the ``ir.Type`` of each result.
+            ``out`` is the first.
         platform: for which the program is compiled: ``"cpu"``.
+        builder: that of the program.
+        clock: an ``ir.Value`` that operations with ordered effects take and renew, or None.
     """
 
-    __slots__ = ("context", "insertion_point", "outs", "platform", "_parse")
+    __slots__ = ("module", "insertion_point", "avals", "outs", "builder", "clock")
 
-    def __init__(self, place: Any, outs: Sequence[Any], platform: str, parse: Any) -> None:
+    def __init__(self, builder: Emitter, module: Any, place: Any, avals: Any, outs: Any) -> None:
+        self.builder = builder
+        self.module = module
         self.insertion_point = place
-        self.context = place.block.owner.context
-        self.outs = outs
-        self.platform = platform
-        self._parse = parse
+        self.avals: Sequence[Any] = avals
+        self.outs: Sequence[Any] = outs
+        self.clock: Any = None
+
+    @property
+    def context(self) -> Any:
+        return self.module.context
+
+    @property
+    def platform(self) -> str:
+        return self.builder.platform
 
     @property
     def out(self) -> Any:
@@ -40,7 +54,56 @@ class MlirFunction:
 
     def type(self, aval: AbstractValue) -> Any:
         """The ``ir.Type`` of an array type, for operations that take their results' types."""
-        return self._parse(tensor_type(aval))
+        from dovetail_core.xla.mlir_functions import ir
+
+        return ir().Type.parse(tensor_type(aval))
+
+    def emit(
+        self,
+        write: Callable[..., Sequence[Val]],
+        operands: Sequence[Any],
+        avals: Sequence[AbstractValue],
+        name: str = "fn",
+    ) -> list[Any]:
+        """The results of a call of what ``write(b, *operands)`` emits through a builder, with
+        operands (``ir.Value``) of types ``avals``: the way from here to all that rules can do."""
+        from dovetail_core.xla import mlir_functions
+
+        ordered = self.clock is not None
+        avals = [*avals, effects.CLOCK] if ordered else avals
+        text, outs = module_text(self.builder, write, avals, ordered=ordered)
+        callee = mlir_functions.merge(self.module, name, text)
+        found = mlir_functions.call(
+            callee, [*operands, self.clock] if ordered else operands, [self.type(a) for a in outs]
+        )
+        if ordered:
+            *found, self.clock = found
+        return found
+
+
+def module_text(
+    b: Emitter,
+    write: Callable[..., Sequence[Val]],
+    avals: Sequence[AbstractValue],
+    name: str = "module",
+    *,
+    ordered: bool = False,
+) -> tuple[str, list[AbstractValue]]:
+    """A module whose function ``main`` is what ``write(b, *operands)`` emits through a builder like
+    ``b``, and the types of its results; ``ordered``: the last operand and result are the clock."""
+    inner = type(b)(module := b.module.beside())
+    args = inner.arguments(avals)
+    inner.source = b.source
+    if ordered:
+        *operands, inner.clock = args
+        results = list(write(inner, *operands))
+        results.append(inner.clock)
+    else:
+        results = list(write(inner, *args))
+    inner.terminate("func.return", results)
+    main = definition("public", "main", args, results, inner.lines)
+    text = f"module @{identifier(name)} {{\n{main}{''.join(module.functions)}}}\n"
+    return text, [x.aval for x in results]
 
 
 def splice(
@@ -51,29 +114,58 @@ def splice(
     params: dict[str, Any],
 ) -> Any:
     """Emit a call of what ``function`` builds; see :meth:`Builder.mlir`."""
-    from dovetail_core.xla import mlir
-
+    ordered = any(e.ordered for e in b.effects)
     alone = False
 
-    def build(place: Any, values: list[Any], types: list[Any], parse: Any) -> list[Any]:
+    def build(module: Any, place: Any, values: list[Any], types: list[Any]) -> list[Any]:
         nonlocal alone
-        found = function(MlirFunction(place, types, b.platform, parse), *values, **params)
-        results = getattr(found, "results", found)  # of an operation of several results
-        alone = results is found and not isinstance(found, (list, tuple, type(None)))
-        return [found] if alone else list(results or ())
+        m = MlirFunction(b, module, place, [x.aval for x in operands], types)
+        if ordered:
+            m.outs = types[:-1]
+            *values, m.clock = values
+        found = function(m, *values, **params)
+        alone = not hasattr(found, "results") and not isinstance(found, (list, tuple, type(None)))
+        return [found, m.clock] if ordered else [found]
+
+    if not ordered:
+        results = _call(b, function, operands, outs, build)
+    else:
+        clocked = [*operands, effects.clock(b)], [*outs, effects.CLOCK]
+        *results, b.clock = _call(b, function, *clocked, build)
+    return results[0] if alone else results
+
+
+def _call(
+    b: Emitter,
+    function: Callable[..., Any],
+    operands: Sequence[Val],
+    outs: Sequence[AbstractValue],
+    build: Callable[..., list[Any]],
+) -> list[Val]:
+    from dovetail_core.xla.mlir_functions import InvalidFunction, function_texts
+
+    spliced, fresh = b.module.spliced, b.module.fresh
+
+    def settle(symbol: str, key: Any) -> tuple[str, bool]:
+        known = spliced.get(key)
+        return (known, False) if known is not None else (_new(symbol, key), True)
+
+    def _new(wanted: str, key: Any) -> str:
+        name = spliced[key] = fresh(wanted) if wanted else ""
+        return name
 
     types = [tensor_type(a) for a in outs]
     try:
-        text = mlir.function_text(_NAME, [x.type for x in operands], types, build)
-    except mlir.InvalidFunction as e:
+        text, others = function_texts(_NAME, [x.type for x in operands], types, build, settle)
+    except InvalidFunction as e:
         who = f"the MLIR function {_place(function)}, called{describe_source(b.source)},"
         raise RegistryError(f"{who} {e}") from None
-    name = b.module.spliced.get(text)
+    name = spliced.get(text)
     if name is None:
-        name = b.module.spliced[text] = b.module.fresh(callable_name(function))
+        name = _new(callable_name(function), text)
         b.module.functions.append(text.replace(f'"{_NAME}"', f'"{name}"', 1) + "\n")
-    results = b.op("func.call", operands, list(outs), {"callee": symbol(name)})
-    return results[0] if alone else results
+    b.module.functions += others
+    return b.op("func.call", operands, list(outs), {"callee": symbol(name)})
 
 
 def _place(function: Callable[..., Any]) -> str:

@@ -24,7 +24,7 @@ from dovetail_core.base.source import run_at
 from ..tables import StablehloRule, stablehlo_rules
 from . import bindings, calls, effects
 from .attributes import symbol
-from .emitter import Emitter, Val
+from .emitter import Emitter, Val, definition
 from .text import tensor_type
 
 
@@ -71,6 +71,7 @@ class Builder(Emitter):
             ]
             self.outs = tuple([v.aval for v in eqn.outvars])
             self.source = eqn.source
+            self.effects = eqn.effects
             rule = rules.get(eqn.primitive)
             if rule is None:
                 rule = run_at(eqn.source, miss, eqn.primitive)
@@ -237,12 +238,8 @@ class Builder(Emitter):
         b = type(self)(module)
         args = b.arguments(program.in_avals)
         outs = b._here(program, args)
-        head = ", ".join(f"{a.name}: {a.type}" for a in args)
-        types = ", ".join(v.type for v in outs)
         b.terminate("func.return", outs)
-        module.functions.append(
-            f"func.func private @{name}({head}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
-        )
+        module.functions.append(definition("private", name, args, outs, b.lines))
         return name
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
+from dovetail_core.types.effects import NO_EFFECTS, Effects
 
 from .attributes import i64_array, spelled
 from .text import dense, identifier, tensor_type
@@ -29,6 +30,15 @@ class Val:
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.type}"
+
+
+def definition(
+    visibility: str, name: str, args: Sequence[Val], results: Sequence[Val], lines: Sequence[str]
+) -> str:
+    """The text of a function, whose last line returns its results."""
+    head = ", ".join([f"{a.name}: {a.type}" for a in args])
+    types = ", ".join([v.type for v in results])
+    return f"func.func {visibility} @{name}({head}) -> ({types}) {{\n{''.join(lines)}}}\n"
 
 
 class ModuleText:
@@ -50,8 +60,14 @@ class ModuleText:
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[Any, str] = {}
         self.inlined: dict[int, ClosedJaxpr] = {}
-        self.spliced: dict[str, str] = {}
+        self.spliced: dict[Any, str] = {}
         self._used: set[str] = {"main"}
+
+    def beside(self) -> ModuleText:
+        """An empty module whose text is to become part of this one."""
+        made = ModuleText(self.platform, self.annotated, self.marks)
+        made.callbacks = self.callbacks
+        return made
 
     def add_callback(self, fun: Callable[..., Any]) -> int:
         """The number under which the module's operations call a Python function."""
@@ -76,13 +92,14 @@ class Emitter:
     ``out`` the first of them.
     """
 
-    __slots__ = ("module", "lines", "outs", "source", "clock", "_count", "_constants")
+    __slots__ = ("module", "lines", "outs", "source", "effects", "clock", "_count", "_constants")
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self.lines: list[str] = []
         self.outs: tuple[Any, ...] = ()
         self.source: Any = None  # the user's line behind the operation that is being lowered
+        self.effects: Effects = NO_EFFECTS  # of the operation that is being lowered
         self.clock: Val | None = None  # see the module effects
         self._count = 0
         self._constants: dict[Any, Val] = {}

@@ -1,0 +1,86 @@
+"""The tables of lowering rules of JAX, as views of the table ``backends.stablehlo``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+from dovetail_backends import stablehlo_rules
+from dovetail_core import MissingRule, Primitive
+
+from .contexts import LoweringRuleContext, LoweringRuleEntry
+from .registration import PLATFORMS, Lowering, register_lowering
+
+
+class TextRule:
+    """A rule in Dovetail's form, which writes text, as one in JAX's form."""
+
+    def __init__(self, primitive: Primitive, rule: Any) -> None:
+        self.primitive, self.rule = primitive, rule
+        self.__name__ = getattr(rule, "__name__", primitive.name)
+        self.__wrapped__ = rule
+
+    def __call__(self, ctx: LoweringRuleContext, *values: Any, **params: Any) -> list[Any]:
+        def write(b: Any, *operands: Any) -> list[Any]:
+            b.outs = tuple(ctx.avals_out)
+            found = self.rule(b, *operands, **params)
+            return list(found) if self.primitive.multiple_results else [found]
+
+        function = ctx.module_context.function
+        return function.emit(write, values, ctx.avals_in, self.primitive.name)
+
+
+class Lowerings(MutableMapping[Primitive, LoweringRuleEntry]):
+    """Per primitive, its rule for all platforms, or for one of them."""
+
+    def __init__(self, platform: str | None = None) -> None:
+        self.platform = platform
+
+    def __getitem__(self, primitive: Primitive) -> LoweringRuleEntry:
+        found: Any = stablehlo_rules.get(primitive)
+        if isinstance(found, Lowering):
+            entry = found.default
+            if self.platform is not None:
+                entry = found.platforms.get(self.platform)
+            elif entry is None and found.other is not None:
+                entry = LoweringRuleEntry(TextRule(primitive, found.other))
+        elif found is None or self.platform is not None:
+            entry = None
+        else:
+            entry = LoweringRuleEntry(TextRule(primitive, found))
+        if entry is None:
+            raise KeyError(primitive)
+        return entry
+
+    def __setitem__(self, primitive: Primitive, value: Any) -> None:
+        rule = value.rule if isinstance(value, LoweringRuleEntry) else value
+        register_lowering(primitive, rule, self.platform)
+
+    def __delitem__(self, primitive: Primitive) -> None:
+        found: Any = stablehlo_rules.rules.get(primitive)
+        if not isinstance(found, Lowering) or primitive not in self:
+            raise KeyError(primitive)
+        if self.platform is not None:
+            register_lowering(primitive, None, self.platform)  # type: ignore[arg-type]
+            del stablehlo_rules.rules[primitive].platforms[self.platform]  # type: ignore[attr-defined]
+        else:
+            register_lowering(primitive, None)  # type: ignore[arg-type]
+            stablehlo_rules.rules[primitive].default = None  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Iterator[Primitive]:
+        stablehlo_rules.fill()
+        return (p for p in list(stablehlo_rules.rules) if p in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, primitive: object) -> bool:
+        try:
+            self[primitive]  # type: ignore[index]
+        except (KeyError, MissingRule):
+            return False
+        return True
+
+
+lowerings = Lowerings()
+platform_specific_lowerings = {p: Lowerings(p) for p in PLATFORMS}

@@ -1,0 +1,13 @@
+"""``jax._src.ad_util``. lineax: ``stop_gradient_p``, which it gives a transpose rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_lax import stop_gradient_p as stop_gradient_p
+
+from .absent import absent
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("jax._src.ad_util", name)

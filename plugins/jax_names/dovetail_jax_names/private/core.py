@@ -1,0 +1,45 @@
+"""``jax._src.core``. flax (``linen.fp8_ops``): ``ShapedArray``, ``physical_aval``; numpyro:
+``trace_state_clean``; dynamiqs: ``concrete_or_error``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dovetail_core import EVAL, ConcretizationTypeError, ShapedArray as ShapedArray, Tracer
+from dovetail_core.base.source import here
+from dovetail_core.dispatch.primitive import get_trace
+
+from .absent import absent
+
+
+def trace_state_clean() -> bool:
+    """Whether nothing is being traced."""
+    return get_trace() is EVAL
+
+
+def physical_aval(aval: ShapedArray) -> ShapedArray:
+    """The type of the array of numbers that an array of an extended dtype is made of; where it is
+    made of several, of these stacked along a last axis."""
+    low = getattr(aval.dtype, "low", None)
+    if not low:
+        return aval
+    return ShapedArray(aval.shape if len(low) == 1 else (*aval.shape, len(low)), low[0])
+
+
+def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str = "") -> Any:
+    """``force(val)``, or ``val``, of a value that is known while tracing.
+
+    Raises:
+        ConcretizationTypeError: it is not; says ``context``.
+    """
+    found = val.concrete() if isinstance(val, Tracer) else val
+    if isinstance(val, Tracer) and found is None:
+        said = f"a value must be known while tracing{here()}, but {val!r} is not. {context}"
+        raise ConcretizationTypeError(said.rstrip())
+    return found if force is None else force(found)
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("jax._src.core", name)

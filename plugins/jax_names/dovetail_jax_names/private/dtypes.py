@@ -1,0 +1,63 @@
+"""``jax._src.dtypes``. flax (``linen.fp8_ops``): ``DType``, ``ExtendedDType``, ``extended``,
+``finfo``, ``supports_inf``; equinox: ``TypePromotionError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from dovetail_core import ExtendedDType as _ExtendedDType, ShapedArray
+from dovetail_lax.dtypes import (
+    TypePromotionError as TypePromotionError,
+    extended as extended,
+    finfo as finfo,
+)
+
+from .absent import absent
+from .earray import EArray
+
+DType = np.dtype
+_WITHOUT_INF = frozenset(
+    np.dtype(getattr(ml_dtypes, name))
+    for name in (
+        "float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu "
+        "float4_e2m1fn"
+    ).split()
+)
+
+
+def supports_inf(dtype: Any) -> bool:
+    """Whether an element type has infinities."""
+    return np.dtype(dtype) not in _WITHOUT_INF
+
+
+class ExtendedDType(_ExtendedDType):
+    """Base of element types that a library defines by rules, as ``_rules`` and ``type`` say.
+
+    An array of such elements is made of one array of numbers, of the type that
+    ``_rules.physical_element_aval(dtype)`` names.
+    """
+
+    _rules: Any
+    type: Any
+
+    @property
+    def low(self) -> tuple[np.dtype[Any], ...]:  # type: ignore[override]
+        """The types of the arrays that an array of such elements is made of."""
+        return (np.dtype(self._rules.physical_element_aval(self).dtype),)
+
+    def arrays_of(self, value: EArray) -> Sequence[Any]:
+        """The array of numbers of a value."""
+        return [value._data]
+
+    def value_of(self, arrays: Sequence[Any]) -> EArray:
+        """The value of an array of numbers."""
+        return EArray(ShapedArray(arrays[0].shape, self), arrays[0])
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("jax._src.dtypes", name)

@@ -1,0 +1,1 @@
+"""``jax._src.interpreters``: flax uses the module ``pxla`` of it."""

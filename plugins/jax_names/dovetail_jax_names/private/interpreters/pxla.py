@@ -1,0 +1,12 @@
+"""``jax._src.interpreters.pxla``. flax (``linen.fp8_ops``): ``global_result_handlers``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...results import global_result_handlers as global_result_handlers
+from ..absent import absent
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("jax._src.interpreters.pxla", name)

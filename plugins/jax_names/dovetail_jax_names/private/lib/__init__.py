@@ -1,0 +1,15 @@
+"""``jax._src.lib``. dynamiqs: ``xla_client``, for ``xla_client.XlaRuntimeError``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_core.xla._lazy import xla_client as _xla_client
+
+from ..absent import absent
+
+
+def __getattr__(name: str) -> Any:
+    if name == "xla_client":
+        return _xla_client()
+    raise absent("jax._src.lib", name)

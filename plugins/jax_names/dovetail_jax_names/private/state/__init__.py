@@ -1,0 +1,1 @@
+"""``jax._src.state``: flax uses the module ``types`` of it."""
