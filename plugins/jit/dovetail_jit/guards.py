@@ -8,7 +8,7 @@ call that stays in C++, is sent to Python, where the error names the array and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +18,7 @@ from dovetail_core import typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.options import disable_jit
-from dovetail_core.tree.util import calls, keystr, tree_flatten_with_path
+from dovetail_core.tree.util import PyTreeDef, calls, keystr, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
 from .settings import Settings
@@ -55,7 +55,9 @@ def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
 
 
 # C++ compares static arguments by their type and ``==``, and what is in them by ``==`` alone.
-_twinless: set[type] = {int, str, bytes, type(None), FunctionType}  # inside of tuples, too
+_twinless: set[type] = {  # inside of tuples, too
+    int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,
+}  # fmt: skip
 
 
 class _Exact:

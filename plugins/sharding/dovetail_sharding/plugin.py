@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "sharding",
-    requires=("backends",),
+    requires=("backends", "batching", "jit"),
     names=names_of("dovetail_sharding.public"),
     surfaces={
         "sharding": "dovetail_sharding",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .contexts import set_mesh as set_mesh
     from .mesh_utils import make_mesh as make_mesh
     from .named import NamedSharding as NamedSharding
+    from .pmap import pmap as pmap
     from .resharding import reshard as reshard
     from .specs import P as P
 else:
