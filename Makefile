@@ -46,6 +46,7 @@ TEST := $(VENV)/.with-test-viz
 LINT := $(VENV)/.with-lint-mutation-test-viz
 DOCS := $(VENV)/.with-docs-viz
 MUTATION := $(VENV)/.with-mutation-test-viz
+FLAX := .venv-flax
 
 # $(call fresh,DIRECTORY,PYTHON): an empty environment; $(call into,DIRECTORY): install there.
 fresh = "$(2)" -m venv --clear --without-pip $(1)
@@ -54,8 +55,17 @@ into = $(PIP) --python $(1)/bin/python install -c constraints.txt
 # --- what a person runs ---------------------------------------------------------------------------
 
 .PHONY: demo
-demo: $(DEMO) ## train a classifier of handwritten digits and draw what it learnt
+demo: $(DEMO) $(FLAX)/.ready ## train a classifier of handwritten digits; then one written for JAX, in both
 	$(BIN)/python examples/digits/train.py
+	$(FLAX)/bin/python examples/flax_digits/compare.py
+
+# JAX and Dovetail beside each other, with the libraries of a program that was written for JAX.
+$(FLAX)/.ready: $(VENV)/.base $(PROJECTS) examples/flax_digits/requirements.txt
+	@echo '$(FLAX): dovetail, jax, flax, optax'
+	@$(call fresh,$(FLAX),$(BIN)/python)
+	@$(call into,$(FLAX)) hatchling editables -r examples/flax_digits/requirements.txt
+	@$(call into,$(FLAX)) --no-build-isolation -e core -e '.[viz]'
+	@touch $@
 
 .PHONY: test
 test: test-all test-core test-examples test-smoke ## run every test that CI runs, a sample of each product
