@@ -16,6 +16,10 @@ MANIFEST = Manifest(
         "numpy",
         "random",
         "refs",
+<<<<<<< HEAD
+=======
+        "remat",
+>>>>>>> af3184e (Lint; orthogonal of square shapes as JAX has it)
     ),
     surfaces={"jax": "dovetail_jax_names"},
     commands={
