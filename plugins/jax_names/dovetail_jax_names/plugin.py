@@ -16,10 +16,7 @@ MANIFEST = Manifest(
         "numpy",
         "random",
         "refs",
-<<<<<<< HEAD
-=======
         "remat",
->>>>>>> af3184e (Lint; orthogonal of square shapes as JAX has it)
     ),
     surfaces={"jax": "dovetail_jax_names"},
     commands={
