@@ -46,9 +46,8 @@ class NameStack:
     def __radd__(self, other: NameStack) -> NameStack:
         return NameStack(other.stack + self.stack)
 
-    def __getitem__(self, index: Any) -> NameStack:
-        found = self.stack[index]
-        return NameStack((found,) if isinstance(found, ScopeName) else found)
+    def __getitem__(self, index: int | slice) -> NameStack:
+        return NameStack(self.stack[index] if isinstance(index, slice) else (self.stack[index],))
 
     def __len__(self) -> int:
         return len(self.stack)

@@ -122,16 +122,16 @@ class Primitive:
     transformations and backends make it better there. ``anonymous`` primitives (custom rules made
     at run time) do not enter the table of names, and tables do not keep them: they carry their own
     ``rules``, by the names of tables, and may say how a forward-style transformation lifts them
-    whole, ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``unlisted`` ones do
-    not enter the table of names either, where another may have theirs, and are like others in all
-    else. ``stateful`` ones may take mutable values (all that hold sub-programs may), and those that
-    make one ``allocate`` it: see ``mutable``.
+    whole, ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``unlisted`` ones
+    do not enter the table of names either, where another may have theirs, and are like others in
+    all else. ``stateful`` ones may take mutable values (all that hold sub-programs may), and those
+    that make one ``allocate`` it: see ``mutable``.
     """
 
     __slots__ = (
         "name", "multiple_results", "module", "abstract_eval", "decomposition", "regions",
-        "is_high", "anonymous", "unlisted", "rules", "lift", "stateful", "allocates", "traits", "keys",
-        "_effectful", "_memo", "__weakref__",
+        "is_high", "anonymous", "unlisted", "rules", "lift", "stateful", "allocates", "traits",
+        "keys", "_effectful", "_memo", "__weakref__",
     )  # fmt: skip
 
     def __init__(

@@ -24,6 +24,10 @@ class Tracer(Generic[T]):
     _trace: T
     aval: AbstractValue
 
+    def __init__(self, trace: T, aval: AbstractValue) -> None:
+        self._trace = trace
+        self.aval = aval
+
     def concrete(self) -> Any:
         """The array behind this tracer where it is known while tracing, else None."""
         return None

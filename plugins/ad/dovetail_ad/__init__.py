@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         JvpTracer as JvpTracer,
         jvp_values as jvp_values,
     )
+    from .functions import linearize_flat as linearize_flat
     from .late import (
         Late as Late,
         define_pushforward as define_pushforward,

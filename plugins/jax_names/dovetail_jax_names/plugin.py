@@ -16,6 +16,7 @@ MANIFEST = Manifest(
         "numpy",
         "random",
         "refs",
+        "remat",
     ),
     surfaces={"jax": "dovetail_jax_names"},
     commands={

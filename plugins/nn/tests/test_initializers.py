@@ -60,6 +60,13 @@ def test_orthogonal(shape: Any, axis: int) -> None:
     np.testing.assert_allclose(gram, 4 * np.eye(len(gram)), atol=1e-5)
 
 
+def test_square_orthogonal_matrices_are_those_of_random() -> None:
+    """Along either axis, as JAX has it."""
+    q = np.asarray(random.orthogonal(KEY, 3))
+    np.testing.assert_array_equal(initializers.orthogonal()(KEY, (3, 3)), q)
+    np.testing.assert_array_equal(initializers.orthogonal(column_axis=0)(KEY, (3, 3)), q.T)
+
+
 def test_delta_orthogonal() -> None:
     """Zero but at the centre, where it is orthogonal."""
     x = np.array(initializers.delta_orthogonal()(KEY, (3, 4, 2, 5)))

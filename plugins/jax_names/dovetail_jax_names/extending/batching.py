@@ -104,8 +104,8 @@ def defvectorized(prim: Primitive) -> None:
     def rule(args: Sequence[Any], dims: Sequence[Any], **params: Any) -> tuple[Any, Any]:
         if any(d != dims[0] for d in dims):
             raise NotImplementedError(
-                f"{prim.name} has mapped axes at {tuple(dims)}: defvectorized is for operations whose "
-                "operands have theirs at one place. Use defbroadcasting."
+                f"{prim.name} has mapped axes at {tuple(dims)}: defvectorized is for operations "
+                "whose operands have theirs at one place. Use defbroadcasting."
             )
         return _everywhere(prim, prim.bind(*args, **params), dims[0])
 

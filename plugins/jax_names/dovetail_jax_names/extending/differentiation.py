@@ -10,10 +10,10 @@ from dovetail_ad import (
     is_linear,
     jvp_rules,
     jvp_values,
+    linearize_flat,
     transpose_rules,
     transposed_type,
 )
-from dovetail_ad.functions import linearize_flat
 from dovetail_core import Primitive, get_trace, typeof
 
 from .views import Rule, RuleView
@@ -45,7 +45,7 @@ def _present_jvp(primitive: Primitive, rule: Rule) -> Rule:
         given = list(map(engine_tangent, tangents))
         if all(t is None for t in given):
             out = primitive.bind(*primals, **params)
-            tangent = [None] * len(out) if primitive.multiple_results else None
+            tangent: Any = [None] * len(out) if primitive.multiple_results else None
         else:
             found = rule(list(primals), given, **params)
             if found is NotImplemented:

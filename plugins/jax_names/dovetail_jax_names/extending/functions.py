@@ -17,7 +17,7 @@ from dovetail_core.ir.programs import Jaxpr
 
 
 class StoreException(Exception):
-    """What a transformation says beside its results was asked for before it ran, or it ran twice."""
+    """What a transformation says beside its results was asked for too early, or said twice."""
 
 
 class Store:

@@ -111,7 +111,7 @@ custom_partial_eval_rules = RuleView(partial_eval_rules, _adopt_split, _present_
 records the rest: ``trace.record(primitive, args, params)``."""
 
 dce_rules = RuleView(kernel_dce_rules, as_it_is, as_it_is)
-"""``rule(used_outputs, eqn)`` returns which operands are needed, and the reduced equation or None."""
+"""``rule(used_outputs, eqn)`` returns which operands it needs, and the reduced equation or None."""
 
 
 def dce_jaxpr_call_rule(used_outputs: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:

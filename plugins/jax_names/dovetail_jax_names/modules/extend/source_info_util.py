@@ -1,6 +1,7 @@
 """``jax.extend.source_info_util``."""
 
 from dovetail_core.base.places import NameStack as NameStack, SourceInfo as SourceInfo
+from dovetail_core.base.source import hide_files as register_exclusion
 
 from ...extending.places import (
     current as current,

@@ -1,5 +1,7 @@
 """``jax.interpreters.ad``."""
 
+from dovetail_ad import JvpTrace as JVPTrace, JvpTracer as JVPTracer
+from dovetail_lax import add_p as add_jaxvals_p
 
 from ...extending.differentiation import (
     defbilinear as defbilinear,

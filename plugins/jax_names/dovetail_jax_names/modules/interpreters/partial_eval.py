@@ -2,7 +2,7 @@
 
 from typing import Any as _Any
 
-from dovetail_core import dce_jaxpr as dce_jaxpr
+from dovetail_core import StagedTracer as DynamicJaxprTracer, dce_jaxpr as dce_jaxpr
 
 from ...extending.partial import (
     PartialVal as PartialVal,

@@ -1,4 +1,4 @@
-"""``jax.extend.core.primitives``: every primitive of JAX's list that Dovetail has, by JAX's name."""
+"""``jax.extend.core.primitives``: those of JAX's list that Dovetail has, by JAX's names."""
 
 from __future__ import annotations
 

@@ -1,0 +1,202 @@
+"""A library's own primitive with its rules, and rules for Dovetail's own, under the hook."""
+
+from __future__ import annotations
+
+PRIMITIVE = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend import core
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching
+
+def near(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-5)
+
+muladd_p = Primitive("muladd")
+again_p = Primitive("muladd")  # names may repeat
+asked = []
+
+@muladd_p.def_impl
+def impl(x, y, z):
+    return jnp.asarray(x) * y + z
+
+@muladd_p.def_abstract_eval
+def _type(x, y, z):
+    asked.append(x)
+    return jax.core.ShapedArray(x.shape, x.dtype, weak_type=x.weak_type, sharding=None)
+
+def jvp(primals, tangents):
+    assert type(primals) is tuple and type(tangents) is tuple
+    x, y, z = primals
+    xt, yt, zt = map(ad.instantiate_zeros, tangents)
+    return muladd_p.bind(x, y, z), muladd_p.bind(xt, y, muladd_p.bind(x, yt, zt))
+
+def transpose(ct, x, y, z):
+    if type(ct) is ad.Zero:
+        return None
+    zero = jnp.zeros_like(ct)
+    in_x, in_y = map(ad.is_undefined_primal, (x, y))
+    return [
+        muladd_p.bind(ct, y, zero) if in_x else None,
+        muladd_p.bind(x, ct, zero) if in_y else None,
+        ct if ad.is_undefined_primal(z) else ad.Zero,
+    ]
+
+def batch(args, dims):
+    size = next(x.shape[d] for x, d in zip(args, dims) if d is not batching.not_mapped)
+    return muladd_p.bind(*[batching.bdim_at_front(x, d, size) for x, d in zip(args, dims)]), 0
+
+ad.primitive_jvps[muladd_p] = jvp
+ad.primitive_transposes[muladd_p] = transpose
+batching.primitive_batchers[muladd_p] = batch
+"""
+
+USES = """
+from jax.interpreters import mlir
+mlir.register_lowering(muladd_p, mlir.lower_fun(lambda x, y, z: x * y + z, multiple_results=False))
+assert ad.primitive_jvps[muladd_p] is jvp and muladd_p in ad.primitive_jvps
+assert muladd_p.impl is impl and not muladd_p.multiple_results and repr(muladd_p) == "muladd"
+f = muladd_p.bind
+x = jnp.array([0.5, 1.0, 2.0])
+g = lambda x: f(x, jnp.sin(x), x + 1).sum()
+want = np.sin(x) + x * np.cos(x) + 1
+near(f(2.0, 3.0, 4.0), 10)
+near(jax.jit(f)(2.0, 3.0, 4.0), 10)
+near(jax.grad(g)(x), want)
+near(jax.jit(jax.grad(g))(x), want)
+near(jax.jvp(g, (x,), (x,))[1], (want * x).sum())
+near(jax.vmap(jax.grad(lambda s: f(s, jnp.sin(s), s + 1)))(x), want)
+near(jax.grad(lambda x: jax.vmap(lambda s: f(s, jnp.sin(s), s + 1))(x).sum())(x), want)
+near(jax.hessian(lambda s: f(s, s, s))(2.0), 2)
+step = lambda c, x: (f(c, x, jnp.float32(1)), f(x, x, c))
+near(jax.lax.scan(step, jnp.float32(1), x)[0], 6)
+near(jax.jit(jax.grad(lambda c: jax.lax.scan(step, c, x)[0]))(jnp.float32(1)), 1)
+before = len(asked)
+for _ in range(2):
+    jax.make_jaxpr(lambda x: f(x, x, x))(1.0)
+assert len(asked) == before + 2
+eqn = jax.make_jaxpr(lambda x: f(x, x, x))(1.0).eqns[0]
+assert eqn.primitive is muladd_p and isinstance(eqn.primitive, Primitive) and not eqn.effects
+for bad in (lambda: again_p.bind(1.0), lambda: jax.make_jaxpr(again_p.bind)(1.0)):
+    try:
+        bad()
+    except NotImplementedError as e:
+        assert "muladd" in str(e)
+    else:
+        raise AssertionError
+del ad.primitive_jvps[muladd_p]
+assert muladd_p not in ad.primitive_jvps
+"""
+
+KINDS = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive, primitives
+from jax.interpreters import ad, batching
+from jax.interpreters import partial_eval as pe
+
+def made(name, impl, several=False):
+    p = Primitive(name)
+    p.multiple_results = several
+    p.def_impl(impl)
+    p.def_abstract_eval(lambda *avals, **_: list(avals) if several else avals[0])
+    return p
+
+near = np.testing.assert_allclose
+x = jnp.arange(6.0).reshape(2, 3)
+
+double_p = made("double", lambda x: 2 * x)
+ad.deflinear(double_p, lambda ct: [2 * ct])
+batching.defvectorized(double_p)
+near(jax.grad(lambda x: (double_p.bind(x) ** 2).sum())(x), 8 * x)
+near(jax.vmap(double_p.bind, in_axes=1, out_axes=1)(x), 2 * x)
+
+scaled_p = made("scaled", lambda x, y: x * y)
+ad.defbilinear(scaled_p, lambda ct, x, y: ct * y, lambda ct, x, y: x * ct)
+batching.defbroadcasting(scaled_p)
+f = lambda x, y: scaled_p.bind(x, y).sum()
+near(jax.grad(f)(x, x + 1), x + 1)
+near(jax.grad(f, 1)(x, x + 1), x)
+near(jax.vmap(scaled_p.bind, in_axes=(0, None))(x, x[0]), x * x[0])
+near(jax.vmap(scaled_p.bind, in_axes=(1, 0))(x, x.T + 1), (x * (x + 1)).T)
+
+cubed_p = made("cubed", lambda x: x**3)
+ad.defjvp(cubed_p, lambda g, x: 3 * g * x**2)
+near(jax.jvp(cubed_p.bind, (2.0,), (1.0,))[1], 12)
+ad.defjvp2(cubed_p, lambda g, out, x: 3 * g * out / x)
+near(jax.grad(cubed_p.bind)(2.0), 12)
+
+total_p = Primitive("total")
+total_p.def_impl(lambda x, *, axes: jnp.sum(x, axes))
+batching.defreducer(total_p)
+y = jnp.arange(24.0).reshape(2, 3, 4)
+near(jax.vmap(lambda x: total_p.bind(x, axes=(1,)), in_axes=1)(y), y.sum(2).T)
+
+seen = []
+def named(size, name, trace_type, args, dims, **params):
+    seen.append((size, name, dims))
+    return list(args), list(dims)
+both_p = made("both", lambda x, y: [x, y], several=True)
+batching.axis_primitive_batchers[both_p] = named
+jax.vmap(both_p.bind, in_axes=(0, None), axis_name="i")(x, 3.0)
+def fancy(axis, args, dims, **params):
+    seen.append((axis.size, axis.name, dims))
+    return list(args), list(dims)
+batching.fancy_primitive_batchers[both_p] = fancy
+jax.vmap(both_p.bind, in_axes=(None, 0))(3.0, x)
+assert seen == [(2, "i", (0, None)), (2, None, (None, 0))]
+
+zeros = []
+def first(ct, x, y):
+    zeros.append([type(c) is ad.Zero for c in ct])
+    return [ct[0], ad.Zero(y.aval)]
+ad.primitive_jvps[both_p] = lambda primals, tangents: (
+    both_p.bind(*primals), both_p.bind(*map(ad.instantiate_zeros, tangents)))
+ad.primitive_transposes[both_p] = first
+near(jax.grad(lambda x: both_p.bind(x, x)[0])(2.0), 1)
+assert zeros == [[False, True]]
+
+# What Dovetail's own primitives do, called and replaced by JAX's conventions.
+zero = ad.Zero(jax.core.ShapedArray((), jnp.float32))
+out, tangent = ad.primitive_jvps[primitives.sin_p]((0.5,), (2.0,), accuracy=None)
+near([out, tangent], [np.sin(0.5), 2 * np.cos(0.5)], rtol=1e-6)
+assert type(ad.primitive_jvps[primitives.sin_p]((0.5,), (zero,), accuracy=None)[1]) is ad.Zero
+near(ad.get_primitive_transpose(primitives.neg_p)(3.0, ad.UndefinedPrimal(zero.aval)), [-3])
+try:
+    ad.get_primitive_transpose(primitives.sin_p)
+except NotImplementedError as e:
+    assert "sin" in str(e)
+assert primitives.sin_p not in ad.primitive_transposes
+out, dim = batching.primitive_batchers[primitives.sin_p]((x,), (1,), accuracy=None)
+near(out, np.sin(x), rtol=1e-6)
+assert dim == 1
+ad.primitive_transposes[primitives.stop_gradient_p] = lambda ct, x: [ct]
+assert primitives.stop_gradient_p in ad.primitive_transposes
+ours = ad.primitive_jvps[primitives.tanh_p]
+ad.primitive_jvps[primitives.tanh_p] = lambda *a, **k: (seen.append("tanh"), ours(*a, **k))[1]
+near(jax.grad(jnp.tanh)(0.3), 1 - np.tanh(0.3) ** 2, rtol=1e-6)
+assert seen[-1] == "tanh" and len(ad.primitive_jvps) > 100
+assert pe.dce_rules[primitives.scan_p] is not None and "add" in map(str, ad.primitive_jvps)
+for tree in (zero, ad.UndefinedPrimal(zero.aval)):
+    leaves, structure = jax.tree.flatten((tree, 1))
+    assert leaves == [1] and type(jax.tree.unflatten(structure, leaves)[0]) is type(tree)
+near(ad.instantiate_zeros(zero), 0)
+near(ad.add_tangents(zero, 2.0), 2)
+near(ad.add_jaxvals(1.0, 2.0), 3)
+"""
+
+
+def under_the_hook(python, code: str) -> None:
+    done = python("-W", "error", "-c", "import dovetail.jax\n" + code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_primitive_with_all_rules(python) -> None:
+    under_the_hook(python, PRIMITIVE + USES)
+
+
+def test_what_fills_registries_and_what_they_read(python) -> None:
+    under_the_hook(python, KINDS)
