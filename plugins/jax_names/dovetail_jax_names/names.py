@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
-from types import ModuleType
 
 from dovetail_core import registry
 
@@ -76,19 +73,3 @@ def knows(module: str, name: str) -> bool:
 def is_module(name: str) -> bool:
     """Whether JAX has a public module."""
     return name in _modules()
-
-
-def modules_of(package: str) -> Callable[[str], ModuleType]:
-    """The ``__getattr__`` of what answers for one of JAX's packages: in JAX its modules are its
-    attributes before anybody imports them."""
-
-    def getattr(name: str) -> ModuleType:
-        found = "" if name.startswith("_") else home(f"{package}.{name}")
-        if not found:
-            from .absence import reason
-
-            why = reason(package, name)
-            raise AttributeError(f"module {package!r} has no attribute {name!r}. {why}", name=name)
-        return import_module(found)
-
-    return getattr

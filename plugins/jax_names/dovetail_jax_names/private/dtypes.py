@@ -11,14 +11,14 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_core import ExtendedDType as _ExtendedDType
-from dovetail_lax.dtypes import (
-    TypePromotionError as TypePromotionError,
-    extended as extended,
-    finfo as finfo,
-)
+from dovetail_lax import dtypes as _dtypes
 
 from .absent import absent
 from .earray import EArray
+
+TypePromotionError = _dtypes.TypePromotionError
+extended = _dtypes.extended
+finfo = _dtypes.finfo
 
 DType = np.dtype
 _WITHOUT_INF = frozenset(

@@ -1,5 +1,5 @@
 """``jax._src.interpreters``: flax uses the module ``pxla`` of it."""
 
-from ...names import modules_of
+from ...lookup import attributes as _attributes
 
-__getattr__ = modules_of("jax._src.interpreters")
+__getattr__, __dir__ = _attributes("jax._src.interpreters")

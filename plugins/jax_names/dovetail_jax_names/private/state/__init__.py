@@ -1,5 +1,5 @@
 """``jax._src.state``: flax uses the module ``types`` of it."""
 
-from ...names import modules_of
+from ...lookup import attributes as _attributes
 
-__getattr__ = modules_of("jax._src.state")
+__getattr__, __dir__ = _attributes("jax._src.state")
