@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import names, options
 from .absence import is_expected, reason
@@ -104,6 +104,17 @@ class _Scan(ast.NodeVisitor):
             self._note(node, full)
             self.known[alias.asname or alias.name] = full
 
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        full = self._spelled(node.value)
+        for target in node.targets:
+            if not isinstance(target, ast.Name):
+                self.visit(target)
+            elif full is not None and full not in ("jax", *self.known.values()):
+                self.known[target.id] = full  # lax = jax.lax
+            else:
+                self.known.pop(target.id, None)
+
     def visit_Attribute(self, node: ast.Attribute) -> None:
         full = self._spelled(node)
         if full is None:
@@ -195,7 +206,7 @@ def _is_module(name: str) -> bool:
 
 
 def problems(found: Sequence[Use]) -> list[Problem]:
-    """What is to be said of some uses."""
+    """What is to be said of some uses, where the import hook answers for ``jax``."""
     told = [(use, _told(use.name)) for use in found]
     return [Problem(use, kind, why) for use, (kind, why) in told if kind]
 
@@ -227,21 +238,11 @@ def _told_of_option(name: str) -> tuple[str, str]:
 def _is_there(name: str) -> bool:
     """Whether a program would find the name."""
     parts = name.split(".")
-    module = "jax"
+    found: Any = import_module("jax")
     for i, part in enumerate(parts[1:], 2):
         below = ".".join(parts[:i])
-        if not names.home(below):
-            return _has(module, part)
-        module = below
+        try:
+            found = import_module(below) if names.home(below) else getattr(found, part)
+        except (AttributeError, ImportError):
+            return False
     return True
-
-
-def _has(module: str, name: str) -> bool:
-    if module == "jax":  # what answers for it can be asked under the import hook alone
-        return name.startswith("__version") or (
-            names.knows("jax", name) and hasattr(import_module(names.FACADE), name)
-        )
-    try:
-        return hasattr(import_module(names.home(module)), name)
-    except ImportError:  # a module below it that is not there
-        return False

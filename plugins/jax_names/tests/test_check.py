@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from dovetail_core.cli import main
-from dovetail_jax_names.scanning import Use, problems, scan
+from dovetail_jax_names.scanning import Use, scan
 
 SOURCE = """\
 import os
@@ -68,30 +67,34 @@ def test_names_through_aliases(project: Path) -> None:
     }  # fmt: skip
 
 
-def test_what_is_said_of_them(project: Path) -> None:
-    said = {(p.use.name, p.kind, p.is_fatal) for p in problems(scan([project]))}
-    assert said == {
-        ("jax.pmap", "missing", True),
-        ("jax.lib.xla_bridge", "not in JAX", False),
-        ("jax.experimental.sparse.BCOO", "missing", False),
-        ("jax_logging_level", "no effect", False),
-        ("JAX_RANDOM_SEED_OFFSET", "no effect", False),
-        ("jax._src.core", "private, emulated", False),
-        ("jax._src.core.trace_state_clean", "private, emulated", False),
-        ("jax._src.core.no_such", "private, missing", True),
-        ("jax._src.nowhere.f", "private, missing", True),
-        ("jax._src.tree_util.flatten_one_level", "private, emulated", False),
-        ("jax.export", "missing", True),
-    }
+def test_what_is_said_of_them(project: Path, python: Any) -> None:
+    code = (
+        "import dovetail.jax, sys; from dovetail_jax_names.scanning import problems, scan\n"
+        "for p in problems(scan(sys.argv[1:])): print(p.use.name, p.kind, p.is_fatal, sep=' | ')"
+    )
+    done = python("-c", code, str(project))
+    assert set(done.stdout.splitlines()) == {
+        "jax.pmap | missing | True",
+        "jax.lib.xla_bridge | not in JAX | False",
+        "jax.experimental.sparse.BCOO | missing | False",
+        "jax_logging_level | no effect | False",
+        "JAX_RANDOM_SEED_OFFSET | no effect | False",
+        "jax._src.core | private, emulated | False",
+        "jax._src.core.trace_state_clean | private, emulated | False",
+        "jax._src.core.no_such | private, missing | True",
+        "jax._src.nowhere.f | private, missing | True",
+        "jax._src.tree_util.flatten_one_level | private, emulated | False",
+        "jax.export | missing | True",
+    }, done.stderr
 
 
-def _check(capsys: Any, *paths: Path) -> tuple[int, str]:
-    status = main(["check", *map(str, paths)])
-    return int(status or 0), capsys.readouterr().out
+def _check(python: Any, *paths: Any) -> tuple[int, str]:
+    done = python("-m", "dovetail_core.cli", "check", *map(str, paths))
+    return done.returncode, done.stdout or done.stderr
 
 
-def test_the_table(project: Path, capsys: Any) -> None:
-    status, out = _check(capsys, project)
+def test_the_table(project: Path, python: Any) -> None:
+    status, out = _check(python, project)
     cells = [line.split() for line in out.splitlines() if "a.py:" in line]
     lines = {place.rpartition(":")[2]: " ".join(rest) for place, *rest in cells}
     assert status == 1 and str(project / "a.py:10") in out
@@ -110,25 +113,34 @@ def test_the_table(project: Path, capsys: Any) -> None:
     )
 
 
-def test_a_project_that_has_all(project: Path, capsys: Any) -> None:
-    assert _check(capsys, project / "b.py") == (
+def test_a_project_that_has_all(project: Path, python: Any) -> None:
+    assert _check(python, project / "b.py") == (
         0, "1 file, 2 names of jax in 2 places: all are there\n"
     )  # fmt: skip
 
 
-def test_files_that_are_no_python(project: Path, capsys: Any) -> None:
+def test_files_that_are_no_python(project: Path, python: Any) -> None:
     project.joinpath("a.py").write_text("def (")
     project.joinpath("x.py").write_bytes(b"import jax\n\xff")
-    status, out = _check(capsys, project)
+    status, out = _check(python, project)
     assert status == 0
     assert "a.py:1" in out and "not read: it is no Python source: invalid syntax" in out
     assert "x.py" in out and "2 names of jax in 2 places: 2 files not read" in out
 
 
-def test_no_such_path(capsys: Any) -> None:
-    status = main(["check", "nowhere"])
-    assert status == 2
-    assert capsys.readouterr().err == (
-        "dovetail: error: there is no file or folder 'nowhere'; for example: dovetail check src "
-        "tests\n"
+def test_no_such_path(python: Any) -> None:
+    assert _check(python, "nowhere") == (
+        2, "dovetail: error: there is no file or folder 'nowhere'; for example: dovetail check src "
+        "tests\n",
+    )  # fmt: skip
+
+
+def test_names_that_stand_for_others(tmp_path: Path) -> None:
+    path = tmp_path / "f.py"
+    path.write_text(
+        "import jax\nfrom jax import random\nlax = jax.lax\nlax.add\nrandom = 3\nrandom.key\n"
+        "async def f(*jax): jax.numpy\ng = lambda jax: jax.numpy\n"
     )
+    assert [(u.line, u.name) for u in scan([path])] == [
+        (1, "jax"), (2, "jax.random"), (3, "jax.lax"), (4, "jax.lax.add"),
+    ]  # fmt: skip

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import dovetail
+import dovetail_jax_names.modules.interpreters.pxla as pxla
+import dovetail_jax_names.private.interpreters.pxla as private_pxla
+import dovetail_jax_names.private.state.types as state_types
 from dovetail import numpy as dnp
 from dovetail_core import current_source
 from dovetail_core.tree.util import registry
@@ -32,8 +35,6 @@ from dovetail_jax_names.private import (
     tree_util,
     xla_bridge,
 )
-from dovetail_jax_names.private.interpreters import pxla as private_pxla
-from dovetail_jax_names.private.state import types as state_types
 
 
 def test_each_module_answers_and_says_who_needs_it() -> None:
@@ -183,8 +184,6 @@ def test_flax_asks_about_element_types() -> None:
 
 
 def test_flax_asks_how_results_become_arrays() -> None:
-    from dovetail_jax_names.modules.interpreters import pxla
-
     x = dnp.arange(3.0)
     make = private_pxla.global_result_handlers[core.ShapedArray]
     np.testing.assert_array_equal(make(x.aval, x.sharding, True)([x]), x)

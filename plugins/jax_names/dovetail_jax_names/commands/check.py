@@ -9,6 +9,7 @@ from pathlib import Path
 from dovetail_core import DovetailError
 from dovetail_core.cli.render import count, table
 
+from ..hook import install
 from ..scanning import (
     IDLE,
     MISSING,
@@ -51,6 +52,7 @@ def run(args: Namespace) -> int:
         raise DovetailError(
             f"there is no file or folder {absent[0]!r}; for example: dovetail check src tests"
         )
+    install()
     uses, found, files = _read(args.paths)
     found += problems(uses)
     if found:
