@@ -18,7 +18,7 @@ _VARIABLE = re.compile(r"JAX_[A-Z0-9_]+")
 _PROBING = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"}
 
 MISSING, PRIVATE, PRIVATE_MISSING = "missing", "private, emulated", "private, missing"
-UNKNOWN, IDLE, UNREAD = "not in JAX", "no effect", "not read"
+UNKNOWN, IDLE, UNREAD = "not in JAX", "no effect here", "not read"
 
 
 class Use(NamedTuple):
@@ -134,10 +134,15 @@ class _Scan(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         name = node.func.id if isinstance(node.func, ast.Name) else name
-        first = node.args[0] if node.args else None
-        text = first.value if isinstance(first, ast.Constant) else None
-        if isinstance(text, str) and _names(name, text):
-            self._note(node, text)
+        given = [a.value if isinstance(a, ast.Constant) else None for a in node.args]
+        if given and isinstance(given[0], str) and _names(name, given[0]):
+            self._note(node, given[0])
+        if name in ("hasattr", "getattr") and len(given) > 1 and isinstance(given[1], str):
+            root = self._spelled(node.args[0])
+            self.probing += name == "hasattr" or len(given) > 2
+            if root is not None:
+                self._note(node, f"{root}.{given[1]}")
+            self.probing -= name == "hasattr" or len(given) > 2
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
@@ -229,7 +234,7 @@ def _told(name: str) -> tuple[str, str]:
 def _told_of_option(name: str) -> tuple[str, str]:
     option = name.lower().removeprefix("jax_")
     if option in options.IDLE:
-        return IDLE, "the option can be set, and has no effect here"
+        return IDLE, ""
     if option in options.FIXED:
         return IDLE, f"Dovetail has no other than {options.FIXED[option]!r}"
     return "", ""
