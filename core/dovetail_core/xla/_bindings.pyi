@@ -238,6 +238,7 @@ class GSPMDSharding(Sharding):
 class CompileOptions:
     num_replicas: int
     num_partitions: int
+    parameter_is_tupled_arguments: bool
     device_assignment: DeviceAssignment | None
     env_option_overrides: list[tuple[str, str | bool | int | float]]
     executable_build_options: Any
@@ -387,7 +388,15 @@ class PyTreeDef:
 
 class PyTreeRegistry:
     __name__: str
-    def __init__(self, *, enable_none: bool = True) -> None: ...
+    def __init__(
+        self,
+        *,
+        enable_none: bool = True,
+        enable_tuple: bool = True,
+        enable_namedtuple: bool = True,
+        enable_list: bool = True,
+        enable_dict: bool = True,
+    ) -> None: ...
     def flatten(
         self, tree: Any, leaf_predicate: Callable[[Any], bool] | None = None
     ) -> tuple[list[Any], PyTreeDef]: ...
@@ -440,6 +449,15 @@ def deserialize_portable_artifact(artifact: bytes, context: Any, /) -> Any: ...
 def mlir_module_to_xla_computation(
     mlir_module: str | bytes, use_tuple_args: bool = ..., return_tuple: bool = ...
 ) -> Any: ...
+def hlo_to_stablehlo(computation: bytes) -> bytes: ...
+def refine_polymorphic_shapes(
+    mlir_module: bytes,
+    enable_shape_assertions: bool = ...,
+    validate_static_shapes: bool = ...,
+    enable_shardy: bool = ...,
+) -> bytes: ...
+
+ifrt_programs: Any
 
 # Python functions of buffers
 

@@ -22,7 +22,6 @@ from .fork import forked
 from .interrupts import can_be_interrupted, leave_at_once, run_to_the_end
 from .options import option_errors
 
-
 before_compiling: list[Callable[..., None]] = []
 """Functions that are called with the arguments of each compilation, and may refuse it: raise."""
 

@@ -73,7 +73,7 @@ def values_of(found: Any) -> list[Any]:
     """Values among values, operations (their results), None (no results) and sequences of these."""
     if found is None:
         return []
-    if isinstance(found, (list, tuple)) or type(found).__name__ == "OpResultList":
+    if type(found).__name__ in ("list", "tuple", "OpResultList"):
         return [value for x in found for value in values_of(x)]
     results = getattr(found, "results", None)
     return [found] if results is None else list(results)

@@ -28,6 +28,11 @@ _REASONS = {
 """By module, or name; each holds for what is below it, too."""
 
 
+def is_expected(full: str) -> bool:
+    """Whether a name is below one that is known to be missing, public or not."""
+    return any(f"{full}.".startswith(f"{place}.") for place in _REASONS)
+
+
 def reason(module: str, name: str) -> str:
     """A sentence on a name that the facade, or what stands for JAX, does not have.
 

@@ -68,3 +68,8 @@ def _modules() -> frozenset[str]:
 def knows(module: str, name: str) -> bool:
     """Whether JAX has a public name, or module."""
     return name in known().get(module, ()) or f"{module}.{name}" in _modules()
+
+
+def is_module(name: str) -> bool:
+    """Whether JAX has a public module."""
+    return name in _modules()

@@ -20,7 +20,7 @@ as_jax = Option(
     check=as_bool,
 )  # fmt: skip
 
-_IDLE: dict[str, Any] = {
+IDLE: dict[str, Any] = {
     "array_garbage_collection_guard": None,
     "auto_pcast": True,
     "backend_target": "",
@@ -115,7 +115,7 @@ _IDLE: dict[str, Any] = {
 }
 """With JAX's defaults."""
 
-_FIXED: dict[str, Any] = {
+FIXED: dict[str, Any] = {
     "check_static_indices": False,
     "error_checking_behavior_divide": "ignore",
     "error_checking_behavior_nan": "ignore",
@@ -135,10 +135,10 @@ _OTHER_NAMES = {
 
 def add_options() -> None:
     """Make JAX's options known, and set those that the environment sets by JAX's variables."""
-    for name, default in _IDLE.items():
+    for name, default in IDLE.items():
         if not _is_known(name):  # a plugin may have it
             config.add(Option(name, default, "No effect here; JAX has it.", check=_noting(name)))
-    for name, value in _FIXED.items():
+    for name, value in FIXED.items():
         config.add(Option(name, value, "As JAX's default; not to be changed.", check=_only(value)))
     for name, own in _OTHER_NAMES.items():
         config.rename(name, own)

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 import dovetail
+import dovetail_jax_names.modules.interpreters.mlir as mlir
 from dovetail import lax, numpy as dnp
 from dovetail_ad import jvp_rules
 from dovetail_backends import stablehlo_rules
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, RegistryError, ShapedArray
 from dovetail_core.base.errors import MissingRule
+from dovetail_core.xla import mlir_functions as bindings
 from dovetail_jax_names.lowering import contexts, programs
-from dovetail_jax_names.modules.interpreters import mlir
 
 X = np.array([1, 2, 3], np.float32)
 _number = count()
@@ -33,9 +34,11 @@ def primitive(
 
 
 def hlo() -> Any:
-    from jaxlib.mlir.dialects import stablehlo
+    return bindings.dialect("stablehlo")
 
-    return stablehlo
+
+def func() -> Any:
+    return bindings.dialect("func")
 
 
 def run(p: Primitive, *args: Any, **params: Any) -> Any:
@@ -82,13 +85,11 @@ def test_several_results() -> None:
 
 def test_a_rule_with_regions() -> None:
     def rule(ctx: Any, x: Any) -> Any:
-        from jaxlib.mlir import ir
-
         zero = mlir.ir_constant(np.float32(0))
         out = mlir.aval_to_ir_type(ctx.module_context, ctx.avals_out[0])
         op = hlo().ReduceOp([out], [x], [zero], mlir.dense_int_array([0]))
         block = op.regions[0].blocks.append(zero.type, zero.type)
-        with ir.InsertionPoint(block):
+        with mlir.ir.InsertionPoint(block):
             hlo().return_([hlo().add(*block.arguments)])
         return op.results
 
@@ -98,17 +99,15 @@ def test_a_rule_with_regions() -> None:
 
 
 def _helped(ctx: Any, x: Any, *, twice: bool) -> Any:
-    from jaxlib.mlir import ir
-    from jaxlib.mlir.dialects import func
-
-    with ir.InsertionPoint(ctx.module_context.module.body):
-        made = func.FuncOp("helper", ir.FunctionType.get([x.type], [x.type]), visibility="private")
-    with ir.InsertionPoint(made.add_entry_block()):
-        func.ReturnOp([hlo().negate(made.arguments[0])])
+    with mlir.ir.InsertionPoint(ctx.module_context.module.body):
+        kind = mlir.ir.FunctionType.get([x.type], [x.type])
+        made = func().FuncOp("helper", kind, visibility="private")
+    with mlir.ir.InsertionPoint(made.add_entry_block()):
+        func().ReturnOp([hlo().negate(made.arguments[0])])
     ctx.module_context.symbol_table.insert(made)
-    name = ir.FlatSymbolRefAttr.get(made.name.value)
+    name = mlir.ir.FlatSymbolRefAttr.get(made.name.value)
     for _ in range(1 + twice):
-        x = func.CallOp([x.type], name, [x]).results[0]
+        x = func().CallOp([x.type], name, [x]).results[0]
     return [x]
 
 
@@ -131,15 +130,14 @@ def test_functions_that_rules_add_come_along_once() -> None:
 
 def test_helpers_of_one_name_that_differ() -> None:
     def rule(ctx: Any, x: Any, *, by: float) -> Any:
-        from jaxlib.mlir import ir
-        from jaxlib.mlir.dialects import func
-
-        with ir.InsertionPoint(ctx.module_context.module.body):
-            made = func.FuncOp("same", ir.FunctionType.get([x.type], [x.type]), visibility="private")
-        with ir.InsertionPoint(made.add_entry_block()):
+        with mlir.ir.InsertionPoint(ctx.module_context.module.body):
+            made = func().FuncOp(
+                "same", mlir.ir.FunctionType.get([x.type], [x.type]), visibility="private"
+            )
+        with mlir.ir.InsertionPoint(made.add_entry_block()):
             c = mlir.ir_constant(np.full(3, by, np.float32))
-            func.ReturnOp([hlo().multiply(made.arguments[0], c)])
-        return func.CallOp(made, [x]).results
+            func().ReturnOp([hlo().multiply(made.arguments[0], c)])
+        return func().CallOp(made, [x]).results
 
     p = primitive(rule)
     found = dovetail.jit(lambda x: p.bind(p.bind(x, by=2.0), by=3.0))(X)
@@ -170,7 +168,9 @@ def test_a_primitive_of_others_keeps_its_rule_elsewhere() -> None:
 
 def test_with_other_rules_under_transformations() -> None:
     p = primitive(lambda ctx, x: [hlo().multiply(x, x)])
-    jvp_rules.register(p)(lambda primals, tangents: (p.bind(*primals), tangents[0] * primals[0] * 2))
+    jvp_rules.register(p)(
+        lambda primals, tangents: (p.bind(*primals), tangents[0] * primals[0] * 2)
+    )
     batch_rules.register(p)(lambda axis, args, dims: (p.bind(*args), dims[0]))
     np.testing.assert_array_equal(dovetail.vmap(p.bind)(X), X * X)
     found = dovetail.jit(dovetail.grad(lambda x: p.bind(x).sum()))(X)
@@ -219,7 +219,7 @@ def test_a_lowered_function_is_a_rule_that_needs_no_bindings() -> None:
     q = primitive(mlir.lower_fun(lambda x: [x, -x]), multiple=True)
     np.testing.assert_array_equal(run(q, X)[1], -X)
     assert stablehlo_rules.declares(p)
-    with pytest.raises(MissingRule, match="'eval'|'ad.jvp'"):
+    with pytest.raises(MissingRule, match=r"table 'ad\.jvp' has no rule"):
         dovetail.grad(lambda x: p.bind(x, by=1.0).sum())(X)  # it is no decomposition
 
 
@@ -331,10 +331,8 @@ def test_modules() -> None:
     text = mlir.module_to_string(found.module)
     assert "module @named" in text and "stablehlo.sine" in text
     assert mlir.module_to_bytecode(found.module)[:4] == b"ML\xefR"
-    from jaxlib.mlir import ir
-
     with mlir.make_ir_context() as context:
-        one, other = (ir.Module.parse(text, context) for _ in range(2))
+        one, other = (mlir.ir.Module.parse(text, context) for _ in range(2))
     assert mlir.merge_mlir_modules(one, "main", other) == "main_0"
     assert "func.func private @main_0" in str(one)
 
@@ -394,7 +392,8 @@ def _check_constants(mine: Any) -> None:
 def _check_attributes() -> None:
     for value, text in [
         (1, "1 : i64"), (1.5, "1.500000e+00 : f64"), (True, "true"), ("a", '"a"'),
-        ([1, "b"], '[1, "b"]'), ({"a": [True]}, "{a = [true]}"), (np.float32(2), "2.000000e+00 : f32"),
+        ([1, "b"], '[1, "b"]'), ({"a": [True]}, "{a = [true]}"),
+        (np.float32(2), "2.000000e+00 : f32"),
         (np.int8(3), "3 : i8"), (np.arange(3), "dense<[0, 1, 2]> : tensor<3xi64>"),
         (np.dtype("float32"), "f32"), (mlir.i32_attr(3), "3 : i32"), (mlir.i64_attr(4), "4 : i64"),
         (mlir.dense_int_array([1, 2]), "array<i64: 1, 2>"),
@@ -432,7 +431,7 @@ def test_names() -> None:
     from dovetail_jax_names import names
 
     for name in names.known()["jax.interpreters.mlir"]:
-        assert name == "Mesh" or hasattr(mlir, name), name
+        assert hasattr(mlir, name), name
     assert "ir" in dir(mlir)
     with pytest.raises(AttributeError, match=r"'jax\.interpreters\.mlir' has no attribute 'nope'"):
-        mlir.nope
+        mlir.nope  # noqa: B018 - asking is what raises

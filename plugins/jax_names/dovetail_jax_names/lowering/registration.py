@@ -66,7 +66,7 @@ class _Named:
     def __call__(self, m: MlirFunction, *values: Any, **params: Any) -> list[Any]:
         ctx = rule_context(m, self.primitive, self.avals_out)
         found = self.rule(ctx, *values, **params)
-        return found if isinstance(found, (list, tuple)) else [found]
+        return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
 def rule_context(m: MlirFunction, primitive: Primitive, avals_out: Any) -> LoweringRuleContext:

@@ -76,7 +76,7 @@ def ir_constants(val: Any, *, const_lowering: Any = None, aval: Any = None) -> t
         if c in _constant_handlers:
             return tuple(bindings.values_of(_constant_handlers[c](val, aval)))
     try:
-        found = typeof(val)
+        found: Any = typeof(val)
     except TypeError:
         raise TypeError(f"a value of type {type(val).__name__} is no constant: {val!r}") from None
     if found.is_high:

@@ -6,13 +6,15 @@ Only what a library is known to use is there; each module says which library tha
 
 from __future__ import annotations
 
-from importlib import import_module, util
+from importlib import import_module
 from types import ModuleType
 
+from ..names import home
 from .absent import absent
 
 
 def __getattr__(name: str) -> ModuleType:
-    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is not None:
-        return import_module(f"jax._src.{name}")
-    raise absent("jax._src", name)
+    found = "" if name.startswith("_") else home(f"jax._src.{name}")
+    if not found:
+        raise absent("jax._src", name)
+    return import_module(found)

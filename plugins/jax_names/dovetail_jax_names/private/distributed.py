@@ -1,4 +1,4 @@
-"""``jax._src.distributed``. orbax: ``global_state`` says which of how many processes this one is."""
+"""``jax._src.distributed``. orbax: ``global_state`` says which process of how many this one is."""
 
 from __future__ import annotations
 

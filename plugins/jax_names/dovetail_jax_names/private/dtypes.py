@@ -10,15 +10,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core import ExtendedDType as _ExtendedDType, ShapedArray
-from dovetail_lax.dtypes import (
-    TypePromotionError as TypePromotionError,
-    extended as extended,
-    finfo as finfo,
-)
+from dovetail_core import ExtendedDType as _ExtendedDType
+from dovetail_lax import dtypes as _dtypes
 
 from .absent import absent
 from .earray import EArray
+
+TypePromotionError = _dtypes.TypePromotionError
+extended = _dtypes.extended
+finfo = _dtypes.finfo
 
 DType = np.dtype
 _WITHOUT_INF = frozenset(
@@ -56,7 +56,7 @@ class ExtendedDType(_ExtendedDType):
 
     def value_of(self, arrays: Sequence[Any]) -> EArray:
         """The value of an array of numbers."""
-        return EArray(ShapedArray(arrays[0].shape, self), arrays[0])
+        return EArray.of(self, arrays[0])
 
 
 def __getattr__(name: str) -> Any:

@@ -17,26 +17,34 @@ class EArray:
         data: the array of numbers.
     """
 
-    __slots__ = ("aval", "_data", "__weakref__")
+    __slots__ = ("dtype", "_data", "__weakref__")
 
     def __init__(self, aval: ShapedArray, data: Any) -> None:
-        self.aval, self._data = aval, data
+        self.dtype: Any = aval.dtype
+        self._data = data
+
+    @classmethod
+    def of(cls, dtype: Any, data: Any) -> EArray:
+        """The value of a dtype that is made of ``data``, which may be anything meanwhile."""
+        made = object.__new__(cls)
+        made.dtype, made._data = dtype, data
+        return made
+
+    @property
+    def aval(self) -> ShapedArray:
+        return ShapedArray(self._data.shape, self.dtype)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
+        return self._data.shape
 
     @property
     def ndim(self) -> int:
-        return len(self.aval.shape)
+        return self._data.ndim
 
     @property
     def size(self) -> int:
         return self._data.size
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
 
     def block_until_ready(self) -> EArray:
         """Wait until the array is computed."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from dovetail_numpy.flatten_util import ravel_pytree as ravel_pytree
-
+from ..names import home
 from .absent import absent
+
+ravel_pytree = import_module(home("jax.flatten_util")).ravel_pytree
 
 
 def __getattr__(name: str) -> Any:

@@ -49,6 +49,7 @@ from ...lowering.values import (
     unflatten_ir_values_like_types as unflatten_ir_values_like_types,
 )
 from ...lowering.views import lowerings, platform_specific_lowerings
+from ...names import home as _home
 
 _lowerings = lowerings  # private in JAX, and the only way to a registered rule
 _platform_specific_lowerings = platform_specific_lowerings
@@ -90,7 +91,7 @@ _LAZY: dict[str, Callable[[], Any]] = {
     "ir": _bindings.ir,
     "Value": lambda: _bindings.ir().Value,
     "Token": lambda: _bindings.ir().Value,
-    "Mesh": lambda: import_module("jax.sharding").Mesh,
+    "Mesh": lambda: import_module(_home("jax.sharding")).Mesh,
     "ir_tree_registry": _bindings.tree_registry,
 }
 

@@ -9,20 +9,16 @@ from typing import Any
 
 from dovetail_core.xla import options
 
+from ... import results
 from ...absence import VERSION
-from ...results import (
-    global_aval_to_result_handler,
-    global_avals_to_results_handler,
-    global_result_handlers,
-)
 
 _DEPRECATED: dict[str, Any] = {
     "ArrayMapping": OrderedDict,
     "Index": int | slice | tuple[int | slice, ...],
     "MeshAxisName": Hashable,
-    "global_aval_to_result_handler": global_aval_to_result_handler,
-    "global_avals_to_results_handler": global_avals_to_results_handler,
-    "global_result_handlers": global_result_handlers,
+    "global_aval_to_result_handler": results.global_aval_to_result_handler,
+    "global_avals_to_results_handler": results.global_avals_to_results_handler,
+    "global_result_handlers": results.global_result_handlers,
 }
 _REMOVED = frozenset(
     "Chunked MapTracer NoSharding PmapExecutable Replicated ShardedAxis ShardingSpec Unstacked "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_refs.types import AbstractRef as AbstractRef
+from dovetail_refs import AbstractRef as AbstractRef
 
 from ..absent import absent
 
