@@ -44,7 +44,8 @@ def draw(found: dict[str, Any], path: Path) -> None:
     plt.rcParams.update({"font.size": 10, "text.color": INK, "axes.edgecolor": GREY})
     figure = plt.figure(figsize=(11, 6.4), layout="constrained")
     figure.suptitle("One program written with flax and optax, unmodified")
-    upper, lower = figure.subfigures(2, 1, height_ratios=[1.7, 1])
+    parts: Any = figure.subfigures(2, 1, height_ratios=[1.7, 1])
+    upper, lower = parts
     times, losses = upper.subplots(1, 2)
     for (way, r), color, place in zip(found.items(), (GREY, BLUE), (-0.2, 0.2), strict=True):
         at = np.arange(len(PARTS)) + place

@@ -1,7 +1,7 @@
 """Train a classifier of handwritten digits with flax and optax: a program for JAX, as it is.
 
-    python train.py [RESULTS.npz]            with JAX
-    dovetail run train.py [RESULTS.npz]      with Dovetail, which it does not know
+python train.py [RESULTS.npz]            with JAX
+dovetail run train.py [RESULTS.npz]      with Dovetail, which it does not know
 """
 
 import time
@@ -65,14 +65,14 @@ key, rows = jax.random.key(0), np.random.default_rng(0)
 params = model.init(key, images[:1], train=False)
 state = optimizer.init(params)
 losses, first_step = [], 0.0
-for epoch in range(EPOCHS):
+for _ in range(EPOCHS):
     order, found = rows.permutation(len(images)), []
     for at in range(0, len(images) - BATCH + 1, BATCH):
         key, dropout = jax.random.split(key)
         batch = order[at : at + BATCH]
         params, state, value = step(params, state, dropout, images[batch], labels[batch])
         found.append(value)
-        first_step = first_step or value.block_until_ready() and time.perf_counter()
+        first_step = first_step or (value.block_until_ready() and time.perf_counter())
     losses.append(float(jnp.mean(jnp.stack(found))))
 chances = np.asarray(jax.jit(lambda x: nn.softmax(model.apply(params, x, train=False)))(held_out))
 trained = time.perf_counter()

@@ -55,7 +55,8 @@ def test_names_through_aliases(project: Path) -> None:
     found = scan([project / "a.py"])
     assert {u.name for u in found if u.line < 12} == {
         "jax", "jax.numpy", "jax.lax", "jax.random", "jax.numpy.linalg", "jax.numpy.sin",
-        "jax._src.core", "jax.experimental.fused.fused", "jax.lax.add", "jax.numpy.ones", "jax.numpy.linalg.norm",
+        "jax._src.core", "jax.experimental.fused.fused", "jax.lax.add", "jax.numpy.ones",
+        "jax.numpy.linalg.norm",
     }  # fmt: skip
     assert {u.name for u in found if u.line == 14} == {"jax.Array", "jax.random.key"}
     assert [u for u in found if u.is_probed] == [

@@ -67,7 +67,8 @@ def pmap(
         over = vmap(one, axes, out_axes, axis_name=name, axis_size=axis_size)
         return over(*given, **kwargs)
 
-    return jit(mapped, static_argnums=static, donate_argnums=donate_argnums)
+    donated = integers("donate_argnums of pmap", donate_argnums)
+    return jit(mapped, static_argnums=static, donate_argnums=donated)
 
 
 def _check_devices(f: Any, size: int, devices: Sequence[Any] | None, backend: str | None) -> None:
