@@ -15,8 +15,6 @@ from ...extending.places import (
     transform_name_stack as transform_name_stack,
     user_context as user_context,
 )
-from dovetail_core.base.source import hide_files as register_exclusion
-
 from ...lookup import attributes as _attributes
 
 __getattr__, __dir__ = _attributes("jax.extend.source_info_util")
