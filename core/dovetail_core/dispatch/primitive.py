@@ -140,10 +140,10 @@ class Primitive:
         *,
         multiple_results: bool = False,
         anonymous: bool = False,
-        unlisted: bool = False,
         stateful: bool = False,
         allocates: bool = False,
         module: str = "",
+        unlisted: bool = False,
     ) -> None:
         self.name = name
         self.multiple_results = multiple_results

@@ -24,9 +24,9 @@ class Tracer(Generic[T]):
     _trace: T
     aval: AbstractValue
 
-    def __init__(self, trace: T, aval: AbstractValue) -> None:
-        self._trace = trace
-        self.aval = aval
+    def __init__(self, trace: Any = None, aval: Any = None) -> None:
+        # Optional, because version 1 of the interface says so; classes below set them, or here.
+        self._trace, self.aval = trace, aval
 
     def concrete(self) -> Any:
         """The array behind this tracer where it is known while tracing, else None."""

@@ -102,12 +102,12 @@ class Jaxpr:
         invars: Sequence[Var],
         outvars: Sequence[Atom],
         eqns: Sequence[Eqn],
-        effects: Effects | None = None,
-        debug_info: DebugInfo | None = None,
-        is_high: bool = False,
         *,
+        effects: Effects | None = None,
+        is_high: bool = False,
         mut_types: dict[int, AbstractValue] | None = None,
         name: str = "",
+        debug_info: DebugInfo | None = None,
     ) -> None:
         self.constvars = list(constvars)
         self.invars = list(invars)

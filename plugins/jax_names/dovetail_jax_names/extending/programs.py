@@ -9,14 +9,38 @@ from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
     Eqn,
-    Jaxpr,
+    Jaxpr as KernelJaxpr,
     Primitive,
     Var,
     eval_jaxpr as _eval_jaxpr,
 )
 from dovetail_core.base.places import SourceInfo
 from dovetail_core.base.source import Source, current_source
-from dovetail_core.ir.programs import open_program, programs_in
+from dovetail_core.ir.debug_info import DebugInfo
+from dovetail_core.ir.programs import open_program, programs_in, shows_high
+
+from .classes import Covering
+
+
+class Jaxpr(KernelJaxpr, metaclass=Covering):
+    """A program, made as JAX's are. Every open program of Dovetail is an instance."""
+
+    __slots__ = ()
+    _covers = KernelJaxpr
+
+    def __init__(
+        self,
+        constvars: Sequence[Var],
+        invars: Sequence[Var],
+        outvars: Sequence[Any],
+        eqns: Sequence[Eqn],
+        effects: Any = None,
+        debug_info: DebugInfo | None = None,
+        is_high: bool | None = None,
+    ) -> None:
+        given = None if effects is None else frozenset(effects)
+        super().__init__(constvars, invars, outvars, eqns, effects=given, debug_info=debug_info)
+        self.is_high = shows_high(self) if is_high is None else is_high
 
 
 class DropVar(Var):
@@ -44,7 +68,7 @@ def new_jaxpr_eqn(
 
 
 def eval_jaxpr(
-    jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True
+    jaxpr: KernelJaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True
 ) -> list[Any]:
     """Run a program under the current trace, equation by equation."""
     return _eval_jaxpr(jaxpr, list(consts), *args)
@@ -61,13 +85,13 @@ def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> Any:
     return run
 
 
-def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[Jaxpr]:
+def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[KernelJaxpr]:
     """The sub-programs in an equation's parameters."""
     for value in params.values():
         yield from map(open_program, programs_in(value))
 
 
-def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
+def subjaxprs(jaxpr: KernelJaxpr) -> Iterator[KernelJaxpr]:
     """The sub-programs in a program's equations, those inside of them left out."""
     for eqn in jaxpr.eqns:
         yield from jaxprs_in_params(eqn.params)

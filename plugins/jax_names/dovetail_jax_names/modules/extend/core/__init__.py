@@ -7,7 +7,6 @@ from dovetail_core import (
     ClosedJaxpr as ClosedJaxpr,
     Effect as Effect,
     Eqn as JaxprEqn,
-    Jaxpr as Jaxpr,
     Literal as Literal,
     Var as Var,
     check_jaxpr as check_jaxpr,
@@ -22,6 +21,7 @@ from ....extending.primitive import (
 )
 from ....extending.programs import (
     DropVar as DropVar,
+    Jaxpr as Jaxpr,
     gensym as gensym,
     jaxpr_as_fun as jaxpr_as_fun,
     jaxprs_in_params as jaxprs_in_params,
