@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
-from dovetail_backends.public import local_devices
+from dovetail_backends import devices as all_devices
 from dovetail_batching import vmap
 from dovetail_core import axis_size_of
 from dovetail_core.base.arguments import integers
@@ -72,7 +72,7 @@ def pmap(
 
 
 def _check_devices(f: Any, size: int, devices: Sequence[Any] | None, backend: str | None) -> None:
-    there = len(local_devices(backend=backend) if devices is None else devices)
+    there = len(all_devices(backend) if devices is None else devices)
     if size > there:
         raise ValueError(
             f"pmap of {callable_name(f)}{here()}: the mapped axis has {size} elements, and there "
