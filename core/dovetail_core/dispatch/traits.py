@@ -37,6 +37,8 @@ class Traits:
         moves: whether it puts elements of its operands elsewhere, whatever they are; operands of
             other types say where. So it happens to arrays of an extended dtype by happening, with
             the same parameters, to each of the arrays that these are made of.
+        superlinear: whether its work grows faster than the number of elements, so that compiling it
+            well pays for few of them already.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -48,6 +50,7 @@ class Traits:
     parameters: Mapping[str, str] = field(default_factory=_no_parameters)
     guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
     moves: bool = False
+    superlinear: bool = False
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

@@ -127,7 +127,8 @@ def _run_mutable(name: str, bound: Boundary, args: Sequence[Any]) -> list[Any]:
 
 def _profile(program: ClosedJaxpr) -> str:
     eqns = program.eqns
-    if len(eqns) > SMALL or any(e.primitive.regions is not None for e in eqns):
+    used = [e.primitive for e in eqns]
+    if len(eqns) > SMALL or any(p.regions is not None or p.traits.superlinear for p in used):
         return "default"
     sizes = [getattr(v.aval, "size", 0) for e in eqns for v in (*e.invars, *e.outvars)]
     return "quick" if max(sizes, default=0) <= FEW else "default"

@@ -48,6 +48,10 @@ STEPS = """
     floor ceil round is_finite not population_count clz argmax argmin eq ne lt le gt ge eq_to
     le_to lt_to and or xor shift_left shift_right_logical shift_right_arithmetic
 """
+SUPERLINEAR = """
+    sort cumsum cumprod cummax cummin cumlogsumexp reduce_window reduce_window_sum reduce_window_prod
+    reduce_window_max reduce_window_min conv_general_dilated
+"""
 COMMUTATIVE = "add mul max min eq ne and or xor mulhi"
 
 PARAMETERS = {
@@ -190,6 +194,7 @@ def describe_all() -> None:
 
     say(ELEMENTWISE, elementwise=True)
     say(COMMUTATIVE, commutative=True)
+    say(SUPERLINEAR, superlinear=True)
     for primitive in of.values():
         if primitive.module.startswith(__name__.rpartition(".")[0]):
             primitive.def_traits(parameters=PARAMETERS)
