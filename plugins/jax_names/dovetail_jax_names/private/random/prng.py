@@ -37,7 +37,7 @@ class PRNGKeyArray(KeyArray):  # type: ignore[misc]  # it becomes one when it is
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         found = wrap_key_data(state["_base_array"], impl=state["_impl"].name)
         self.__init__(found.dtype, found.lanes)
-        self.__class__ = KeyArray
+        self.__class__ = KeyArray  # type: ignore[assignment]
 
 
 PRNGImpl.__module__ = PRNGKeyArray.__module__ = _MODULE  # what pickles say
