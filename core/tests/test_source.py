@@ -80,6 +80,19 @@ def test_packages_can_be_hidden():
         source_module._hidden_packages.discard("acme_helpers")
 
 
+def test_files_can_be_hidden():
+    assert source_module.current_source().filename == __file__
+    source_module.hide_files(__file__)
+    try:
+        found = source_module.current_source()
+        assert found is None or found.filename != __file__
+        source_module.hide_files(__file__[:-3])
+    finally:
+        source_module.show_files(__file__)
+        source_module.show_files(__file__[:-3])
+    assert source_module.current_source().filename == __file__
+
+
 def test_code_from_a_string_is_judged_by_its_module():
     hidden = {"__name__": "dovetail_acme", "at": current_source}
     shown = {"__name__": "user", "at": current_source}

@@ -59,6 +59,15 @@ def test_every_form_of_a_module_compiles(cpu, devices, opts, run, form):
     assert run(execution.compile(cpu, form(DOUBLE), devices, opts)) == [0, 2, 4]
 
 
+def test_a_compilation_can_be_refused(cpu, devices, opts, monkeypatch):
+    def refuse(client, module, *rest):
+        raise PermissionError(f"{client.platform}: {len(rest)}")
+
+    monkeypatch.setattr(execution, "before_compiling", [refuse])
+    with pytest.raises(PermissionError, match="cpu: 3"):
+        execution.compile(cpu, DOUBLE, devices, opts)
+
+
 def test_results_have_the_given_aval_sharding_and_commitment(double, aval, device, put):
     sharding = shardings.single_device_sharding(device)
     wanted = aval((3,), "f4", True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         give_away as give_away,
         value_of as value_of,
     )
+    from .array.copying import rebuild as rebuild
     from .array.layouts import any_unusual as any_unusual, in_usual_layout as in_usual_layout
     from .array.shards import devices_indices_map as devices_indices_map
     from .dlpack import from_dlpack as from_dlpack

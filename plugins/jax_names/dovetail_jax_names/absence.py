@@ -11,10 +11,7 @@ VERSION = "0.10.2"
 _MANY_DEVICES = "programs on many devices and in many processes are planned"
 _REASONS = {
     "jax.distributed": _MANY_DEVICES,
-    "jax.experimental.array_serialization": "it belongs to programs on many devices",
-    "jax.experimental.colocated_python": "it belongs to programs on many devices",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
-    "jax.experimental.multihost_utils": _MANY_DEVICES,
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
     "jax.experimental.shard_map": _MANY_DEVICES,

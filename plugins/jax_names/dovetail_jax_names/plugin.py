@@ -24,7 +24,10 @@ MANIFEST = Manifest(
         "run": "dovetail_jax_names.commands.run",
     },
     options={"as_jax": "dovetail_jax_names.options:as_jax"},
-    providers={"absence": "dovetail_jax_names.absence:reason"},
+    providers={
+        "absence": "dovetail_jax_names.absence:reason",
+        "pickles": "dovetail_jax_names.pickles:reduced",
+    },
     members={
         "jax.modules._src": "dovetail_jax_names.private",
         "jax.modules.api_util": "dovetail_jax_names.modules.api_util",

@@ -11,6 +11,7 @@ from dovetail_core.base.lazy import absent_name
 from . import names
 from .absence import VERSION, reason
 from .options import add_options
+from .pickles import name_trees
 
 __name__ = "jax"
 _OWN = ["__version__", "__version_info__"]
@@ -19,6 +20,7 @@ __version_info__ = tuple(int(part) for part in VERSION.split("."))
 __path__: list[str] = []  # a package, whose modules the import hook finds
 
 add_options()
+name_trees()
 
 
 def __getattr__(name: str) -> Any:

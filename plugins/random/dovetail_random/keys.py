@@ -6,7 +6,7 @@ from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
 
-from dovetail_core import Tracer, here, register_type
+from dovetail_core import Tracer, here, register_type, registry
 from dovetail_core.base.source import called
 from dovetail_core.dispatch.operators import array_methods
 from dovetail_core.tree.util import register_parts
@@ -115,6 +115,9 @@ class KeyArray(Array):
     tolist = tobytes = item
 
     def __reduce__(self) -> tuple[Any, ...]:
+        other = registry().provider("pickles", None)
+        if other is not None and (found := other(self)) is not None:
+            return found
         return _unpickle, (self.dtype, tuple([np.asarray(lane) for lane in self.lanes]))
 
     def __copy__(self) -> KeyArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, registry
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.xla import arrays, fork
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl, install
@@ -37,6 +37,9 @@ def _deepcopy(self: ArrayImpl, memo: Any) -> ArrayImpl:
 
 
 def _reduce(self: ArrayImpl) -> tuple[Any, ...]:
+    other = registry().provider("pickles", None)
+    if other is not None and (found := other(self)) is not None:
+        return found
     return rebuild, (value_of(self), self.aval.weak_type)
 
 

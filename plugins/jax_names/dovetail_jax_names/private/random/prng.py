@@ -1,0 +1,57 @@
+"""``jax._src.random.prng``: what pickles of typed keys name. Those that JAX wrote are read, and
+those that are written under the import hook are read by JAX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dovetail_random import KeyArray, key_data, wrap_key_data
+
+from ..absent import absent
+from .rbg import FUNCTIONS as _RBG, UNSAFE as _UNSAFE_RBG
+from .threefry2x32 import FUNCTIONS as _THREEFRY
+
+_MODULE = "jax._src.random.prng"
+_FUNCTIONS = {"threefry2x32": _THREEFRY, "rbg": _RBG, "unsafe_rbg": _UNSAFE_RBG}
+
+
+class PRNGImpl(NamedTuple):
+    """A generator, as pickles say it."""
+
+    key_shape: tuple[int, ...]
+    seed: Any
+    split: Any
+    random_bits: Any
+    fold_in: Any
+    name: str
+    tag: str
+
+
+class PRNGKeyArray(KeyArray):  # type: ignore[misc]  # it becomes one when it is read
+    """Typed keys before their pickle is read to the end."""
+
+    __slots__ = ()
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        found = wrap_key_data(state["_base_array"], impl=state["_impl"].name)
+        self.__init__(found.dtype, found.lanes)
+        self.__class__ = KeyArray  # type: ignore[assignment]
+
+
+PRNGImpl.__module__ = PRNGKeyArray.__module__ = _MODULE  # what pickles say
+
+
+def reduced(x: Any) -> tuple[Any, ...] | None:
+    """What ``__reduce__`` of keys returns; None where JAX has no such generator."""
+    impl = x.dtype.impl
+    if impl.name not in _FUNCTIONS:
+        return None
+    said = PRNGImpl((impl.words,), *_FUNCTIONS[impl.name], impl.name, impl.tag)
+    state = {"_impl": said, "_consumed": False, "_base_array": key_data(x)}
+    return object.__new__, (PRNGKeyArray,), state
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(_MODULE, name)
