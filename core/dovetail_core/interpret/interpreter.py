@@ -184,7 +184,9 @@ class Interpreter:
             inner.collected, inner.used = {}, set()
             inner.enter(interface, n)
             outs = inner.run(interface.regions[n].program, xs)
-            return outs, inner.state, inner.collected
+            found = outs, inner.state, inner.collected
+            inner.state, inner.supplied, inner.collected = [], {}, {}  # they end with this trace
+            return found
 
         found = Inside(run, interface, n, self.state, self.supplied)
         found.keep(inner.used)

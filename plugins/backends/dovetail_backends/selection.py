@@ -67,7 +67,7 @@ def _device_or_platform(value: Any) -> Any:
     if isinstance(value, str):
         names = sorted({*registry().entries("backends"), *_FAMILIES})
         if value not in names:
-            raise ValueError(f"there is no backend {value!r}; there are {', '.join(names)}")
+            raise ValueError(f"Unknown backend {value!r}; there are {', '.join(names)}")
         return value
     raise ValueError(
         "expected a device (dovetail.devices()[0]), a platform's name ('cpu') or None, got "
@@ -131,7 +131,7 @@ def _members(platform: str) -> list[str]:
     found = [n for n in _FAMILIES.get(platform, (platform,)) if n in known]
     if not found:
         names = ", ".join(sorted({*known, *_FAMILIES}))
-        raise RuntimeError(f"there is no backend {platform!r}{here()}; there are {names}.")
+        raise RuntimeError(f"Unknown backend {platform!r}{here()}; there are {names}.")
     return found
 
 

@@ -118,13 +118,13 @@ def test_platforms_option(installed):
     unusable = pytest.raises(RuntimeError, match=r"usable among 'cuda'.*cuda: no driver")
     with selection.platforms("cuda"), unusable:
         selection.backend()
-    unknown = pytest.raises(RuntimeError, match=r"there is no backend 'nowhere' at .*; there are")
+    unknown = pytest.raises(RuntimeError, match=r"Unknown backend 'nowhere' at .*; there are")
     with selection.platforms("nowhere"), unknown:
         selection.backend()
 
 
 def test_unknown_backend():
-    text = r"there is no backend 'nowhere' at .*; there are cpu, cuda, gpu, reference, rocm, tpu"
+    text = r"Unknown backend 'nowhere' at .*; there are cpu, cuda, gpu, reference, rocm, tpu"
     with pytest.raises(RuntimeError, match=text):
         topology.devices("nowhere")
 
@@ -147,7 +147,7 @@ def test_processes():
 def test_default_device_is_checked():
     with pytest.raises(ValueError, match=r"option 'default_device': expected a device .*got 3"):
         selection.default_device(3)
-    with pytest.raises(ValueError, match="there is no backend 'nowhere'"):
+    with pytest.raises(ValueError, match="Unknown backend 'nowhere'"):
         selection.default_device("nowhere")
 
 

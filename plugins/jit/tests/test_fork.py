@@ -142,7 +142,7 @@ EXPECTED = {
     "copy": r"RuntimeError: an array is copied at .*" + REMEDY,
     "grad": r"RuntimeError: .* at .*" + REMEDY,
     "another thread": RUN,
-    "another backend": r"RuntimeError: there is no backend 'twin'",
+    "another backend": r"RuntimeError: Unknown backend 'twin'",
     "waiting for a pending array": PENDING,
     "reading a pending array": PENDING,
     "printing a pending array": r"Array\(<not computed before the fork>, shape=\(64, 64\)",

@@ -19,7 +19,7 @@ class SupportsDType(Protocol):
 
 
 ArrayLike: TypeAlias = (
-    Array | np.ndarray[Any, Any] | np.bool_ | np.number[Any] | bool | int | float | complex
+    Array | np.ndarray | np.bool_ | np.number | bool | int | float | complex  # pyright: ignore
 )
 """What functions take for an array: arrays, tracers, NumPy's arrays and scalars, Python's numbers.
 

@@ -279,3 +279,9 @@ def test_a_number_has_no_roots() -> None:
 
 def test_integers_beyond_64_bits_are_real() -> None:
     assert dnp.isrealobj(10**30) and not dnp.iscomplexobj(-(10**30))
+
+
+@pytest.mark.parametrize("name, value", [("shape", ()), ("ndim", 0), ("size", 1)])
+def test_none_has_the_shape_of_a_scalar_for_now(name, value):
+    with pytest.warns(DeprecationWarning, match=rf"{name} of None at .*test_corners.py:\d+ .*this"):
+        assert getattr(dnp, name)(None) == value

@@ -135,3 +135,8 @@ def test_a_repeated_call_enters_no_python() -> None:
     assert data(found["next"]) == data(KEYS)[::-1] and np.asarray(found["raw"]).tolist() == data(
         KEYS
     )
+
+    keys = random.split(random.key(0))
+    assert not dnp.isnan(keys).any() and not dnp.isinf(keys).any() and dnp.isfinite(keys).all()
+    with pytest.raises(TypeError, match="isposinf does not accept dtype key<fry>"):
+        dnp.isposinf(keys)

@@ -65,9 +65,9 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
         others = {n for n in sizes if n != 1}
         if len(others) > 1:
             raise ValueError(
-                f"shapes {', '.join(map(str, found))} do not broadcast: aligned at the last axis, "
-                f"sizes must be equal or 1, but {sorted(others)} meet{place()}. Use reshape or "
-                "expand_dims."
+                f"Incompatible shapes for broadcasting: {', '.join(map(str, found))}{place()}. "
+                f"Aligned at the last axis, sizes must be equal or 1, but {sorted(others)} meet: "
+                "use reshape or expand_dims."
             )
         out.append(others.pop() if others else 1)
     return tuple(out)

@@ -49,8 +49,8 @@ STEPS = """
     le_to lt_to and or xor shift_left shift_right_logical shift_right_arithmetic
 """
 SUPERLINEAR = """
-    sort cumsum cumprod cummax cummin cumlogsumexp reduce_window reduce_window_sum reduce_window_prod
-    reduce_window_max reduce_window_min conv_general_dilated
+    sort cumsum cumprod cummax cummin cumlogsumexp conv_general_dilated reduce_window
+    reduce_window_sum reduce_window_prod reduce_window_max reduce_window_min
 """
 COMMUTATIVE = "add mul max min eq ne and or xor mulhi"
 
@@ -195,6 +195,10 @@ def describe_all() -> None:
     say(ELEMENTWISE, elementwise=True)
     say(COMMUTATIVE, commutative=True)
     say(SUPERLINEAR, superlinear=True)
+    _name_parameters(of)
+
+
+def _name_parameters(of: Mapping[str, Primitive]) -> None:
     for primitive in of.values():
         if primitive.module.startswith(__name__.rpartition(".")[0]):
             primitive.def_traits(parameters=PARAMETERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -296,6 +297,10 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 
 
 def _shape(name: str, a: Any) -> tuple[int, ...]:
+    if a is None:
+        text = f"{name} of None{here()} is that of a scalar; this will be an error."
+        warnings.warn(text, DeprecationWarning, stacklevel=3)
+        return ()
     return (asarray(a) if a.__class__ in (list, tuple) else as_array(name, a)).shape
 
 

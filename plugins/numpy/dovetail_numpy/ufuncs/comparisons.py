@@ -85,18 +85,20 @@ def _of_parts(test: Any, combine: Any) -> Any:
     return fused()(lambda x: combine(test(lax.real(x)), test(lax.imag(x))))
 
 
+_WHOLE = (*REALS[:3], "extended")  # neither infinities nor NaN
+
 isnan = unary_function(
-    Unary("isnan", by_kind(**for_kinds(REALS[:3], _all_of(False)),
+    Unary("isnan", by_kind(**for_kinds(_WHOLE, _all_of(False)),
                            **for_kinds(ALL[3:], lambda x: lax.ne_p.bind(x, x)))),
     "Whether each element is not a number.",
 )  # fmt: skip
 isfinite = unary_function(
-    Unary("isfinite", by_kind(**for_kinds(REALS[:3], _all_of(True)), floating=lax.is_finite_p,
+    Unary("isfinite", by_kind(**for_kinds(_WHOLE, _all_of(True)), floating=lax.is_finite_p,
                               complex=_of_parts(lax.is_finite, lax.bitwise_and))),
     "Whether each element is neither infinite nor not a number.",
 )  # fmt: skip
 isinf = unary_function(
-    Unary("isinf", by_kind(**for_kinds(REALS[:3], _all_of(False)), floating=fused()(_isinf_real),
+    Unary("isinf", by_kind(**for_kinds(_WHOLE, _all_of(False)), floating=fused()(_isinf_real),
                            complex=_of_parts(_isinf_real, lax.bitwise_or))),
     "Whether each element is positive or negative infinity.",
 )  # fmt: skip
