@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from operator import index
 from typing import Any
 
-from dovetail_core import HiType, callable_name, here, is_value, typeof
+from dovetail_core import (
+    HiType,
+    callable_name,
+    get_trace,
+    here,
+    is_value,
+    run_under,
+    typeof,
+)
 from dovetail_core.base.errors import refuse_mutable_result
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.dispatch.leaks import leak_checked
@@ -15,12 +24,14 @@ from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
+    tree_leaves,
     tree_structure,
     tree_unflatten,
 )
 
 from .summing import summed
 from .trace import Axis, Batched, batch_values, carrier_of
+from .vmappable import check_spec, classes, elements, is_vmappable, length_of, whole
 
 
 def vmap(
@@ -54,7 +65,7 @@ def vmap(
         raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}{here()}")
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # type: ignore[arg-type]
-    if not (in_axes is None or isinstance(in_axes, (int, tuple))):
+    if not (in_axes is None or isinstance(in_axes, (int, tuple)) or _is_spec(in_axes)):
         raise TypeError(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
             f"argument, got {type(in_axes).__name__}{here()}"
@@ -67,11 +78,15 @@ def vmap(
 
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        leaves, in_tree = tree_flatten((args, kwargs))
+        leaves, in_tree = tree_flatten((args, kwargs), is_leaf=is_vmappable if classes else None)
         dims = _input_dims(name, in_axes, args, kwargs, leaves)
         size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
         _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
+        axis = Axis(size, axis_name, spmd_axis_name)
+        if classes:
+            place = partial(_place, name, axis, sum_match=sum_match)
+            return _mapped_by_classes(name, fun, axis, (leaves, in_tree, dims), out_axes, place)
 
         def flat(*xs: Any) -> list[Any]:
             a, k = tree_unflatten(in_tree, xs)
@@ -81,7 +96,6 @@ def vmap(
                 _check_result(name, y, tree)
             return found
 
-        axis = Axis(size, axis_name, spmd_axis_name)
         results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
         out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
@@ -89,6 +103,42 @@ def vmap(
         return tree_unflatten(out_tree[0], outs)
 
     return mapped
+
+
+def _is_axis(x: Any) -> bool:
+    return (isinstance(x, int) and not isinstance(x, bool)) or _is_spec(x)
+
+
+def _is_spec(x: Any) -> bool:
+    return bool(classes) and any(isinstance(x, known.spec_type) for known in classes.values())
+
+
+def _mapped_by_classes(
+    name: str, fun: Callable[..., Any], axis: Axis, given: tuple[Any, Any, Any], out_axes: Any,
+    place: Callable[[Batched, Any], Any],
+) -> Any:  # fmt: skip
+    """A mapped call where arguments and results may be of classes that say how they are mapped."""
+    leaves, in_tree, dims = given
+    plain, plain_dims, fill = elements(axis, leaves, dims)
+    results: list[Any] = []
+
+    def flat(*xs: Any) -> list[Any]:
+        a, k = tree_unflatten(in_tree, fill(xs))
+        out = fun(*a, **k)
+        found, tree = tree_flatten(out, is_leaf=is_vmappable)
+        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, out)
+        trace: Any = get_trace()
+        for y, d in zip(found, out_dims):
+            if is_vmappable(y):
+                results.append(whole(axis, y, d, place))
+            else:
+                _check_result(name, y, tree)
+                results.append(run_under(trace.parent, place, trace.lower(y), d))
+        results.append(tree)
+        return []
+
+    leak_checked(batch_values)(flat, axis, plain, plain_dims)
+    return tree_unflatten(results.pop(), results)
 
 
 def _check_mutable(name: str, args: Any, kwargs: Any, leaves: Sequence[Any]) -> None:
@@ -115,11 +165,22 @@ def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
     spread: list[int | None] = []
 
     def walk(prefix: Any, subtree: Any, path: str) -> None:
+        if classes and is_vmappable(subtree):
+            check_spec(what + path, subtree, prefix)
+            spread.append(prefix)
+            return
         if is_value(subtree) and isinstance(typeof(subtree), HiType):
             spread.append(prefix)  # a spec, which the type understands
             return
-        if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
-            spread.extend([prefix] * _num_leaves(subtree))
+        if prefix is None or _is_axis(prefix):
+            if classes:  # one of them may be in there
+                leaves = tree_leaves(subtree, is_leaf=is_vmappable)
+                for x in leaves:
+                    if is_vmappable(x):
+                        check_spec(what + path, x, prefix)
+                spread.extend([prefix] * len(leaves))
+            else:
+                spread.extend([prefix] * _num_leaves(subtree))
             return
         heads, prefix_def = tree_flatten(prefix, is_leaf=lambda x: x is not prefix)
         if prefix_def.num_leaves == 1 and heads and heads[0] is prefix:
@@ -166,11 +227,11 @@ def _input_dims(
             "arguments are mapped over axis 0)."
         )
     dims = _prefix(f"vmap of {name}: in_axes", in_axes, args)
-    dims += [0] * _num_leaves(kwargs)
+    dims += [0] * (len(leaves) - len(dims))
     out: list[int | None] = []
     for i, (x, d) in enumerate(zip(leaves, dims)):
-        if d is None:
-            out.append(None)
+        if d is None or (classes and is_vmappable(x)):
+            out.append(d)
             continue
         try:
             aval: Any = typeof(x)
@@ -198,8 +259,11 @@ def _input_dims(
 
 
 def _leaf_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    positional = [f"args{keystr(p)}" for p, _ in tree_flatten_with_path(args)[0]]
-    return positional + [f"kwargs{keystr(p)}" for p, _ in tree_flatten_with_path(kwargs)[0]]
+    found = [
+        [f"{what}{keystr(p)}" for p, _ in tree_flatten_with_path(tree, is_leaf=is_vmappable)[0]]
+        for what, tree in (("args", args), ("kwargs", kwargs))
+    ]
+    return found[0] + found[1]
 
 
 def _axis_size(
@@ -210,7 +274,7 @@ def _axis_size(
     leaves: list[Any],
     dims: Sequence[int | None],
 ) -> int:
-    sizes = [None if d is None else _length(typeof(x), d) for x, d in zip(leaves, dims)]
+    sizes = [None if d is None else _length(x, d) for x, d in zip(leaves, dims)]
     found = {s for s in sizes if s is not None}
     if given is not None:
         found.add(given)
@@ -223,7 +287,7 @@ def _axis_size(
         )
     names = _leaf_names(args, kwargs)
     lines = [
-        f"  {n} has type {typeof(x).str_short()}, mapped over axis {d}, of length {s}"
+        f"  {n} has type {_type_name(x)}, mapped over axis {d}, of length {s}"
         for n, x, d, s in zip(names, leaves, dims, sizes)
         if s is not None
     ]
@@ -236,7 +300,14 @@ def _axis_size(
     )
 
 
-def _length(aval: Any, dim: Any) -> int:
+def _type_name(x: Any) -> str:
+    return type(x).__name__ if is_vmappable(x) else typeof(x).str_short()
+
+
+def _length(x: Any, dim: Any) -> int | None:
+    if classes and is_vmappable(x):
+        return length_of(x, dim)
+    aval: Any = typeof(x)
     return aval.axis_size(dim) if isinstance(aval, HiType) else aval.shape[dim]
 
 

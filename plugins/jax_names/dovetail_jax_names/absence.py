@@ -9,6 +9,8 @@ VERSION = "0.10.2"
 """The release of JAX whose interface this is."""
 
 _MANY_DEVICES = "programs on many devices and in many processes are planned"
+_PRIMITIVES = "jax.extend.core.primitives"
+_NO_TOKENS = "effects that are ordered keep their order without tokens"
 _REASONS = {
     "jax.distributed": _MANY_DEVICES,
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
@@ -19,7 +21,20 @@ _REASONS = {
     "jax.experimental.topologies": _MANY_DEVICES,
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",
+    "jax.extend.core.AbstractToken": _NO_TOKENS,
+    "jax.extend.core.Token": _NO_TOKENS,
+    f"{_PRIMITIVES}.after_all_p": _NO_TOKENS,
+    f"{_PRIMITIVES}.create_token_p": _NO_TOKENS,
+    f"{_PRIMITIVES}.custom_lin_p": "programs have a primitive of its own for each derivative",
+    f"{_PRIMITIVES}.empty2_p": "nothing here makes arrays without contents",
+    f"{_PRIMITIVES}.linear_solve_p": "a solve is a call of a function with rules of its own",
+    f"{_PRIMITIVES}.ragged_all_to_all_p": _MANY_DEVICES,
+    f"{_PRIMITIVES}.select_and_scatter_p": "derivatives of windows consist of other operations",
+    f"{_PRIMITIVES}.sharding_constraint_p": _MANY_DEVICES,
     "jax.ffi": "calls of foreign functions are planned",
+    "jax.interpreters.partial_eval.partial_eval_jaxpr_custom_rules": (
+        "a program is split by running it (custom_partial_eval_rules), not equation by equation"
+    ),
     "jax.sharding": "types say nothing of shardings",
 }
 """By module, or name; each holds for what is below it, too."""

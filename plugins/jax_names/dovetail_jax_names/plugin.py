@@ -33,6 +33,7 @@ MANIFEST = Manifest(
         "jax.modules.api_util": "dovetail_jax_names.modules.api_util",
         "jax.modules.core": "dovetail_jax_names.modules.core",
         "jax.modules.custom_derivatives": "dovetail_jax_names.modules.custom_derivatives",
+        "jax.modules.errors": "dovetail_jax_names.modules.errors",
         "jax.modules.experimental": "dovetail_jax_names.modules.experimental",
         "jax.modules.extend": "dovetail_jax_names.modules.extend",
         "jax.modules.extend.mlir.dialects": "jaxlib.mlir.dialects",

@@ -149,6 +149,7 @@ else:
 TRACES = """
 import warnings
 import jax
+import jax.extend.backend
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core, linear_util as lu
@@ -248,6 +249,33 @@ try:
     jax.core.get_aval
 except AttributeError as e:
     assert "jax.typeof" in str(e)
+backend, client = xla.Backend, jax.extend.backend.get_backend()
+assert isinstance(client, backend)
+assert np.float32 in core.array_types and jax.Array not in core.array_types
+for error in core.InconclusiveDimensionOperation, jax.errors.InconclusiveDimensionOperation:
+    assert issubclass(error, Exception) and "UnexpectedTracerError" in dir(jax.errors)
+kinds = []
+look = lambda *xs: [kinds.append(tuple(isinstance(x, pe.JaxprTracer) for x in xs)), xs[0]][1:]
+pe.trace_to_jaxpr_nounits(lu.wrap_init(look), [unknown, known])
+jax.jit(lambda x: look(x, x)[0])(1.0)
+assert kinds == [(True, False), (False, False)]
+(eqn,) = jax.make_jaxpr(jax.device_put)(1.0).eqns
+assert eqn.primitive is core.primitives.device_put_p
+try:
+    core.primitives.create_token_p
+except AttributeError as e:
+    assert "keep their order without tokens" in str(e)
+else:
+    raise AssertionError
+class Boxed:
+    def __init__(self, x, name):
+        self.x, self.name = x, name
+batching.register_vmappable(
+    Boxed, int, int, lambda cont, _, b, spec: Boxed(cont(b.x, spec), b.name),
+    lambda cont, size, b, spec: Boxed(cont(size, b.x, spec), b.name), None)
+out = jax.vmap(lambda b, y: Boxed(b.x * y, b.name))(Boxed(jnp.ones((3, 2)), "it"), jnp.arange(3.0))
+assert out.x.shape == (3, 2) and out.name == "it" and out.x[2, 0] == 2
+batching.unregister_vmappable(Boxed)
 assert jax.core.max_dim(2, 3) == 3 and "sin_p" in dir(core.primitives)
 fun = jax.custom_derivatives.custom_jvp_call_p
 jvp = lu.wrap_init(lambda x, t: [x, 5 * t])

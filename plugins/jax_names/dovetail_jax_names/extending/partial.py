@@ -64,6 +64,17 @@ class PartialVal(tuple[Any, Any]):
         return typeof(self[1]) if self[0] is None else self[0]
 
 
+class _OfPartialTraces(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return instance.__class__ is StagedTracer and isinstance(instance._trace, PartialTrace)
+
+
+class JaxprTracer(StagedTracer, metaclass=_OfPartialTraces):
+    """A value that is unknown to :func:`trace_to_jaxpr_nounits`; made by it alone."""
+
+    __slots__ = ()
+
+
 class PartialTrace(StagingTrace):
     """Records what depends on unknown values; all else its parent computes."""
 

@@ -14,6 +14,9 @@ from dovetail_core import (
 from dovetail_core.base.errors import JaxprTypeError as JaxprTypeError
 from dovetail_core.ir.debug_info import DebugInfo as DebugInfo
 
+from ....extending.dimensions import (
+    InconclusiveDimensionOperation as InconclusiveDimensionOperation,
+)
 from ....extending.primitive import (
     CallPrimitive as CallPrimitive,
     Primitive as Primitive,
@@ -44,6 +47,7 @@ from ....extending.traces import (
     unsafe_get_axis_names_DO_NOT_USE as unsafe_get_axis_names_DO_NOT_USE,
     valid_jaxtype as valid_jaxtype,
 )
+from ....extending.types import array_types as array_types
 from ....lookup import attributes as _attributes
 
 Effects = _Set[Effect]

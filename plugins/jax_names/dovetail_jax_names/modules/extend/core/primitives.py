@@ -12,6 +12,7 @@ from ....lookup import attributes as _attributes
 _MODULES = (
     "dovetail_lax",
     "dovetail_lax.linalg",
+    "dovetail_backends",
     "dovetail_jit.primitive",
     "dovetail_remat.primitive",
     "dovetail_random.primitives",
