@@ -13,6 +13,10 @@ if TYPE_CHECKING:
         carrier_of as carrier_of,
         trace_makers as trace_makers,
     )
+    from .wholes import (
+        register_vmappable as register_vmappable,
+        unregister_vmappable as unregister_vmappable,
+    )
 else:
     from dovetail_core import lazy_exports
 

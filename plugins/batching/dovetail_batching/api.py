@@ -15,12 +15,12 @@ from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
-    tree_structure,
     tree_unflatten,
 )
 
 from .summing import summed
 from .trace import Axis, Batched, batch_values, carrier_of
+from .wholes import Inputs, Outputs, check_spec, flatten, is_whole, spread
 
 
 def vmap(
@@ -37,7 +37,8 @@ def vmap(
     Args:
         in_axes: an integer, None, or a sequence with one entry per positional argument; entries
             are integers, None (not mapped) or pytrees of them that are prefixes of the argument;
-            for a value of a high type a spec that its type understands.
+            for a value of a high type a spec that its type understands, for a container that
+            is mapped as a whole (:func:`register_vmappable`) one that its class understands.
             Keyword arguments are mapped over axis 0.
         out_axes: where the mapped axis goes in the result: an integer, None, or a prefix pytree.
         axis_name: a name by which collectives such as ``psum`` refer to the axis.
@@ -67,26 +68,28 @@ def vmap(
 
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        leaves, in_tree = tree_flatten((args, kwargs))
+        leaves, in_tree = flatten((args, kwargs))
         dims = _input_dims(name, in_axes, args, kwargs, leaves)
-        size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
+        inputs = spread(leaves, dims)
+        size = _axis_size(name, axis_size, args, kwargs, inputs)
         _check_mutable(name, args, kwargs, leaves)
-        out_tree: list[Any] = []
+        returned: list[Outputs] = []
 
         def flat(*xs: Any) -> list[Any]:
-            a, k = tree_unflatten(in_tree, xs)
-            found, tree = tree_flatten(fun(*a, **k))
-            out_tree[:] = [tree]
-            for y in found:
-                _check_result(name, y, tree)
-            return found
+            a, k = tree_unflatten(in_tree, inputs.rebuild(xs, size))
+            found = Outputs(fun(*a, **k))
+            returned[:] = [found]
+            for y in found.arrays:
+                _check_result(name, y, found.tree)
+            return found.arrays
 
         axis = Axis(size, axis_name, spmd_axis_name)
-        results = leak_checked(batch_values)(flat, axis, leaves, dims)
-        tree = tree_unflatten(out_tree[0], [x for x, _ in results])
-        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
-        outs = [_place(name, axis, v, d, sum_match) for v, d in zip(results, out_dims)]
-        return tree_unflatten(out_tree[0], outs)
+        results = leak_checked(batch_values)(flat, axis, inputs.arrays, inputs.dims)
+        out = returned[0]
+        out_dims = _prefix(
+            f"vmap of {name}: out_axes", out_axes, out.prefixed([x for x, _ in results])
+        )
+        return out.place(results, out_dims, size, lambda v, d: _place(name, axis, v, d, sum_match))
 
     return mapped
 
@@ -112,14 +115,21 @@ def _check_result(name: str, y: Any, tree: Any) -> None:
 
 def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
     """``axes``, an integer, None or a prefix of ``tree``, spread over the leaves of ``tree``."""
-    spread: list[int | None] = []
+    found: list[int | None] = []
 
     def walk(prefix: Any, subtree: Any, path: str) -> None:
+        if is_whole(subtree):
+            try:
+                check_spec(subtree, prefix)
+            except TypeError as e:
+                raise TypeError(f"{what}{path}: {e}{here()}") from None
+            found.append(prefix)
+            return
         if is_value(subtree) and isinstance(typeof(subtree), HiType):
-            spread.append(prefix)  # a spec, which the type understands
+            found.append(prefix)  # a spec, which the type understands
             return
         if prefix is None or (isinstance(prefix, int) and not isinstance(prefix, bool)):
-            spread.extend([prefix] * _num_leaves(subtree))
+            found.extend([prefix] * _num_leaves(subtree))
             return
         heads, prefix_def = tree_flatten(prefix, is_leaf=lambda x: x is not prefix)
         if prefix_def.num_leaves == 1 and heads and heads[0] is prefix:
@@ -136,11 +146,11 @@ def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
             walk(p, s, path + n)
 
     walk(axes, tree, "")
-    return spread
+    return found
 
 
 def _num_leaves(tree: Any) -> int:
-    return tree_structure(tree).num_leaves
+    return flatten(tree)[1].num_leaves
 
 
 def _describe(tree: Any) -> str:
@@ -169,8 +179,8 @@ def _input_dims(
     dims += [0] * _num_leaves(kwargs)
     out: list[int | None] = []
     for i, (x, d) in enumerate(zip(leaves, dims)):
-        if d is None:
-            out.append(None)
+        if d is None or is_whole(x):
+            out.append(d)
             continue
         try:
             aval: Any = typeof(x)
@@ -198,8 +208,10 @@ def _input_dims(
 
 
 def _leaf_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    positional = [f"args{keystr(p)}" for p, _ in tree_flatten_with_path(args)[0]]
-    return positional + [f"kwargs{keystr(p)}" for p, _ in tree_flatten_with_path(kwargs)[0]]
+    positional = [f"args{keystr(p)}" for p, _ in tree_flatten_with_path(args, is_whole)[0]]
+    return positional + [
+        f"kwargs{keystr(p)}" for p, _ in tree_flatten_with_path(kwargs, is_whole)[0]
+    ]
 
 
 def _axis_size(
@@ -207,9 +219,9 @@ def _axis_size(
     given: int | None,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    leaves: list[Any],
-    dims: Sequence[int | None],
+    inputs: Inputs,
 ) -> int:
+    leaves, dims = inputs.arrays, inputs.dims
     sizes = [None if d is None else _length(typeof(x), d) for x, d in zip(leaves, dims)]
     found = {s for s in sizes if s is not None}
     if given is not None:
@@ -223,8 +235,8 @@ def _axis_size(
         )
     names = _leaf_names(args, kwargs)
     lines = [
-        f"  {n} has type {typeof(x).str_short()}, mapped over axis {d}, of length {s}"
-        for n, x, d, s in zip(names, leaves, dims, sizes)
+        f"  {names[i]} has type {typeof(x).str_short()}, mapped over axis {d}, of length {s}"
+        for i, x, d, s in zip(inputs.origin, leaves, dims, sizes)
         if s is not None
     ]
     asked = f"\n  axis_size={given} was given" if given is not None else ""

@@ -1,6 +1,10 @@
 """``jax.interpreters.batching``."""
 
-from dovetail_batching import BatchTracer as BatchTracer
+from dovetail_batching import (
+    BatchTracer as BatchTracer,
+    register_vmappable as register_vmappable,
+    unregister_vmappable as unregister_vmappable,
+)
 
 from ...extending.batching import (
     axis_primitive_batchers as axis_primitive_batchers,
