@@ -106,7 +106,7 @@ def vmap(
 
 
 def _is_axis(x: Any) -> bool:
-    return (isinstance(x, int) and not isinstance(x, bool)) or _is_spec(x)
+    return not isinstance(x, bool) and (isinstance(x, int) or _is_spec(x))
 
 
 def _is_spec(x: Any) -> bool:

@@ -1,0 +1,198 @@
+"""Axes of arrays in BCOO format: their order, new ones, and those that go."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_core import here
+
+from ..batches import broadcast_batches
+from .places import batch_places, columns, in_bounds, masked, together
+from .stored import S, Stored
+
+
+def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
+    """``axes``, one or several, as non-negative integers.
+
+    Raises:
+        ValueError: one is out of bounds, or occurs twice.
+    """
+    given = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)  # type: ignore[arg-type]
+    found = tuple(operator.index(a) for a in given)
+    for a in found:
+        if not -ndim <= a < ndim:
+            raise ValueError(f"{name}: axis {a} is out of bounds for {ndim} axes{here()}")
+    out = tuple(a % ndim for a in found)
+    if len(set(out)) < len(out):
+        raise ValueError(f"{name}: axes {found} are not all different{here()}")
+    return out
+
+
+def bcoo_transpose(mat: S, *, permutation: Sequence[int]) -> S:
+    """The array with its axes in another order, in which batch axes stay first and dense ones last.
+
+    Raises:
+        NotImplementedError: an axis would change its kind.
+        ValueError: ``permutation`` is none of the axes.
+    """
+    order = tuple(operator.index(p) for p in permutation)
+    if sorted(order) != list(range(mat.ndim)):
+        raise ValueError(
+            f"transpose: permutation {order} is not one of the {mat.ndim} axes of shape "
+            f"{mat.shape}{here()}"
+        )
+    n_batch, n_sparse, n_dense, _ = mat.layout
+    batch, sparse = order[:n_batch], order[n_batch : n_batch + n_sparse]
+    dense = order[n_batch + n_sparse :]
+    if any(p >= n_batch for p in batch):
+        raise NotImplementedError(
+            "transpose permutation cannot permute batch axes with non-batch axes; got permutation "
+            f"{order}, with n_batch={n_batch}{here()}. update_layout changes what axes are."
+        )
+    if any(p < n_batch + n_sparse for p in dense):
+        raise NotImplementedError(
+            "transpose permutation cannot permute dense axes with non-dense axes; got permutation "
+            f"{order}, with n_dense={n_dense}{here()}. update_layout changes what axes are."
+        )
+    data = dnp.transpose(mat.data, (*batch, n_batch, *[p - n_sparse + 1 for p in dense]))
+    indices = dnp.transpose(mat.indices, (*batch, n_batch, n_batch + 1))
+    kept = sparse == tuple(range(n_batch, n_batch + n_sparse))
+    if not kept:
+        found = columns(indices)
+        chosen = [found[p - n_batch] for p in sparse]
+        indices = dnp.stack(chosen, axis=-1)
+    shape = [mat.shape[p] for p in order]
+    return mat.like(
+        data, indices, shape, sorted=kept and mat.indices_sorted, unique=mat.unique_indices
+    )
+
+
+def bcoo_broadcast_in_dim(
+    mat: S, *, shape: Sequence[int], broadcast_dimensions: Sequence[int], sharding: Any = None
+) -> S:
+    """The array with new axes, and batch or dense axes of length 1 repeated.
+
+    Args:
+        broadcast_dimensions: for each axis of ``mat`` which one of ``shape`` it becomes, in
+            increasing order. New axes before the first sparse one are batched, those after the
+            first dense one are dense, others are sparse.
+
+    Raises:
+        NotImplementedError: a sparse axis would be repeated, or ``sharding`` is given.
+        ValueError: axes do not fit the shape.
+    """
+    shape, axes = tuple(map(int, shape)), tuple(map(int, broadcast_dimensions))
+    if sharding is not None:
+        raise NotImplementedError(f"bcoo_broadcast_in_dim with a sharding is not there{here()}")
+    _check_broadcast(mat, shape, axes)
+    n_batch, n_sparse, n_dense, nse = mat.layout
+    sparse_axes = axes[n_batch : n_batch + n_sparse]
+    new_dense = len(shape) - axes[n_batch + n_sparse] if n_dense else 0
+    new_batch = min(sparse_axes) if n_sparse else len(shape) - new_dense
+    new_sparse = range(new_batch, len(shape) - new_dense)
+    if any(shape[a] != (mat.shape[axes.index(a)] if a in axes else 1) for a in new_sparse):
+        raise NotImplementedError(
+            f"Adding sparse dimensions with lengths != 1{here()}: from {mat.shape} to {shape}"
+        )
+    batch = shape[:new_batch]
+    found = columns(mat.full_parts()[1])
+    by_axis = {a: _spread(c, axes[:n_batch], new_batch) for a, c in zip(sparse_axes, found)}
+    zero = dnp.zeros((1,) * (new_batch + 1), mat.indices.dtype)
+    indices = together(
+        *[by_axis.get(a, zero) for a in new_sparse], dtype=mat.indices.dtype, shape=(*batch, nse)
+    )
+    dense_shape = shape[len(shape) - new_dense :]
+    offset = len(new_sparse) - 1
+    data = lax.broadcast_in_dim(
+        mat.full_parts()[0],
+        (*batch, nse, *dense_shape),
+        (*axes[:n_batch], new_batch, *[a - offset for a in axes[n_batch + n_sparse :]]),
+    )
+    return mat.like(data, indices, shape)
+
+
+def _spread(column: Any, axes: Sequence[int], n_batch: int) -> Any:
+    """A column with its batch axes at ``axes`` of ``n_batch`` ones."""
+    shape = [1] * n_batch + [column.shape[-1]]
+    for a, n in zip(axes, column.shape):
+        shape[a] = n
+    return dnp.reshape(column, tuple(shape))
+
+
+def _check_broadcast(mat: Stored, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    if len(axes) != mat.ndim or list(axes) != sorted(set(axes)):
+        raise ValueError(
+            f"broadcast_in_dim: broadcast_dimensions {axes} must have one axis for each of the "
+            f"{mat.ndim} axes of shape {mat.shape}, in increasing order{here()}"
+        )
+    if any(not 0 <= a < len(shape) or n not in (1, shape[a]) for a, n in zip(axes, mat.shape)):
+        raise NotImplementedError(
+            f"Adding sparse dimensions with lengths != 1{here()}: from {mat.shape} to {shape} by "
+            f"broadcast_dimensions {axes}"
+        )
+
+
+def bcoo_squeeze(arr: S, *, dimensions: Sequence[int]) -> S:
+    """The array without some axes of length 1.
+
+    Raises:
+        ValueError: an axis has another length, or there is none of that number.
+    """
+    axes = canonical_axes("squeeze", dimensions, arr.ndim)
+    if any(arr.shape[a] != 1 for a in axes):
+        raise ValueError(
+            "cannot select an axis to squeeze out which has size not equal to one, got "
+            f"shape={arr.shape} and dimensions={axes}{here()}"
+        )
+    n_batch, n_sparse, _, _ = arr.layout
+    batch = tuple(a for a in axes if a < n_batch)
+    dense = tuple(a - n_sparse + 1 for a in axes if a >= n_batch + n_sparse)
+    kept = [i for i in range(n_sparse) if i + n_batch not in axes]
+    data, indices = arr.data, arr.indices
+    if len(kept) < n_sparse:
+        inside = in_bounds(indices, arr.sparse_shape)
+        batches = dnp.broadcast_shapes(data.shape[:n_batch], indices.shape[:n_batch])
+        data, inside = broadcast_batches(batches, data, inside)
+        data, found = masked(inside, data), columns(indices)
+        chosen = [found[i] for i in kept]
+        indices = together(*chosen, dtype=indices.dtype, shape=indices.shape[:-1])
+    data = dnp.squeeze(data, (*batch, *dense))
+    shape = [n for a, n in enumerate(arr.shape) if a not in axes]
+    return arr.like(
+        data, dnp.squeeze(indices, batch), shape,
+        sorted=arr.indices_sorted, unique=arr.unique_indices,
+    )  # fmt: skip
+
+
+def bcoo_rev(operand: S, dimensions: Sequence[int]) -> S:
+    """The array with its elements along some axes in reverse order.
+
+    Raises:
+        ValueError: an axis is out of bounds, or occurs twice.
+    """
+    axes = canonical_axes("rev", dimensions, operand.ndim)
+    n_batch, n_sparse, _, _ = operand.layout
+    batch = tuple(a for a in axes if a < n_batch)
+    dense = tuple(a - n_sparse + 1 for a in axes if a >= n_batch + n_sparse)
+    sparse = [a - n_batch for a in axes if n_batch <= a < n_batch + n_sparse]
+    data = dnp.flip(operand.data, (*batch, *dense))
+    indices = dnp.flip(operand.indices, batch)
+    if sparse:
+        found = list(columns(indices))
+        for i in sparse:
+            size = operand.sparse_shape[i]
+            inside = (found[i] >= 0) & (found[i] < size)
+            found[i] = dnp.where(inside, size - 1 - found[i], size)
+        indices = together(*found, dtype=indices.dtype, shape=indices.shape[:-1])
+    return operand.like(
+        data, indices, sorted=not sparse and operand.indices_sorted, unique=operand.unique_indices
+    )
+
+
+def every_place(mat: Stored) -> tuple[Any, ...]:
+    """Index arrays of the batch and sparse axes that broadcast to ``(*batch, nse)``."""
+    return (*batch_places(mat.batch_shape, mat.indices.dtype), *columns(mat.full_parts()[1]))

@@ -1,0 +1,111 @@
+"""Between dense arrays and the BCOO format."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+import dovetail_numpy as dnp
+from dovetail_core import ConcretizationTypeError, here
+
+from ..batches import over_batches
+from .layout import check_counts
+from .order import first_occurrences
+from .places import batch_places, columns, masked
+from .stored import S, Stored
+
+Array = Any
+
+
+def todense(mat: Stored) -> Array:
+    """The dense array: duplicates are added, padding is left out."""
+    if not mat.n_sparse:
+        total = dnp.sum(mat.data, axis=mat.n_batch, dtype=mat.dtype)
+        return dnp.broadcast_to(total, mat.shape)
+    data, indices = mat.full_parts()
+    places = (*batch_places(mat.batch_shape), *columns(indices))
+    zeros = dnp.zeros(mat.shape, mat.dtype)
+    return zeros.at[places].add(data, mode="drop", indices_are_sorted=mat.indices_sorted)
+
+
+def stored_count(mask: Array, n_batch: int, n_dense: int) -> int:
+    """The greatest number of elements that a batch has to store.
+
+    Raises:
+        ConcretizationTypeError: it is not known while tracing.
+    """
+    sparse = tuple(range(n_batch, mask.ndim))
+    try:
+        return int(dnp.max(dnp.sum(mask, axis=sparse, dtype=int), initial=0))
+    except ConcretizationTypeError as e:
+        raise type(e)(
+            "the number of stored elements is not known in a function that is traced"
+            f"{here()}: pass nse to bcoo_fromdense or BCOO.fromdense. ({e})"
+        ) from None
+
+
+def parts_of_dense(
+    mat: Any, nse: int | None, n_batch: int, n_dense: int, index_dtype: Any
+) -> tuple[Array, Array]:
+    """Data and indices of the elements of a dense array that are not zero."""
+    mat = dnp.asarray(mat)
+    check_counts(n_batch, n_dense, mat.shape)
+    dense = tuple(range(mat.ndim - n_dense, mat.ndim))
+    mask = dnp.any(mat != 0, axis=dense)
+    count = stored_count(mask, n_batch, n_dense) if nse is None else operator.index(nse)
+    if count < 0:
+        raise ValueError(f"nse must be non-negative, got {count}{here()}")
+
+    def one(mask: Array) -> Array:
+        if not mask.ndim:
+            return dnp.zeros((count, 0), index_dtype)
+        found = dnp.nonzero(mask, size=count, fill_value=mask.shape)
+        return dnp.stack(found, axis=-1).astype(index_dtype)
+
+    indices = over_batches(one, n_batch)(mask)
+    if mask.ndim > n_batch:
+        return extracted(indices, mat), indices
+    data = dnp.expand_dims(mat, n_batch)
+    spread = (*mask.shape, count, *mat.shape[n_batch:])
+    first = np.arange(count) == 0
+    return masked(
+        dnp.broadcast_to(first, spread[: n_batch + 1]), dnp.broadcast_to(data, spread)
+    ), indices
+
+
+def extracted(indices: Array, mat: Array) -> Array:
+    """The elements of a dense array at index vectors; 0 at those that are out of bounds."""
+    n_batch, n_sparse = indices.ndim - 2, indices.shape[-1]
+    if not n_sparse:
+        spread = (*mat.shape[:n_batch], indices.shape[-2], *mat.shape[n_batch:])
+        return dnp.broadcast_to(dnp.expand_dims(mat, n_batch), spread)
+    places = (*batch_places(mat.shape[:n_batch]), *columns(indices))
+    return mat.at[places].get(mode="fill", fill_value=0)
+
+
+def bcoo_extract(sparr: S, arr: Any, *, assume_unique: bool | None = None) -> S:
+    """The elements of a dense array at the places that a sparse one stores.
+
+    Args:
+        assume_unique: whether to take for granted that no place is stored twice; otherwise an
+            element goes to the first of the places that are the same, so that the result has the
+            values of ``arr``. By default what ``sparr.unique_indices`` says.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    if not isinstance(sparr, Stored):
+        raise TypeError(
+            "First argument to bcoo_extract should be a BCOO array. Got "
+            f"type(sparr)={type(sparr)}{here()}"
+        )
+    arr = dnp.asarray(arr)
+    if arr.shape != sparr.shape:
+        raise ValueError(f"shape mismatch: sparr.shape={sparr.shape} a.shape={arr.shape}{here()}")
+    data = extracted(sparr.indices, arr)
+    unique = sparr.unique_indices if assume_unique is None else assume_unique
+    if not unique:
+        data = masked(first_occurrences(sparr.indices, sparr.sparse_shape), data)
+    return sparr.with_data(data)
