@@ -14,13 +14,15 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
 def main(path: str) -> None:
     tree = ast.parse(Path(path).read_text())
     imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    names: dict[str, Any] = {"__name__": "program"}
+    program = sys.modules["program"] = ModuleType("program")
+    names = program.__dict__
     start = time.perf_counter()
     exec(compile(ast.Module(imports, []), path, "exec"), names)
     imported = time.perf_counter()
