@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from . import page
-from .comparing import Comparison, compare, told_failures, told_table
+from .comparing import compare, store, told_failures, told_table
 from .environment import Environment
 from .libraries import LIBRARIES, Library
 from .measuring import compared, measure
@@ -24,8 +24,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--files", nargs="*", default=[], help="tests of files that contain these")
     parser.add_argument("--sample", action="store_true", help="what continuous integration runs")
     parser.add_argument("--skip", choices=("tests", "programs"), default="", help="leave out")
-    parser.add_argument("--failing", action="store_true", help="only tests that failed here before")
-    parser.add_argument("--kept", action="store_true", help="run nothing of which there are results")
+    parser.add_argument("--failing", action="store_true", help="only what failed here before")
+    parser.add_argument("--kept", action="store_true", help="run nothing that has results")
     parser.add_argument("--failures", action="store_true", help="tell what failed, by message")
     parser.add_argument("--repeat", type=int, default=3, help="how often a program is measured")
     parser.add_argument("--checkout", nargs="*", default=[], metavar="NAME=FOLDER")
@@ -39,30 +39,47 @@ def _chosen(given: argparse.Namespace) -> list[Library]:
     return [library for library in found if library.sample or not given.sample]
 
 
+def _tests(given: argparse.Namespace, library: Library, runner: Runner) -> bool:
+    """Runs a library's tests; whether all that pass on JAX pass here, too."""
+    checkouts = dict(pair.split("=", 1) for pair in given.checkout)
+    checkout = checkouts.get(library.name)
+    root, files = files_of(library, runner.environment, checkout, given.sample)
+    chosen = [f for f in files if not given.files or any(text in f for text in given.files)]
+    if not chosen:
+        return True
+    found = compare(library, runner, root, chosen)
+    if chosen == files and not given.sample:
+        store(found)
+    print(told_table(found), flush=True)
+    if given.failures or given.sample:
+        print(told_failures(found), flush=True)
+    return not found.failed
+
+
+def _programs(given: argparse.Namespace, library: Library, environment: Environment) -> bool:
+    """Measures a library's programs; whether all run and give JAX's numbers."""
+    good = True
+    for measured in measure(library, environment, given.sample, given.repeat, given.kept):
+        good &= not measured.problem
+        print(compared(measured), flush=True)
+    return good
+
+
 def main() -> int:
     given = _arguments()
     libraries = _chosen(given)
-    folders = dict(pair.split("=", 1) for pair in given.checkout)
     environment = Environment("sample" if given.sample else "all")
     environment.install(libraries, given.wheels)
     runner = Runner(environment, failing=given.failing, kept=given.kept)
-    comparisons: list[Comparison] = []
-    bad = False
+    good = True
     for library in libraries:
         if given.skip != "tests":
-            root, files = files_of(library, environment, folders.get(library.name), given.sample)
-            files = [f for f in files if not given.files or any(t in f for t in given.files)]
-            comparisons.append(compare(library, runner, root, files))
-            print(told_table(comparisons[-1:]), flush=True)
-            if given.failures:
-                print(told_failures(comparisons[-1]), flush=True)
+            good &= _tests(given, library, runner)
         if given.skip != "programs":
-            for outcome in measure(library, environment, given.sample, given.repeat, given.kept):
-                bad |= bool(outcome.problem)
-                print(compared(outcome), flush=True)
+            good &= _programs(given, library, environment)
     if given.write:
-        page.write(environment)
-    return 1 if given.sample and (bad or any(c.failed for c in comparisons)) else 0
+        page.write()
+    return 1 if given.sample and not good else 0
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .libraries import Library
+from .environment import BUILD
+from .libraries import LIBRARIES, Library
 from .running import Outcome, Runner
 
 
@@ -38,16 +39,31 @@ def compare(library: Library, runner: Runner, root: Path, files: list[str]) -> C
     return Comparison(library, len(both), bad, failed, seconds)
 
 
-def told_table(comparisons: Sequence[Comparison]) -> str:
-    """A line for each library."""
-    lines: list[str] = []
-    for c in comparisons:
-        here, there = c.passed_there - len(c.failed), c.passed_there
-        share = 100 * here / there if there else 100.0
-        name = f"{c.library.name} {c.library.version}"
-        told = f"{here} of {there} ({share:.1f} %); {c.failed_there} fail on JAX itself"
-        lines.append(f"{name:<34}{told}; {c.seconds[0]:.0f} s, on JAX {c.seconds[1]:.0f} s")
-    return "\n".join(lines)
+def _place(library: Library) -> Path:
+    return BUILD / "results" / f"{library.folder}-{library.version}" / "comparison.json"
+
+
+def store(found: Comparison) -> None:
+    """Keeps a comparison for the page."""
+    _place(found.library).parent.mkdir(parents=True, exist_ok=True)
+    _place(found.library).write_text(json.dumps([found.library.name, *found[1:]]))
+
+
+def stored(library: Library) -> Comparison | None:
+    """The comparison of all its tests that was made last."""
+    if not _place(library).exists():
+        return None
+    told = json.loads(_place(library).read_text())
+    return Comparison(LIBRARIES[told[0]], *told[1:])
+
+
+def told_table(c: Comparison) -> str:
+    """A line."""
+    here, there = c.passed_there - len(c.failed), c.passed_there
+    share = 100 * here / there if there else 100.0
+    told = f"{here} of {there} ({share:.1f} %); {c.failed_there} fail on JAX itself"
+    name = f"{c.library.name} {c.library.version}"
+    return f"{name:<34}{told}; {c.seconds[0]:.0f} s, on JAX {c.seconds[1]:.0f} s"
 
 
 VARYING = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\[[^\]]*\]|\([^)]*\)")

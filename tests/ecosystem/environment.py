@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -29,22 +30,24 @@ class Environment:
 
     def install(self, libraries: Iterable[Library], wheels: Path) -> None:
         """Installs libraries and what they need at the pinned versions, and Dovetail's wheels."""
-        needs = sorted({*ALWAYS, *(need for each in libraries for need in each.needs)})
         stamp = self.folder / ".installed"
         pinned = CONSTRAINTS.read_text()
-        there = stamp.read_text().split("\n\n") if stamp.exists() else ["", ""]
-        if there[0] != pinned.strip():
+        there = json.loads(stamp.read_text()) if stamp.exists() else {"pinned": ""}
+        if there["pinned"] != pinned:
             print(f"{self.folder.relative_to(ROOT)}: new", flush=True)
             subprocess.run([sys.executable, "-m", "venv", "--clear", self.folder], check=True)
-            there = [pinned.strip(), ""]
-        missing = [need for need in needs if need not in there[1].split()]
+            there = {"pinned": pinned, "packages": [], "digest": ""}
+        needs = {*ALWAYS, *(need for each in libraries for need in each.needs)}
+        missing = sorted(needs.difference(there["packages"]))
         if missing:
             print(f"{self.folder.relative_to(ROOT)}: {' '.join(missing)}", flush=True)
             self._pip("-c", CONSTRAINTS, *missing)
-            stamp.write_text("\n\n".join([there[0], "\n".join(sorted({*there[1].split(), *needs}))]))
+            there["packages"] += missing
         found = sorted(wheels.glob("*.whl"))
         self.digest = hashlib.sha256(b"".join(w.read_bytes() for w in found)).hexdigest()[:12]
-        self._pip("--no-deps", "--force-reinstall", *found)
+        if there["digest"] != self.digest:
+            self._pip("--no-deps", "--force-reinstall", *found)
+        stamp.write_text(json.dumps(there | {"digest": self.digest}))
 
     def _pip(self, *arguments: str | Path) -> None:
         command = [self.python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]

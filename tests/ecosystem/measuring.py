@@ -46,7 +46,7 @@ def stored(library: Library) -> Path:
 def measure(
     library: Library, environment: Environment, sample: bool, repeat: int, kept: bool
 ) -> Iterator[Measured]:
-    """Runs each program ``repeat`` times on each side; once, and the first of them, for a sample."""
+    """Runs each program ``repeat`` times on each side; for a sample the first alone, once."""
     place, programs = stored(library), programs_of(library)
     if kept and place.exists():
         yield from (Measured(*told) for told in json.loads(place.read_text()))

@@ -34,9 +34,7 @@ def run():
     def loss(field):
         term = diffrax.ODETerm(lambda t, y, args: field(y))
         saved = diffrax.SaveAt(ts=times)
-        solution = diffrax.diffeqsolve(
-            term, diffrax.Heun(), 0.0, 1.0, 0.1, target[0], saveat=saved
-        )
+        solution = diffrax.diffeqsolve(term, diffrax.Heun(), 0.0, 1.0, 0.1, target[0], saveat=saved)
         return jnp.mean((solution.ys - target) ** 2)
 
     @eqx.filter_jit

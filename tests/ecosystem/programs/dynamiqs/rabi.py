@@ -12,9 +12,7 @@ def run():
 
     @jax.jit
     def excited(amplitude):
-        result = dq.sesolve(
-            amplitude * dq.sigmax(), dq.basis(2, 0), times, exp_ops=[dq.sigmaz()]
-        )
+        result = dq.sesolve(amplitude * dq.sigmax(), dq.basis(2, 0), times, exp_ops=[dq.sigmaz()])
         return result.expects[0].real
 
     slope = jax.jit(jax.grad(lambda a: excited(a)[-1]))

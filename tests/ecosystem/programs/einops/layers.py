@@ -1,7 +1,6 @@
 """Layers of einops in a network of flax, trained."""
 
 import jax
-import jax.numpy as jnp
 import optax
 from einops.layers.flax import EinMix, Rearrange, Reduce
 from flax import linen as nn

@@ -2,7 +2,6 @@
 
 import equinox as eqx
 import equinox.internal as eqxi
-import jax
 import jax.numpy as jnp
 
 

@@ -12,7 +12,7 @@ def run():
     def checked(x):
         yes = [isinstance(x, Float[Array, "rows columns"]), isinstance(key, Key[Array, ""])]
         same = isinstance(x.T, Float[Array, "columns rows"])
-        no = isinstance(x, Float[Array, "rows rows"]) or isinstance(x, Int[Array, "..."])
+        no = isinstance(x, Float[Array, "rows rows"] | Int[Array, "..."])
         return yes + [same, no]
 
     for _ in range(20):

@@ -35,4 +35,3 @@ def run():
     found = model(tagged(x)).unwrap("batch", "features")
     layers = pz.select(model).at_instances_of(pz.nn.Linear)
     return {"error": ((found - y) ** 2).mean(), "layers": layers.count()}
-
