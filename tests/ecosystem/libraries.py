@@ -16,7 +16,7 @@ class Library(NamedTuple):
     ``tests`` are the folders or files of its source distribution in which its tests are;
     ``without`` says why there are none. ``left_out`` maps the beginnings of paths to why these
     tests are not run, ``needs`` are further packages for tests and programs, ``sample`` are quick
-    files, ``options`` go to pytest.
+    files of tests and ``programs/NAME``; ``options`` go to pytest, ``settings`` are variables.
     """
 
     name: str

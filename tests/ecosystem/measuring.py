@@ -46,15 +46,18 @@ def stored(library: Library) -> Path:
 def measure(
     library: Library, environment: Environment, sample: bool, repeat: int, kept: bool
 ) -> Iterator[Measured]:
-    """Runs each program ``repeat`` times on each side; for a sample the first alone, once."""
-    place, programs = stored(library), programs_of(library)
+    """Runs each program ``repeat`` times on each side, those of a sample once."""
+    place = stored(library)
     if kept and place.exists():
         yield from (Measured(*told) for told in json.loads(place.read_text()))
         return
     found: list[Measured] = []
-    for path in programs[:1] if sample else programs:
-        found.append(_measured(library, path, environment, 1 if sample else repeat))
-        yield found[-1]
+    for path in programs_of(library):
+        if not sample or f"programs/{path.stem}" in library.sample:
+            found.append(_measured(library, path, environment, 1 if sample else repeat))
+            yield found[-1]
+    if sample:
+        return
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(found))
 
