@@ -1,4 +1,4 @@
-"""Checkpoints that the program `save` wrote in another process are read; then its own are."""
+"""Checkpoints that the program `checkpoint` wrote in another process are read; then its own are."""
 
 import os
 
