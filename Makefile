@@ -90,6 +90,11 @@ differential: $(TEST) ## evaluate all public functions in JAX, too, and tell wha
 	@peer=$$($(BIN)/python benchmarks/peer.py) && cd tests && \
 	../$(BIN)/python -m differential --peer "$$peer" jax $(if $(AREAS),--areas $(AREAS)) $(WRITE)
 
+# In an environment of its own below build/ecosystem, in which genuine JAX is, too.
+.PHONY: ecosystem
+ecosystem: wheels ## run other libraries' tests and programs, on JAX too (LIBRARIES="optax chex" ECOSYSTEM=--write)
+	@cd tests && ../$(BIN)/python -m ecosystem $(if $(LIBRARIES),--libraries $(LIBRARIES)) $(ECOSYSTEM)
+
 .PHONY: lint
 lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/ruff check
@@ -172,6 +177,11 @@ $(THIRD_PARTIES:%=test-%): test-%: examples-environment
 	.venv-examples/bin/pytest examples/$*/tests
 	@$(PIP) --python .venv-examples/bin/python uninstall --yes \
 		$$(sed -n 's/^name = "\(.*\)"$$/\1/p' examples/$*/pyproject.toml)
+
+# Some of the tests and programs of `make ecosystem`.
+.PHONY: test-ecosystem
+test-ecosystem: wheels
+	@cd tests && ../$(BIN)/python -m ecosystem --sample
 
 # The newest supported jaxlib needs Python 3.12, which a machine may or may not have.
 .PHONY: test-smoke

@@ -1,0 +1,83 @@
+"""Of the tests that pass on genuine JAX, how many pass on Dovetail, and why the others do not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from .environment import BUILD
+from .libraries import LIBRARIES, Library
+from .running import Outcome, Runner
+
+
+class Comparison(NamedTuple):
+    """The tests of one library: what passes on JAX, and what of it does not on Dovetail."""
+
+    library: Library
+    passed_there: int
+    failed_there: int
+    failed: dict[str, Outcome]
+    seconds: tuple[float, float]
+
+
+def compare(library: Library, runner: Runner, root: Path, files: list[str]) -> Comparison:
+    """Runs tests on JAX and those that pass there on Dovetail."""
+    theirs = runner.outcomes(library, root, files, "jax")
+    good: dict[str, list[str]] = defaultdict(list)
+    for name, outcome in theirs.items():
+        if outcome[0] == "passed":
+            good[name.split("::")[0]].append(name)
+    mine = runner.outcomes(library, root, files, "dovetail", good)
+    both = [name for names in good.values() for name in names]
+    bad = sum(o[0] not in ("passed", "skipped") for o in theirs.values())
+    failed = {name: mine[name] for name in both if mine[name][0] != "passed"}
+    passed = [name for name in both if name not in failed]
+    seconds = tuple(sum(side[name][1] for name in passed) for side in (mine, theirs))
+    return Comparison(library, len(both), bad, failed, seconds)
+
+
+def _place(library: Library) -> Path:
+    return BUILD / "results" / f"{library.folder}-{library.version}" / "comparison.json"
+
+
+def store(found: Comparison) -> None:
+    """Keeps a comparison for the page."""
+    _place(found.library).parent.mkdir(parents=True, exist_ok=True)
+    _place(found.library).write_text(json.dumps([found.library.name, *found[1:]]))
+
+
+def stored(library: Library) -> Comparison | None:
+    """The comparison of all its tests that was made last."""
+    if not _place(library).exists():
+        return None
+    told = json.loads(_place(library).read_text())
+    return Comparison(LIBRARIES[told[0]], *told[1:])
+
+
+def told_table(c: Comparison) -> str:
+    """A line."""
+    here, there = c.passed_there - len(c.failed), c.passed_there
+    share = 100 * here / there if there else 100.0
+    told = f"{here} of {there} ({share:.1f} %); {c.failed_there} fail on JAX itself"
+    name = f"{c.library.name} {c.library.version}"
+    return f"{name:<34}{told}; {c.seconds[0]:.0f} s, on JAX {c.seconds[1]:.0f} s"
+
+
+VARYING = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\[[^\]]*\]|\([^)]*\)")
+
+
+def told_failures(comparison: Comparison, shown: int = 3) -> str:
+    """Failing tests by message, the most frequent first, with some of their names."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name, outcome in comparison.failed.items():
+        groups[VARYING.sub("_", outcome[2])].append(name)
+    lines: list[str] = []
+    for names in sorted(groups.values(), key=len, reverse=True):
+        outcomes = [comparison.failed[name] for name in names]
+        text, place = Counter((o[2], o[3]) for o in outcomes).most_common(1)[0][0]
+        lines.append(f"{len(names):5}  {text}  [{outcomes[0][0]}; {place}]")
+        lines += [f"         {name}" for name in names[:shown]]
+    return "\n".join(lines)

@@ -1,0 +1,63 @@
+"""The libraries, as ``libraries.toml`` and ``constraints.txt`` say them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).parent
+CONSTRAINTS = HERE / "constraints.txt"
+
+
+class Library(NamedTuple):
+    """What is known of one library.
+
+    ``tests`` are the folders or files of its source distribution in which its tests are;
+    ``without`` says why there are none. ``left_out`` maps the beginnings of paths to why these
+    tests are not run, ``needs`` are further packages for tests and programs, ``sample`` are quick
+    files of tests and ``programs/NAME``; ``options`` go to pytest, ``settings`` are variables.
+    """
+
+    name: str
+    version: str
+    module: str
+    tests: list[str]
+    without: str
+    left_out: dict[str, str]
+    needs: list[str]
+    sample: list[str]
+    options: list[str]
+    settings: dict[str, str]
+
+    @property
+    def folder(self) -> str:
+        """The name that folders of its programs, tests and results have."""
+        return self.name.replace("-", "_")
+
+
+def pins() -> dict[str, str]:
+    """Versions by the names of distributions."""
+    lines = CONSTRAINTS.read_text().splitlines()
+    return dict(line.split("==") for line in lines if "==" in line and not line.startswith("#"))
+
+
+def _library(name: str, told: dict[str, Any]) -> Library:
+    return Library(
+        name,
+        pins()[told.get("distribution", name)],
+        told.get("module", name.replace("-", "_")),
+        told.get("tests", []),
+        told.get("without", ""),
+        told.get("left_out", {}),
+        [told.get("distribution", name), *told.get("needs", [])],
+        told.get("sample", []),
+        told.get("options", []),
+        told.get("settings", {}),
+    )
+
+
+LIBRARIES = {
+    name: _library(name, told)
+    for name, told in tomllib.loads((HERE / "libraries.toml").read_text()).items()
+}

@@ -1,0 +1,72 @@
+"""Where a library's tests come from: its source distribution, which pip fetches."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+from .environment import BUILD, Environment
+from .libraries import CONSTRAINTS, HERE, Library
+
+SUITES = BUILD / "suites"
+PATTERNS = ("*_test.py", "test_*.py")
+
+
+def files_of(
+    library: Library, environment: Environment, checkout: str | None = None, sample: bool = False
+) -> tuple[Path, list[str]]:
+    """The folder in which to run a library's tests, and their files below it.
+
+    ``checkout`` is a folder with the library's repository, whose tests are taken instead.
+    """
+    root = Path(checkout).resolve() if checkout else SUITES / f"{library.folder}-{library.version}"
+    if not checkout and not root.exists():
+        _fetch(library, environment, root)
+    places = ["tests", "test"] if checkout and not library.tests else library.tests
+    found = {
+        path.relative_to(root).as_posix()
+        for place in places
+        for path in _tests_below(root / place)
+        if not any(part.startswith(".") for part in path.relative_to(root).parts)
+    }
+    files = sorted(f for f in found if not _why_left_out(library, f))
+    return root, [f for f in files if f in library.sample] if sample else files
+
+
+def _tests_below(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    return [path for pattern in PATTERNS for path in place.rglob(pattern)]
+
+
+def _why_left_out(library: Library, file: str) -> str:
+    return next((why for start, why in library.left_out.items() if file.startswith(start)), "")
+
+
+def _fetch(library: Library, environment: Environment, root: Path) -> None:
+    """Fetches and unpacks a source distribution, and puts files of ours beside it that give tests
+    to classes which a library ships for others to inherit."""
+    root.mkdir(parents=True)
+    name = library.needs[0]
+    if library.tests:
+        with_name = f"{name}=={library.version}"
+        folder = SUITES / "fetched"
+        command = [environment.python, "-m", "pip", "--quiet", "download", "--no-deps"]
+        command += ["-c", CONSTRAINTS, "--no-binary", name, "--dest", folder, with_name]
+        subprocess.run(command, check=True)
+        normal = name.replace("-", "[-_]")
+        (archive,) = folder.glob(f"{normal}-{library.version}.tar.gz")
+        _unpack(archive, root)
+    ours = HERE / "inherited" / library.folder
+    if ours.exists():
+        shutil.copytree(ours, root / "inherited")
+
+
+def _unpack(archive: Path, root: Path) -> None:
+    with tarfile.open(archive) as packed:
+        packed.extractall(root.parent / "unpacked", filter="data")
+    (inner,) = (root.parent / "unpacked").iterdir()
+    root.rmdir()
+    inner.rename(root)
