@@ -69,7 +69,7 @@ def check_spec(what: str, x: Any, spec: Any) -> None:
     wanted = classes[x.__class__].spec_type
     if spec is not None and not isinstance(spec, wanted):
         raise TypeError(
-            f"{what}: a {type(x).__name__} is mapped by a {wanted.__name__} or None, got "
+            f"{what}: expected {wanted.__name__} or None for a {type(x).__name__}, got "
             f"{spec!r} of type {type(spec).__name__}{here()}"
         )
 

@@ -103,7 +103,7 @@ def test_in_trees_nested_and_under_other_transformations() -> None:
 
 
 def test_a_wrong_spec_is_refused() -> None:
-    with pytest.raises(TypeError, match="in_axes: a Pair is mapped by a Spec or None, got 0"):
+    with pytest.raises(TypeError, match="in_axes: expected Spec or None for a Pair, got 0"):
         vmap(lambda p, y: y)(Pair(X, B), B)
-    with pytest.raises(TypeError, match="out_axes: a Pair is mapped by a Spec or None, got 0"):
+    with pytest.raises(TypeError, match="out_axes: expected Spec or None for a Pair, got 0"):
         vmap(lambda y: Pair(y, B))(B)

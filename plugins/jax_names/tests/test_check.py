@@ -27,7 +27,7 @@ def f(lax, *, j=None):
 
 try:
     from jax.lib import xla_bridge
-    jax.experimental.sparse.BCOO
+    jax.experimental.pallas.BlockSpec
 except (ImportError, AttributeError):
     jax.config.update("jax_logging_level", "DEBUG")
 os.environ["JAX_RANDOM_SEED_OFFSET"] = "1"
@@ -61,7 +61,7 @@ def test_names_through_aliases(project: Path) -> None:
     assert {u.name for u in found if u.line == 14} == {"jax.Array", "jax.random.key"}
     assert [u for u in found if u.is_probed] == [
         Use(str(project / "a.py"), 17, "jax.lib.xla_bridge", True),
-        Use(str(project / "a.py"), 18, "jax.experimental.sparse.BCOO", True),
+        Use(str(project / "a.py"), 18, "jax.experimental.pallas.BlockSpec", True),
     ]
     assert {u.line: u.name for u in found if u.line in (20, 21, 25, 26)} == {
         20: "jax_logging_level", 21: "JAX_RANDOM_SEED_OFFSET", 26: "jax.export",
@@ -77,7 +77,7 @@ def test_what_is_said_of_them(project: Path, python: Any) -> None:
     assert set(done.stdout.splitlines()) == {
         "jax.experimental.fused.fused | missing | True",
         "jax.lib.xla_bridge | not in JAX | False",
-        "jax.experimental.sparse.BCOO | missing | False",
+        "jax.experimental.pallas.BlockSpec | missing | False",
         "jax_logging_level | no effect here | False",
         "JAX_RANDOM_SEED_OFFSET | no effect here | False",
         "jax._src.core | private, emulated | False",
@@ -100,8 +100,10 @@ def test_the_table(project: Path, python: Any) -> None:
     lines = {place.rpartition(":")[2]: " ".join(rest) for place, *rest in cells}
     assert status == 1 and str(project / "a.py:10") in out
     assert lines["10"].startswith("jax.experimental.fused.fused missing: ")
-    assert "sparse arrays are planned" in lines["18"]
-    assert lines["18"].startswith("jax.experimental.sparse.BCOO missing, and expected to be: JAX")
+    assert "kernels written in Python are planned" in lines["18"]
+    assert lines["18"].startswith(
+        "jax.experimental.pallas.BlockSpec missing, and expected to be: JAX"
+    )
     assert lines["20"] == "jax_logging_level no effect here"
     assert lines["21"] == "JAX_RANDOM_SEED_OFFSET no effect here: Dovetail has no other than 0"
     assert lines["7"] == "jax._src.core private, emulated"
