@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,7 +49,18 @@ def _make_client() -> Any:
 
     if keep_freed_memory.value:
         _keep_freed_memory()
-    return make_cpu_client(num_cpu_devices.value)
+    return make_cpu_client(_device_count())
+
+
+_FLAG = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
+
+
+def _device_count() -> int:
+    """The option, or else what XLA's own flag says now."""
+    flags = _FLAG.findall(os.environ.get("XLA_FLAGS", ""))
+    if num_cpu_devices.value == 1 and flags:
+        return max(int(flags[-1]), 1)
+    return num_cpu_devices.value
 
 
 _BARRIER = "stablehlo.optimization_barrier"
@@ -69,7 +82,13 @@ BACKEND = PjrtBackend(
     "cpu", _make_client, priority=0, available=lambda: "", options_for=_options_for
 )
 num_cpu_devices = config.add(
-    Option("num_cpu_devices", 1, "Into how many devices the CPU is divided.", check=_count)
+    Option(
+        "num_cpu_devices",
+        1,
+        "Into how many devices the CPU is divided; 1 leaves it to XLA_FLAGS "
+        "(--xla_force_host_platform_device_count), where that says how many.",
+        check=_count,
+    )
 )
 keep_freed_memory = config.add(
     Option(

@@ -148,7 +148,8 @@ def _named(platform: str) -> Backend:
             _working[id(found)] = found
             return found
         problems.append(problem)
-    raise RuntimeError(f"backend {platform!r} is not available: {'; '.join(problems)}")
+    text = f"Unknown backend: {platform!r} is not available: {'; '.join(problems)}"
+    raise RuntimeError(text)
 
 
 def _best(allowed: str | None) -> Backend:

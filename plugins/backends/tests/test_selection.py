@@ -172,3 +172,18 @@ def test_number_of_cpu_devices_is_checked():
         cpu.num_cpu_devices.set(count + 1)
     with pytest.raises(ValueError, match="at least 1, got 0"):
         cpu.num_cpu_devices.set(0)
+
+
+@pytest.mark.parametrize("option, count", [("", 3), ("2", 2)])
+def test_flags_of_xla_may_say_how_many_devices_the_cpu_is(option, count):
+    """Also those that are set after the import."""
+    code = (
+        "import os, dovetail\n"
+        "os.environ['XLA_FLAGS'] = '--xla_force_host_platform_device_count=3'\n"
+        "print(dovetail.device_count())"
+    )
+    variables = {"DOVETAIL_NUM_CPU_DEVICES": option} if option else {}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | variables, capture_output=True, text=True
+    )
+    assert done.stdout == f"{count}\n", done.stderr

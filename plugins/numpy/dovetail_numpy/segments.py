@@ -16,6 +16,7 @@ from .creation.filled import full
 from .manipulation.joining import stack
 from .operands import Array, ArrayLike, DTypeError, integer
 from .operations import number, select
+from .promotion import broadcast
 from .reductions import basic
 from .searching.finding import known
 
@@ -94,7 +95,7 @@ def _segments(
 ) -> Array:  # fmt: skip
     no_sharding(name, out_sharding)
     x, ids = as_array(name, data), as_array(name, segment_ids, 1)
-    _check(name, x, ids)
+    x = _rows(name, x, ids)
     count = _count(name, ids, num_segments)
     if mode is None:  # numbers below 0 do not count from the end
         ids, mode = select(lax.lt(ids, number(ids, 0)), number(ids, count), ids), "drop"
@@ -116,14 +117,18 @@ def _segments(
     return reduce(stack(parts), axis=0).astype(x.dtype)
 
 
-def _check(name: str, x: Any, ids: Any) -> None:
+def _rows(name: str, x: Any, ids: Any) -> Any:
+    """The data with a row for each number; one row, or a scalar, is there for all of them."""
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"{name}: segment_ids must be integers, got dtype {ids.dtype}{here()}")
-    if x.ndim < 1 or ids.shape != x.shape[:1]:
+    if ids.ndim == 1 and x.shape[:1] in ((), (1,)):
+        return broadcast(x, (*ids.shape, *x.shape[1:]))
+    if ids.shape != x.shape[:1]:
         raise ValueError(
             f"{name}: segment_ids must be one number for each row of data, got shape {ids.shape} "
             f"for data of shape {x.shape}{here()}"
         )
+    return x
 
 
 def _count(name: str, ids: Any, num_segments: Any) -> int:

@@ -115,3 +115,12 @@ def test_the_way_back_takes_its_own_vector():
         back(vector[:3])
     with pytest.raises(TypeError, match="takes a vector of dtype float32, got int32"):
         back(vector.astype("int32"))
+
+
+def test_one_row_is_there_for_all_numbers():
+    numbers = np.array([0, 1, 1])
+    found = segments.segment_sum(dnp.array(1.5), numbers, 3)
+    np.testing.assert_array_equal(found, [1.5, 3.0, 0.0])
+    np.testing.assert_array_equal(
+        segments.segment_max(dnp.ones((1, 2)), numbers, 2), np.ones((2, 2))
+    )

@@ -138,5 +138,6 @@ def test_a_repeated_call_enters_no_python() -> None:
 
     keys = random.split(random.key(0))
     assert not dnp.isnan(keys).any() and not dnp.isinf(keys).any() and dnp.isfinite(keys).all()
+    assert not dnp.allclose(*keys) and dnp.isclose(keys, keys).all()
     with pytest.raises(TypeError, match="isposinf does not accept dtype key<fry>"):
         dnp.isposinf(keys)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import ExtendedDType
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -152,7 +153,10 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
 def isclose(
     a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether ``abs(a - b) <= atol + rtol * abs(b)``, element by element."""
+    """Whether ``abs(a - b) <= atol + rtol * abs(b)``, element by element; of keys, whether they are
+    equal."""
+    if any(isinstance(getattr(v, "dtype", None), ExtendedDType) for v in (a, b)):
+        return EQUAL(a, b)
     a, b = [as_array("isclose", v) for v in promote_all("isclose", a, b, inexact=True)]
     shape = a.shape or b.shape
     a, b = broadcast(a, shape), broadcast(b, shape)
