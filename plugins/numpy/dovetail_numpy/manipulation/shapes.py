@@ -296,6 +296,9 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 
 
 def _shape(name: str, a: Any) -> tuple[int, ...]:
+    own = getattr(a, "shape", None)
+    if own.__class__ is tuple and hasattr(a, "dtype"):  # types, SciPy's matrices
+        return own
     return (asarray(a) if a.__class__ in (list, tuple) else as_array(name, a)).shape
 
 
