@@ -69,7 +69,13 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
 def _typed(x: Any) -> tuple[DType, bool]:
     if isinstance(x, (np.dtype, type, str, ExtendedDType)):
         return dtype_of(x), _is_weak_class(x)
-    aval = cast(ShapedArray, typeof(x))
+    try:
+        aval = cast(ShapedArray, typeof(x))
+    except TypeError:
+        own = getattr(x, "dtype", None)
+        if not isinstance(own, np.dtype):
+            raise
+        return dtype_of(own), False  # of what is no array but has its attributes
     return aval.dtype, aval.weak_type
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import dovetail
 import dovetail.numpy as jnp
@@ -87,3 +88,13 @@ def test_wrappers_of_all_methods_can_be_made():
     for n in ("shape", "dtype", "ndim", "size", "T", "mT", "real", "nbytes", "itemsize"):
         found, expected = getattr(dovetail.Array, n).__get__(x), getattr(x, n)
         assert np.array_equal(found, expected)
+
+
+def test_questions_to_what_has_the_attributes_of_arrays():
+    matrix = scipy.sparse.csr_matrix(np.eye(3))
+    struct = dovetail.ShapeDtypeStruct((2, 3), "int8")
+    assert jnp.shape(matrix) == (3, 3) and jnp.ndim(matrix) == 2 and jnp.size(struct) == 6
+    assert jnp.result_type(matrix) == np.float32 and jnp.result_type(struct, 1.0) == np.float32
+    for ask in (jnp.shape, jnp.ndim, jnp.size, jnp.result_type):
+        with pytest.raises(TypeError):
+            ask(object())
