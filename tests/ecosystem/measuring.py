@@ -116,10 +116,11 @@ def difference(mine: Any, theirs: Any, name: str = "", tolerance: float = 1e-3) 
         return next(filter(None, (difference(mine.get(k), v, k) for k, v in theirs.items())), "")
     if isinstance(theirs, list) and isinstance(mine, list) and len(mine) == len(theirs):
         return next(filter(None, (difference(a, b, name) for a, b in zip(mine, theirs))), "")
-    number = isinstance(mine, int | float) and isinstance(theirs, int | float)
-    if number and (math.isclose(mine, theirs, rel_tol=tolerance, abs_tol=1e-5) or mine == theirs):
-        return ""
-    return "" if mine == theirs else f"{name} is {mine}, on JAX {theirs}"
+    same = mine == theirs
+    if isinstance(mine, float | int) and isinstance(theirs, float | int):
+        same = math.isclose(mine, theirs, rel_tol=tolerance, abs_tol=1e-5)
+        same |= math.isnan(mine) and math.isnan(theirs)
+    return "" if same else f"{name} is {mine}, on JAX {theirs}"
 
 
 def compared(measured: Measured) -> str:

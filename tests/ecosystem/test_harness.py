@@ -1,0 +1,95 @@
+"""The runner of other libraries' tests, on a library that is made up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Tests are imported by their paths; the package is found as `make ecosystem` finds it.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from ecosystem import comparing, measuring, running
+from ecosystem.libraries import LIBRARIES, Library
+
+sys.path.pop(0)
+
+SUITE = """
+import os, sys
+import pytest
+
+HERE = "DOVETAIL_AS_JAX" in os.environ
+
+def test_good(): pass
+def test_other(): assert not HERE, "a reason"
+def test_dies():
+    if HERE: os._exit(7)
+@pytest.mark.parametrize("value", [object()], ids=repr)
+def test_named_by_address(value): pass
+def test_bad(): assert False
+def test_skipped(): pytest.skip("no")
+def test_last(): pass
+"""
+
+LIBRARY = Library("made-up", "1.0", "made_up", ["tests"], "", {}, [], [], [], {})
+
+
+class Environment:
+    """This interpreter, which has neither library."""
+
+    python = Path(sys.executable)
+
+    def key(self, side: str, library: Library) -> str:
+        return side
+
+    def variables(self, side: str, more: dict[str, str]) -> dict[str, str]:
+        return more | ({"DOVETAIL_AS_JAX": ""} if side == "dovetail" else {})
+
+
+@pytest.fixture
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> comparing.Comparison:
+    for module in (running, comparing):
+        monkeypatch.setattr(module, "BUILD", tmp_path / "build")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_all.py").write_text(SUITE)
+    runner: Any = running.Runner(Environment(), failing=False, kept=False)  # pyright: ignore
+    return comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"])
+
+
+def test_what_passes_there_is_compared(found: comparing.Comparison):
+    assert found.passed_there == 5 and found.failed_there == 1
+    outcomes = {name.split("::")[1]: outcome[0] for name, outcome in found.failed.items()}
+    assert outcomes == {"test_other": "failed", "test_dies": "died"}
+    assert found.failed["tests/test_all.py::test_other"][2].startswith("AssertionError: a reason")
+
+
+def test_what_is_told(found: comparing.Comparison):
+    assert "3 of 5 (60.0 %); 1 fail on JAX itself" in comparing.told_table(found)
+    first, second = comparing.told_failures(found).split("    1  ")[1:]
+    assert "test_all.py::test_other" in first and "test_all.py::test_dies" in second
+
+
+def test_results_are_kept(
+    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(running.Runner, "_run", lambda *_: pytest.fail("run again"))
+    runner: Any = running.Runner(Environment(), failing=False, kept=False)  # pyright: ignore
+    assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
+
+
+def test_numbers_are_compared_with_tolerance():
+    assert not measuring.difference({"a": [1.0, 2.00001]}, {"a": [1.0, 2.0]})
+    assert measuring.difference({"a": [1.0, 2.1]}, {"a": [1.0, 2.0]}) == "a is 2.1, on JAX 2.0"
+    assert not measuring.difference({"a": float("nan")}, {"a": float("nan")})
+    assert measuring.difference({"a": 1.0}, {"a": float("nan")})
+    assert measuring.difference({}, {"a": 1.0}) == "a is None, on JAX 1.0"
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
+def test_each_library_has_programs_and_tests_or_says_why(library: Library):
+    programs = {f"programs/{path.stem}" for path in measuring.programs_of(library)}
+    assert len(programs) >= 2
+    assert bool(library.tests) != bool(library.without)
+    assert {name for name in library.sample if name.startswith("programs/")} <= programs
