@@ -39,6 +39,8 @@ class Traits:
             the same parameters, to each of the arrays that these are made of.
         superlinear: whether its work grows faster than the number of elements, so that compiling it
             well pays for few of them already.
+        places: ``places(params)`` are the shardings that it names: a program with it runs on their
+            devices.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -51,6 +53,7 @@ class Traits:
     guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
     moves: bool = False
     superlinear: bool = False
+    places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

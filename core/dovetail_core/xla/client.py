@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +34,37 @@ def make_cpu_client(
     arguments join it to other processes.
     """
     fork.watch()
-    client: Client = xla_client().make_cpu_client(
-        asynchronous=asynchronous,
-        num_devices=num_devices,
-        distributed_client=distributed_client,
-        node_id=node_id,
-        num_nodes=num_nodes,
-        collectives=collectives,
-    )
+    with _threads_for(num_devices):
+        client: Client = xla_client().make_cpu_client(
+            asynchronous=asynchronous,
+            num_devices=num_devices,
+            distributed_client=distributed_client,
+            node_id=node_id,
+            num_nodes=num_nodes,
+            collectives=collectives,
+        )
     fork.started(client)
     startup.ensure_primed(client.local_devices()[0])
     if _release not in gc.callbacks:
         gc.callbacks.append(_release)
     return client
+
+
+@contextmanager
+def _threads_for(num_devices: int) -> Generator[None]:
+    """While a client is made, what tells it how many threads to have: two for each device.
+
+    With one, programs of several devices wait for ever where 32 of them are on their way: starting
+    one more takes the threads in which those run.
+    """
+    if num_devices == 1 or "NPROC" in os.environ:
+        yield
+        return
+    os.environ["NPROC"] = str(max(2 * num_devices, os.cpu_count() or 1))
+    try:
+        yield
+    finally:
+        del os.environ["NPROC"]
 
 
 def _release(phase: str, info: Any) -> None:

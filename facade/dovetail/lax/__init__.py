@@ -8,6 +8,7 @@ if TYPE_CHECKING:
         custom_root as custom_root,
     )
     from dovetail_lax import *
+    from dovetail_sharding.constraints import with_sharding_constraint as with_sharding_constraint
 
     from . import linalg as linalg
 else:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .array.copying import rebuild as rebuild
     from .array.layouts import any_unusual as any_unusual, in_usual_layout as in_usual_layout
     from .array.shards import devices_indices_map as devices_indices_map
+    from .constraints import sharding_constraint_p as sharding_constraint_p
     from .dlpack import from_dlpack as from_dlpack
     from .formats import Format as Format, Layout as Layout
     from .pjrt.attributes import (
@@ -54,9 +55,16 @@ if TYPE_CHECKING:
         LoweredModule as LoweredModule,
         lower_module as lower_module,
     )
+    from .pjrt.partition import (
+        Grid as Grid,
+        Partition as Partition,
+        first_device as first_device,
+        shardings_of as shardings_of,
+    )
     from .pjrt.rules import elementwise as elementwise
     from .pjrt.text import dense as dense, element_type as element_type, tensor_type as tensor_type
     from .placement import (
+        asarray_in as asarray_in,
         asarray_on as asarray_on,
         device_put_p as device_put_p,
         put_host as put_host,

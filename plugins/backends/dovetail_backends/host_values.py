@@ -9,14 +9,16 @@ import numpy as np
 
 from dovetail_core import ShapedArray, float0, typeof
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.base.placements import surroundings
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding
 
 from . import formats as formats  # so that arrays have theirs
 from .array import value_of
+from .array.layouts import in_usual_layout
 from .selection import target_device
-from .transfer import move_to_device, put_on
+from .transfer import move, move_to_device, put_on
 
 _PYTHON = (bool, int, float, complex)
 
@@ -49,6 +51,21 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
         ) from None
 
 
+def asarray_in(x: Any, aval: ShapedArray, sharding: Any) -> Any:
+    """``x`` as an array of type ``aval`` with a sharding of several devices.
+
+    Raises:
+        TypeError, OverflowError, ValueError, RuntimeError: as :func:`asarray_on`.
+    """
+    if x.__class__ is ArrayImpl:
+        same = x._sharding is sharding or x._sharding.is_equivalent_to(sharding, len(aval.shape))
+        return in_usual_layout(x) if same and not x.is_deleted() else move(x, sharding)
+    if aval.dtype == float0:
+        aval = ShapedArray(aval.shape, np.bool_)
+        x = np.zeros(aval.shape, np.bool_)
+    return put_on(host_value(x, aval), aval, sharding)
+
+
 def rows_on_host(x: Any) -> Iterator[Any] | None:
     """The arrays that ``x`` is a stack of, cut from its memory where that is the host's, else None.
 
@@ -68,7 +85,10 @@ def _cut(value: Any, aval: ShapedArray, device: Any, committed: bool) -> Iterato
 
 
 def put_host(x: Any, aval: ShapedArray) -> Any:
-    """:func:`asarray_on` the default device, uncommitted."""
+    """:func:`asarray_on` the default device, uncommitted, or on all devices that are set."""
+    around = surroundings()
+    if around is not None and x.__class__ is not ArrayImpl:
+        return asarray_in(x, aval, around)
     return asarray_on(x, aval, target_device())
 
 

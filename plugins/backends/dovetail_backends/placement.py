@@ -18,6 +18,7 @@ from dovetail_core.xla.shardings import Sharding
 from .array import check_usable, value_of
 from .formats import Format, Layout, put_in_layout
 from .host_values import (
+    asarray_in as asarray_in,
     asarray_on as asarray_on,
     put_host as put_host,
     put_value,
@@ -25,7 +26,10 @@ from .host_values import (
 )
 from .transfer import move, sharding_for
 
-device_put_p = Primitive("device_put").def_traits(moves=True)
+device_put_p = Primitive("device_put").def_traits(
+    moves=True,
+    places=lambda params: [d for d in (params["device"],) if isinstance(d, Sharding)],
+)
 
 
 @device_put_p.def_abstract_eval

@@ -6,13 +6,13 @@ MANIFEST = Manifest(
     "backends",
     names=names_of("dovetail_backends.public"),
     surfaces={"dlpack": "dovetail_backends.dlpack"},
-    primitives=("dovetail_backends.placement",),
+    primitives=("dovetail_backends.placement", "dovetail_backends.constraints"),
     tables={
         "backends.stablehlo": "dovetail_backends.tables:stablehlo_rules",
         "backends.reference": "dovetail_backends.tables:reference_rules",
     },
     contributes={
-        "eval": ("dovetail_backends.placement",),
+        "eval": ("dovetail_backends.placement", "dovetail_backends.constraints"),
         "ad.jvp": ("dovetail_backends.rules.ad",),
         "ad.transpose": ("dovetail_backends.rules.ad",),
         "batching.batch": ("dovetail_backends.rules.batch",),
@@ -44,6 +44,7 @@ MANIFEST = Manifest(
         "num_cpu_devices": "dovetail_backends.cpu:num_cpu_devices",
         "keep_freed_memory": "dovetail_backends.cpu:keep_freed_memory",
     },
+    samples=("dovetail_backends.samples",),
     laws={
         "backends.stablehlo": "dovetail_backends.laws:lower_law",
         "backends.reference": "dovetail_backends.laws:reference_law",

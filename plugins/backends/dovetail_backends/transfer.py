@@ -8,7 +8,11 @@ from dovetail_core.base.source import here
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
 from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
+from dovetail_core.xla.shardings import (
+    NamedSharding,
+    SingleDeviceSharding,
+    single_device_sharding,
+)
 
 from .array import check_usable, give_away, type_of_array, value_of
 from .array.layouts import in_usual_layout
@@ -88,4 +92,8 @@ def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> Arra
         return arrays.put_global(value, aval, sharding, devices)
     kind = sharding.memory_kind
     plain = kind is None or kind == devices[0].default_memory().kind
-    return arrays.put(value, aval, devices[0], committed, None if plain else kind)
+    found = arrays.put(value, aval, devices[0], committed, None if plain else kind)
+    if sharding.__class__ is not NamedSharding:
+        return found
+    sharding.shard_shape(aval.shape)  # type: ignore[attr-defined]
+    return arrays.assemble(found.aval, sharding, [found], committed)

@@ -13,28 +13,26 @@ from dovetail_core import (
     Tracer,
     check_alive,
     get_trace,
-    here,
 )
 from dovetail_core.base.caches import identity
 from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
-from dovetail_core.tree.util import calls, tree_flatten, tree_unflatten
+from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import clear_cache, make_call
-from dovetail_core.xla.client import Device
 
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
-from .executables import committed_to
 from .guards import given, guarded, reject_deleted, reject_too_large
+from .places import committed_to
 from .primitive import jit_p
 from .settings import Settings
+from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
-from .structs import ShapeDtypeStruct
-from .tracing import Program, function_name, trace_program
+from .tracing import Arguments, Program, function_name, trace_program
 from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
@@ -68,7 +66,10 @@ def jit(
         device, backend: where to run, in place of where the arguments are.
         inline: inside another traced function, put the operations in place of a call.
         compiler_options: XLA options by name.
-        in_shardings, out_shardings: single-device placements only.
+        in_shardings, out_shardings: where arguments must be and results are to be: shardings,
+            specs of the mesh that is set, or pytrees of these, prefixes of the tuple of arguments
+            and of the result. Arguments that are not bound to a place are moved there. None, for
+            the whole or a leaf: where arguments are, and where XLA puts results.
 
     Returns: a callable with ``trace``, ``lower``, ``eval_shape`` and ``clear_cache``.
 
@@ -83,27 +84,18 @@ def jit(
         raise TypeError(f"jit takes a function, got {fun!r} of type {type(fun).__name__}")
     if inspect.isgeneratorfunction(fun):
         raise TypeError(f"jit takes functions, but {function_name(fun)} is a generator")
-    placed = out_shardings if in_shardings is None else in_shardings
+    shardings = None
+    if in_shardings is not None or out_shardings is not None:
+        shardings = Shardings(function_name(fun), in_shardings, out_shardings)
+        if device is None:
+            device = shardings.one_device
+        if device is not None or not shardings.are_given:
+            shardings = None
     settings = Settings(
         fun, static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline,
-        backend, device if placed is None else _one_device(placed), compiler_options,
+        backend, device, compiler_options, shardings,
     )  # fmt: skip
     return _wrap(settings)
-
-
-def _one_device(shardings: Any) -> Any:
-    devices: set[Any] = set()
-    for s in tree_flatten(shardings)[0]:
-        devices |= {s} if isinstance(s, Device) else getattr(s, "device_set", set())
-        if not devices:
-            raise TypeError(
-                f"jit: in_shardings and out_shardings are shardings or devices, got {s!r}{here()}"
-            )
-    if len(devices) > 1:
-        raise NotImplementedError(
-            "in_shardings and out_shardings over several devices need the plugin 'sharding'"
-        )
-    return devices.pop() if devices else None
 
 
 def _wrap(settings: Settings) -> Any:
@@ -144,7 +136,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     tracing = _is_traced(leaves, elsewhere)
     if tracing and elsewhere is not None:
         refuse_transformed(settings.name, elsewhere, get_trace())
-    if tracing and settings.inline:
+    if tracing and settings.inline and settings.shardings is None:
         return arguments.rebuild(leaves), None, False
     avals = settings.avals(arguments, args, kwargs)
     program = trace_program(
@@ -156,24 +148,38 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     if mutable:
         refuse_aliases(settings.name, args, kwargs, program.consts, leaves)
     if tracing:
-        flags = donated or (False,) * len(operands)
-        outs = jit_p.bind(*operands, jaxpr=program.call, name=settings.name, donated_invars=flags)
-        return tree_unflatten(program.out_tree, outs), None, False
+        return _call_traced(settings, program, arguments, donated), None, False
     if elsewhere is not None:
         outs = call_elsewhere(elsewhere, settings.name, program, operands)
         return tree_unflatten(program.out_tree, outs), None, False
     if donated:
         donated = _given_away(settings, operands, donated, len(program.consts))
     if mutable:
-        return _call_mutable(settings, program, operands, donated), None, False
-    device, committed = settings.place(leaves)
+        return _call_mutable(settings, program, arguments, donated), None, False
+    wanted = settings.wanted(program, arguments.in_tree)
+    place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     ex = executable_for(
-        program.call, settings.name, device, donated=donated, keep_unused=settings.keep_unused,
+        program.call, settings.name, place, donated=donated, keep_unused=settings.keep_unused,
         options=settings.options,
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False
+
+
+def _call_traced(
+    settings: Settings, program: Program, arguments: Arguments, donated: Sequence[bool]
+) -> Any:
+    """A call as one operation of what is being traced."""
+    leaves, asked = arguments.leaves, settings.shardings
+    if asked is not None:
+        leaves = constrained(leaves, asked.inputs(arguments.in_tree))
+    operands = [*program.consts, *leaves]
+    flags = donated or (False,) * len(operands)
+    outs = jit_p.bind(*operands, jaxpr=program.call, name=settings.name, donated_invars=flags)
+    if asked is not None:
+        outs = constrained(outs, asked.results(program.out_tree))
+    return tree_unflatten(program.out_tree, outs)
 
 
 def _is_traced(leaves: Sequence[Any], elsewhere: Any) -> bool:
@@ -206,16 +212,19 @@ def _check_usable(
 
 
 def _call_mutable(
-    settings: Settings, program: Program, operands: Sequence[Any], donated: Sequence[bool]
+    settings: Settings, program: Program, arguments: Arguments, donated: Sequence[bool]
 ) -> Any:
     """A call with mutable arguments: C++ cannot repeat it, but it is traced and compiled once."""
     bound = boundary_of(program.call)
     assert bound is not None
-    device, committed = settings.place(bound.contents(operands))
+    operands = [*program.consts, *arguments.leaves]
+    consts = len(bound.contents(program.consts))
+    wanted = bound.wanted(settings.wanted(program, arguments.in_tree))
+    place, committed = settings.place(bound.contents(operands), bound.program, consts, wanted)
 
     def executable(pure: Any, flags: Any) -> Any:
         return executable_for(
-            pure, settings.name, device, donated=flags, keep_unused=settings.keep_unused,
+            pure, settings.name, place, donated=flags, keep_unused=settings.keep_unused,
             options=settings.options,
         )  # fmt: skip
 
@@ -229,6 +238,6 @@ def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
     avals = settings.avals(arguments, args, kwargs)
     program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))
-    known = [x for x in arguments.leaves if not isinstance(x, (ShapeDtypeStruct, Tracer))]
-    committed = () if settings.placed else committed_to(at_rest(known))
-    return Traced(settings, program, arguments.in_tree, donated, committed)
+    consts = at_rest(program.consts)
+    committed = committed_to([*consts, *at_rest(arguments.leaves)], len(consts))
+    return Traced(settings, program, arguments.in_tree, donated, committed, len(consts))

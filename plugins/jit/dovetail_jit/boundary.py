@@ -21,6 +21,7 @@ from dovetail_core.interpret.mutable import (
 )
 from dovetail_core.tree.util import keystr, tree_flatten_with_path
 
+from .places import Wanted
 from .watching import run, watching
 
 
@@ -64,6 +65,16 @@ class Boundary(NamedTuple):
             shared = copied and a.is_mutable and a.lock(x) is not None
             found += map(copy.copy, held) if shared else held
         return found
+
+    def wanted(self, asked: Wanted | None) -> Wanted | None:
+        """What is asked for of the operands and results of :attr:`program`."""
+        if asked is None:
+            return None
+        ins: list[Any] = []
+        for s, a in zip(asked.ins, self.avals):
+            ins += [None] * len(a.content_types()) if a.is_mutable else [s]
+        more = len(self.program.out_avals) - self.results
+        return Wanted(tuple(ins), (*asked.outs, *[None] * more))
 
     def locked(self, operands: Sequence[Any]) -> ExitStack:
         """Keeps other threads from the mutable operands; two calls lock them in one order."""

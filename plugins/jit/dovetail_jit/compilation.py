@@ -7,7 +7,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from dovetail_backends import InPlace, LoweredModule, backend_of, explain_failure, lower_module
+from dovetail_backends import (
+    InPlace,
+    LoweredModule,
+    Partition,
+    backend_of,
+    explain_failure,
+    first_device,
+    lower_module,
+)
 from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
 from dovetail_core.base.keys import exact_key
 from dovetail_core.interpret.mutable import without_mutable
@@ -21,25 +29,32 @@ from .executables import Executable, HighExecutable
 def executable_for(
     program: ClosedJaxpr,
     name: str,
-    device: Any,
+    place: Any,
     *,
     donated: Sequence[bool] = (),
     keep_unused: bool = False,
     options: Mapping[str, Any] | None = None,
     profile: str = "default",
 ) -> Executable:
-    """Lower and compile a program for a device; remembered with the program."""
-    key = executable_key(device, donated, keep_unused, options, profile)
+    """Lower and compile a program for a device or a partition; remembered with the program."""
+    key = executable_key(place, donated, keep_unused, options, profile)
 
     def make() -> Executable:
-        module = lower(program, name, backend_of(device).platform, donated, keep_unused, profile)
+        device = first_device(place)
+        platform, partition = backend_of(device).platform, partition_of(place)
+        module = lower(program, name, platform, donated, keep_unused, profile, partition)
         return compile_module(module, program, device, options, profile)
 
     return program.memo(key, make)
 
 
+def partition_of(place: Any) -> Partition | None:
+    """How a program is divided; None where it runs on one device."""
+    return place if place.__class__ is Partition else None
+
+
 def executable_key(
-    device: Any,
+    place: Any,
     donated: Sequence[bool],
     keep_unused: bool,
     options: Mapping[str, Any] | None,
@@ -52,7 +67,7 @@ def executable_key(
     """
     at = generation.value if lowered_at is None else lowered_at
     named = options_key(options or {})
-    return "executable", device, tuple(donated), keep_unused, named, profile, at
+    return "executable", place, tuple(donated), keep_unused, named, profile, at
 
 
 def options_key(options: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -67,6 +82,7 @@ def lower(
     donated: Sequence[bool] = (),
     keep_unused: bool = False,
     profile: str = "default",
+    partition: Partition | None = None,
 ) -> LoweredModule:
     """Run the passes on a program and lower it to StableHLO."""
     start, source = time.perf_counter(), program
@@ -79,7 +95,7 @@ def lower(
     if profile == "default":
         program = run_passes("ir", program)
     try:
-        module = lower_module(program, platform, name, donated, keep_unused)
+        module = lower_module(program, platform, name, donated, keep_unused, partition=partition)
     except Exception as e:
         _raise_explained(program, platform, name, e)
     if profile == "default":

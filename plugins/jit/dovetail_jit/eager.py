@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dovetail_backends import asarray_on, check_usable
+from dovetail_backends import asarray_in, asarray_on, check_usable
 from dovetail_core import (
     EVAL,
     ClosedJaxpr,
@@ -33,10 +33,11 @@ from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
+from dovetail_core.xla.shardings import SingleDeviceSharding
 
 from .boundary import Boundary, boundary_of, call_boundary
 from .compilation import executable_for
-from .executables import placement
+from .places import placement
 from .primitive import call_program, jit_p
 from .timing import timing
 from .tracing import Arguments, take_apart, trace_program
@@ -56,7 +57,9 @@ PROGRAMS = 512
 def fallback(x: Any, sharding: Any, layout: Any) -> Any:
     """An argument that is not where the executable runs, moved there."""
     aval: Any = typeof(x)
-    return asarray_on(x, aval, sharding._device)
+    if sharding.__class__ is SingleDeviceSharding:
+        return asarray_on(x, aval, sharding._device)
+    return asarray_in(x, aval, sharding)
 
 
 def reject_tracers(leaves: Any, name: str) -> None:
@@ -95,8 +98,8 @@ def compiled_call(
         bound = boundary_of(program)
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False
-        device, committed = placement(args, name)
-        ex = executable_for(program, name, device, profile=_profile(program))
+        place, committed = placement(args, name, program)
+        ex = executable_for(program, name, place, profile=_profile(program))
         outs = run(ex, program, args, committed, lines)
         tree = out_tree_for(program)
         return tree.unflatten(outs), fast_path(ex, tree, committed, args), False
@@ -117,10 +120,10 @@ def compiled_call(
 
 def _run_mutable(name: str, bound: Boundary, args: Sequence[Any]) -> list[Any]:
     check_aliases(name, args, [f"operand {i}" for i in range(len(args))])
-    device, committed = placement(bound.contents(args), name)
+    place, committed = placement(bound.contents(args), name, bound.program)
 
     def executable(program: ClosedJaxpr, donated: Any) -> Any:
-        return executable_for(program, name, device, donated=donated)
+        return executable_for(program, name, place, donated=donated)
 
     return call_boundary(bound, args, (), executable, committed)
 
@@ -308,9 +311,11 @@ def _at_position(name: str, leaves: Sequence[Any], error: Exception) -> Exceptio
 def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None) -> Any:
     leaves, avals = arguments.leaves, _types(f, arguments.leaves)
     program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
-    device, committed = placement(leaves, f.__name__)
+    place, committed = placement(
+        [*program.consts, *leaves], f.__name__, program.call, len(program.consts)
+    )
     chosen = profile or _profile(program.call)
-    ex = executable_for(program.call, f.__name__, device, profile=chosen)
+    ex = executable_for(program.call, f.__name__, place, profile=chosen)
     outs = run(ex, program.call, [*program.consts, *leaves], committed, "none")
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False

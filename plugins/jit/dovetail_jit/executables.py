@@ -16,16 +16,16 @@ import numpy as np
 
 from dovetail_backends import (
     LoweredModule,
+    asarray_in,
     asarray_on,
     give_away,
     in_usual_layout,
-    target_device,
+    shardings_of,
 )
 from dovetail_core import (
     ClosedJaxpr,
     HiType,
     float0,
-    here,
     low_types,
     lower_values,
     raise_values,
@@ -43,7 +43,12 @@ from .timing import timing
 
 
 class Executable:
-    """A compiled program on one device, with the compiler options that were asked for."""
+    """A compiled program, with the compiler options that were asked for.
+
+    Attributes:
+        device: where it runs; the first of several. sharding: of its results on one device.
+        ins, outs: the sharding of each array that it takes, constants first, and returns.
+    """
 
     options: Mapping[str, Any] = {}
 
@@ -55,7 +60,15 @@ class Executable:
         self.device = device
         self.in_avals = list(in_avals)
         self.sharding = single_device_sharding(device)
-        self.constants = [self._array(c, typeof(c).strong()) for c in module.const_args]
+        self.partition = module.partition
+        if self.partition is None:
+            self.ins = [self.sharding] * (len(module.const_args) + sum(module.kept))
+            self.outs = [self.sharding] * len(module.out_avals)
+        else:
+            self.ins, self.outs = partitioned_shardings(module, loaded, self.in_avals)
+        self.constants = [
+            self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)
+        ]
         self._handlers: dict[bool, list[Any]] = {}
         # The runtime has no arrays of float0, the tangents of integers: they are NumPy's.
         self._nothing = {i: a.shape for i, a in enumerate(module.out_avals) if a.dtype == float0}
@@ -67,13 +80,14 @@ class Executable:
             RuntimeError: the option ``no_execution`` forbids it.
         """
         refuse_execution(self.module.name)
-        kept = [
-            self._array(x, a) for x, a, keep in zip(leaves, self.in_avals, self.module.kept) if keep
-        ]
+        triples = zip(leaves, self.in_avals, self.module.kept)
+        given = [(x, a) for x, a, keep in triples if keep]
+        own = self.ins[len(self.constants) :]
+        kept = [self._array(x, a, s) for (x, a), s in zip(given, own)]
         handlers = self._handlers.get(committed)
         if handlers is None:
             outs = self.module.out_avals
-            handlers = execution.result_handlers(outs, [self.sharding] * len(outs), committed)
+            handlers = execution.result_handlers(outs, self.outs, committed)
             self._handlers[committed] = handlers
         arrays = [*self.constants, *kept]
         effects, hear = self.module.effects, timing.hear
@@ -91,7 +105,9 @@ class Executable:
                 block_until_ready(out)
             hear(self, time.perf_counter() - start)
         for x, d in zip(kept, self.module.donated):
-            if d:  # the runtime has taken its memory: now C++ sends its use to Python
+            # The runtime has taken its memory: now C++ sends its use to Python. On several devices
+            # the compiler decides whether it does.
+            if d and (self.partition is None or x.is_deleted()):
                 give_away(x, self.module.name)
         for i, shape in self._nothing.items():
             out[i] = np.zeros(shape, float0)
@@ -110,24 +126,72 @@ class Executable:
             return None
         if self.module.effects or self.module.host_callbacks or self._nothing:
             return None
-        n_out, n_in = len(self.module.out_avals), len(self.constants) + sum(self.module.kept)
-        common = [self._array(c, a) for c, a in zip(consts, self.in_avals)]
+        common = [self._array(c, a, s) for c, a, s in zip(consts, self.in_avals, self._all_ins())]
         return FastPath(
             self.loaded,
             out_tree,
-            [self.sharding] * n_in,
-            [self.sharding] * n_out,
+            self.ins,
+            self.outs,
             self.module.out_avals,
-            [committed] * n_out,
+            [committed] * len(self.outs),
             [*[True] * len(self.constants), *self.module.kept],
-            [None] * n_in,
+            [None] * len(self.ins),
             [*self.constants, *common],
         )
 
-    def _array(self, x: Any, aval: Any) -> Any:
-        if x.__class__ is ArrayImpl and x._sharding is self.sharding and not x.is_deleted():  # type: ignore[union-attr]
+    def moves(self, operands: Sequence[Any]) -> bool:
+        """Whether an operand is on the program's devices and divided in another way: C++ would
+        take it as it is."""
+        if self.partition is None:
+            return False
+        count = len(self.partition.devices)
+        arrays = lower_values(operands, f"asked for to call {self.module.name}")
+        for x, a, s in zip(arrays, self.in_avals, self._all_ins()):
+            if x.__class__ is ArrayImpl and s is not None and x._sharding is not s:
+                own = x._sharding
+                if len(own._internal_device_list) == count and not own.is_equivalent_to(s, a.ndim):
+                    return True
+        return False
+
+    def _all_ins(self) -> list[Any]:
+        """The sharding of each input, None for those that the program does not take."""
+        own = iter(self.ins[len(self.constants) :])
+        return [next(own) if keep else None for keep in self.module.kept]
+
+    def _array(self, x: Any, aval: Any, sharding: Any) -> Any:
+        if x.__class__ is ArrayImpl and x._sharding is sharding and not x.is_deleted():  # type: ignore[union-attr]
             return in_usual_layout(x)
-        return asarray_on(x, aval, self.device)
+        if self.partition is None or sharding is None:
+            return asarray_on(x, aval, self.device)
+        return asarray_in(x, aval, sharding)
+
+
+def partitioned_shardings(
+    module: LoweredModule, loaded: Any, in_avals: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """The shardings of what a program on several devices takes and returns: those that were asked
+    for, and what XLA chose. A result has that of an argument where the two say the same."""
+    partition = module.partition
+    assert partition is not None
+    constants: list[Any] = [typeof(c) for c in module.const_args]
+    kept = [(a, s) for a, s, keep in zip(in_avals, partition.ins, module.kept) if keep]
+    taken = [*[(a, None) for a in constants], *kept]
+    returned = list(zip(module.out_avals, partition.outs))
+    ins, outs = execution.parameter_shardings(loaded), execution.output_shardings(loaded)
+
+    def chosen(aval: Any, asked: Any, parts: Any) -> Any:
+        return partition.grid.sharding_of(parts, aval.ndim) if asked is None else asked
+
+    found = [chosen(a, s, p) for (a, s), p in zip(taken, shardings_of(ins, len(taken)))]
+    alike: dict[Any, list[Any]] = {}
+    for (a, _), s in zip(taken, found):
+        alike.setdefault(a.shape, []).append(s)
+    results: list[Any] = []
+    for (a, s), p in zip(returned, shardings_of(outs, len(returned))):
+        own = chosen(a, s, p)
+        same = [x for x in alike.get(a.shape, ()) if x.is_equivalent_to(own, a.ndim)]
+        results.append(same[0] if s is None and same else own)
+    return found, results
 
 
 class HighExecutable(Executable):
@@ -157,58 +221,6 @@ class HighExecutable(Executable):
         leaves = [a.raise_val(*p) if a.is_high else p[0] for a, p in zip(self.out_avals, parts)]
         tree = calls.flatten(tree_unflatten(out_tree, leaves))[1]
         return super().fast_path(tree, committed, lower_values(consts, "asked for to call it"))
-
-
-def placement(leaves: Sequence[Any], name: str) -> tuple[Any, bool]:
-    """The device that a call runs on, and whether its results are committed to it.
-
-    Raises:
-        ValueError: two arguments are committed to different devices; names both.
-    """
-    return common_device(committed_to(leaves), name)
-
-
-def committed_to(leaves: Sequence[Any]) -> list[tuple[int, Any]]:
-    """The arguments of a call that are committed to a device: their positions and devices."""
-    found: list[tuple[int, Any]] = []
-    for i, x in enumerate(leaves):
-        if x.__class__ is ArrayImpl:
-            if x._committed:  # type: ignore[union-attr]
-                found.append((i, _only_device(x)))
-        elif typeof(x).is_high:
-            inside = committed_to(lower_values((x,), "asked for to place it"))
-            found += [(i, device) for _, device in inside]
-    return found
-
-
-def _only_device(x: Any) -> Any:
-    """The device of a committed array.
-
-    Raises:
-        NotImplementedError: it is on several.
-    """
-    devices = x.devices()
-    if len(devices) > 1:
-        raise NotImplementedError(
-            f"an operation{here()} on an array of type {x.aval.str_short()} that is on "
-            f"{len(devices)} devices: programs run on one device. Gather it first, with "
-            "device_put(x, device) or numpy.asarray(x)."
-        )
-    return next(iter(devices))
-
-
-def common_device(committed: Sequence[tuple[int, Any]], name: str) -> tuple[Any, bool]:
-    """The device of a call whose arguments are ``committed`` to these (see :func:`placement`)."""
-    if not committed:
-        return target_device(), False
-    first, chosen = committed[0]
-    for i, device in committed:
-        if device is not chosen:
-            raise ValueError(
-                f"{name} received arrays on different devices: leaf {first} of its arguments is "
-                f"on {chosen}, leaf {i} on {device}. Move them to one device with device_put."
-            )
-    return chosen, True
 
 
 _running: dict[int, Any] = {}

@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend as backend_named, runs_whole
-from dovetail_core import Tracer, here, typeof
+from dovetail_core import ClosedJaxpr, Tracer, here, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.source import called, short_repr
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
 from .compilation import options_key
-from .executables import committed_to, common_device
+from .places import Committed, Wanted, committed_to, common_place
+from .shardings import Shardings
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
 
 
@@ -42,6 +43,7 @@ class Settings:
         backend: str | None,
         device: Any,
         compiler_options: Mapping[str, Any] | None,
+        shardings: Shardings | None = None,
     ) -> None:
         self.fun = fun
         self.name = function_name(fun)
@@ -63,6 +65,7 @@ class Settings:
         self.backend = arguments.hashable("backend", backend)
         self.device = arguments.hashable("device", device)
         self.options = _mapping("compiler_options", compiler_options)
+        self.shardings = shardings
 
     @property
     def key(self) -> Any:
@@ -70,7 +73,7 @@ class Settings:
         return (
             self.static_nums, self.static_names, self.donate_nums, self.donate_names,
             self.keep_unused, self.inline, self.backend, self.device,
-            options_key(self.options),
+            options_key(self.options), self.shardings and self.shardings.key,
         )  # fmt: skip
 
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
@@ -170,9 +173,17 @@ class Settings:
                         "copy of it (x.copy()), or do not donate it."
                     )
 
-    def place(self, leaves: Sequence[Any]) -> tuple[Any, bool]:
-        """Device of a call, and whether its results are committed to it."""
-        return self.place_with(() if self.placed else committed_to(leaves))
+    def wanted(self, program: Program, in_tree: Any) -> Wanted | None:
+        """The shardings that are asked for, of a program's operands and results."""
+        asked = self.shardings
+        return asked and asked.wanted(len(program.consts), in_tree, program.out_tree)
+
+    def place(
+        self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None
+    ) -> tuple[Any, bool]:
+        """Where a call runs, and whether its results are committed to that (see ``places``)."""
+        committed = () if self.placed else committed_to(operands, consts)
+        return self.place_with(committed, program, consts, wanted)
 
     @property
     def has_statics(self) -> bool:
@@ -184,13 +195,19 @@ class Settings:
         """Whether ``jit`` was told where calls run, whatever their arguments are committed to."""
         return self.device is not None or self.backend is not None
 
-    def place_with(self, committed: Sequence[tuple[int, Any]]) -> tuple[Any, bool]:
+    def place_with(
+        self,
+        committed: Sequence[Committed],
+        program: ClosedJaxpr,
+        consts: int,
+        wanted: Wanted | None,
+    ) -> tuple[Any, bool]:
         """:meth:`place`, from what arguments are committed to."""
         if self.device is not None:
             return self.device, True
         if self.backend is not None:
             return backend_named(self.backend).local_devices()[0], True
-        return common_device(committed, self.name)
+        return common_place(committed, self.name, program, wanted, consts)
 
     def elsewhere(self) -> Any:
         """The backend asked for, if that is one that is not PJRT and takes whole programs."""

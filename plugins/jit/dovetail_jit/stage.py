@@ -63,20 +63,24 @@ class Stage:
 def argument_formats(executable: Executable, program: Program) -> list[Format]:
     """The format of each argument of a program; without a layout for what is made of arrays."""
     kept = iter(executable.module.kept)
-    layouts = iter(execution.parameter_layouts(executable.loaded)[len(executable.constants) :])
+    constants = len(executable.constants)
+    layouts = iter(execution.parameter_layouts(executable.loaded)[constants:])
+    shardings = iter(executable.ins[constants:])
     found: list[Format] = []
     for aval in program.call.in_avals:
         arrays = low_types(aval.content_types() if aval.is_mutable else (aval,))
-        own = [next(layouts) for _ in arrays if next(kept)]
-        layout = Layout(*own[0]) if own and len(arrays) == 1 else None
-        found.append(Format(layout, executable.sharding if own else None))
+        own = [(next(layouts), next(shardings)) for _ in arrays if next(kept)]
+        layout = Layout(*own[0][0]) if own and len(arrays) == 1 else None
+        found.append(Format(layout, own[0][1] if own else None))
     return found[len(program.consts) :]
 
 
 def result_formats(executable: Executable, types: Sequence[AbstractValue]) -> list[Format]:
     """The format of each result; without a layout where one is made of arrays."""
-    where = executable.sharding
     if any(a.is_high for a in types):
-        return [Format(None, where) for _ in types]
+        shardings = iter(executable.outs)
+        own = [[next(shardings) for _ in low_types((a,))] for a in types]
+        return [Format(None, s[0] if s else executable.sharding) for s in own]
     layouts = execution.output_layouts(executable.loaded)
-    return [Format(Layout(*layout), where) for layout, _ in zip(layouts, types)]
+    pairs = zip(layouts, executable.outs, types)
+    return [Format(Layout(*layout), where) for layout, where, _ in pairs]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from dovetail_backends import LoweredModule, backend_of
+from dovetail_backends import LoweredModule, backend_of, first_device
 from dovetail_core import (
     ClosedJaxpr,
     Tracer,
@@ -20,9 +20,10 @@ from dovetail_core.xla import execution
 
 from .argument_names import array_names, leaf_names, with_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
-from .compilation import compile_module, executable_key, lower
+from .compilation import compile_module, executable_key, lower, partition_of
 from .elsewhere import refuse_lowering
 from .executables import Executable
+from .places import Committed
 from .stage import Stage, argument_formats, result_formats
 from .structs import ArgInfo as ArgInfo, Format, shape_struct
 from .tracing import Program
@@ -54,12 +55,14 @@ class Traced(Stage):
         program: Program,
         in_tree: Any,
         donated: tuple[bool, ...],
-        committed: Sequence[tuple[int, Any]],
+        committed: Sequence[Committed],
+        consts: int,
     ) -> None:
         self._settings = settings
         self._program = program
         self._donated = donated
-        self._committed = committed  # of the arguments, which it does not keep alive
+        self._committed = committed  # of the operands, which it does not keep alive
+        self._consts = consts  # how many of these the function closes over
         self.in_tree = in_tree
         self.out_tree = program.out_tree
         self.fun_name: str = settings.name
@@ -96,8 +99,9 @@ class Traced(Stage):
         elsewhere = settings.elsewhere()
         if elsewhere is not None and not lowering_platforms:
             refuse_lowering(settings.name, elsewhere)
-        device, committed = settings.place_with(self._committed)
-        platform = lowering_platforms[0] if lowering_platforms else backend_of(device).platform
+        place, committed = self._place()
+        own = backend_of(first_device(place)).platform
+        platform = lowering_platforms[0] if lowering_platforms else own
         known = registry().entries("backends")
         if platform not in known:
             raise ValueError(
@@ -105,8 +109,20 @@ class Traced(Stage):
                 f"{here()}: the platforms are {', '.join(known)}."
             )
         program, donated = self._callable()
-        module = lower(program, settings.name, platform, donated, settings.keep_unused)
-        return Lowered(self, module, device, committed)
+        module = lower(
+            program, settings.name, platform, donated, settings.keep_unused,
+            partition=partition_of(place),
+        )  # fmt: skip
+        return Lowered(self, module, place, committed)
+
+    def _place(self) -> tuple[Any, bool]:
+        """Where a call would run, and whether its results would be committed to that."""
+        bound = boundary_of(self._program.call)
+        program = self._program.call if bound is None else bound.program
+        wanted = self._settings.wanted(self._program, self.in_tree)
+        if bound is not None:
+            wanted = bound.wanted(wanted)
+        return self._settings.place_with(self._committed, program, self._consts, wanted)
 
     def _callable(self) -> tuple[ClosedJaxpr, Sequence[Any]]:
         """The program as it is lowered, and what is donated: without mutable inputs."""
@@ -118,19 +134,26 @@ class Traced(Stage):
 
 def at_rest(leaves: Sequence[Any]) -> list[Any]:
     """Arguments with what mutable ones hold in their place."""
-    avals = [typeof(x) for x in leaves]
-    return [y for x, a in zip(leaves, avals) for y in (a.take(x) if a.is_mutable else (x,))]
+    found: list[Any] = []
+    for x in leaves:
+        a: Any = typeof(x)
+        if not a.is_mutable:
+            found.append(x)
+        else:
+            found += [x] * len(a.content_types()) if isinstance(x, Tracer) else a.take(x)
+    return found
 
 
 class Lowered(Stage):
     """A program in StableHLO: ``as_text()``, ``compile()``."""
 
-    def __init__(self, traced: Traced, module: LoweredModule, device: Any, committed: bool) -> None:
+    def __init__(self, traced: Traced, module: LoweredModule, place: Any, committed: bool) -> None:
         self._traced = traced
         self._program, self._donated = traced._program, traced._donated
         self._generation = generation.value
         self._module = module
-        self._device = device
+        self._place = place
+        self._device = first_device(place)
         self._committed = committed
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
 
@@ -194,7 +217,7 @@ class Lowered(Stage):
                 f"is of platform {platform!r}. Lower it without lowering_platforms to run it there."
             )
         key = executable_key(
-            self._device, donated, settings.keep_unused, options, lowered_at=self._generation,
+            self._place, donated, settings.keep_unused, options, lowered_at=self._generation,
         )  # fmt: skip
         make = partial(compile_module, self._module, program, self._device, options)
         return Compiled(self, program.memo(key, make))
@@ -212,8 +235,8 @@ class Compiled(Stage):
     @property
     def out_info(self) -> Any:
         """Shapes, dtypes and shardings of the result."""
-        where = self._executable.sharding
-        return tree_unflatten(self.out_tree, [shape_struct(a, where) for a in self._result_types()])
+        pairs = zip(self._result_types(), self._result_shardings())
+        return tree_unflatten(self.out_tree, [shape_struct(a, s) for a, s in pairs])
 
     @property
     def input_shardings(self) -> Any:
@@ -223,8 +246,10 @@ class Compiled(Stage):
     @property
     def output_shardings(self) -> Any:
         """Where results are."""
-        shardings = [self._executable.sharding for _ in self._result_types()]
-        return tree_unflatten(self.out_tree, shardings)
+        return tree_unflatten(self.out_tree, self._result_shardings())
+
+    def _result_shardings(self) -> list[Any]:
+        return [f.sharding for f in result_formats(self._executable, self._result_types())]
 
     @property
     def input_formats(self) -> Any:

@@ -79,8 +79,9 @@ def fast_path(
     consts: Sequence[Any] = (),
 ) -> Any:
     """What C++ needs to repeat the call; None while anybody looks, and where an operand is copied
-    to another layout first. (C++ tells calls apart by the layouts of arrays.)"""
-    if watching() or any_unusual(operands):
+    to another layout first, or divided in another way. (C++ tells calls apart by the layouts and
+    the shardings of arrays.)"""
+    if watching() or any_unusual(operands) or ex.moves([*consts, *operands]):
         return None
     return ex.fast_path(out_tree, committed, consts)
 

@@ -10,19 +10,19 @@ if TYPE_CHECKING:
         set_mesh as set_mesh,
         use_abstract_mesh as use_abstract_mesh,
     )
+    from dovetail_sharding.grids import NamedSharding as NamedSharding
     from dovetail_sharding.meshes import (
         AbstractDevice as AbstractDevice,
         AbstractMesh as AbstractMesh,
         Mesh as Mesh,
     )
-    from dovetail_sharding.named import NamedSharding as NamedSharding
     from dovetail_sharding.one_device import (
         Sharding as Sharding,
         SingleDeviceSharding as SingleDeviceSharding,
         make_single_device_sharding as make_single_device_sharding,
     )
+    from dovetail_sharding.placing import PartitionSpec as PartitionSpec
     from dovetail_sharding.resharding import reshard as reshard
-    from dovetail_sharding.specs import PartitionSpec as PartitionSpec
 else:
     from dovetail_core import lazy_exports
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import EVAL, get_trace, here
+from dovetail_core.base.placements import register_surroundings
 from dovetail_core.xla.config import unset
 
 from . import state
+from .grids import NamedSharding
 from .meshes import EMPTY, EMPTY_ABSTRACT, AbstractMesh, Mesh
+from .specs import PartitionSpec
 
 
 class set_mesh:
@@ -95,6 +98,15 @@ def concrete_mesh() -> Mesh:
 def get_abstract_mesh() -> AbstractMesh:
     """The mesh that was set, without its devices, or the empty one."""
     return state.abstract.value or EMPTY_ABSTRACT
+
+
+def _around() -> NamedSharding | None:
+    """Copies on all devices of the mesh that is set."""
+    mesh = state.devices.value
+    return None if mesh is None else NamedSharding(mesh, PartitionSpec())
+
+
+register_surroundings(_around)
 
 
 def resource_mesh() -> Mesh:

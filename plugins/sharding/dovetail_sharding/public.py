@@ -9,11 +9,11 @@ if TYPE_CHECKING:
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
     from .contexts import set_mesh as set_mesh
+    from .grids import NamedSharding as NamedSharding
     from .mesh_utils import make_mesh as make_mesh
-    from .named import NamedSharding as NamedSharding
+    from .placing import P as P
     from .pmap import pmap as pmap
     from .resharding import reshard as reshard
-    from .specs import P as P
 else:
     from dovetail_core import lazy_exports
 

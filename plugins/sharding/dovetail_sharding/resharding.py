@@ -1,26 +1,19 @@
-"""Arrays with other shardings, within what is traced and outside of it; specs as shardings."""
+"""Arrays with other shardings, within what is traced and outside of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import device_put
-from dovetail_core.base.placements import register_placement, resolve_placement
+from dovetail_backends import device_put, sharding_constraint_p
+from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import here
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten
 
 from .axis_types import AxisType
-from .contexts import mesh_for_specs
-from .named import NamedSharding
-from .specs import PartitionSpec, axes_of
-
-
-def _named(argument: str, spec: Any) -> NamedSharding:
-    """The sharding that a spec stands for: of the mesh that is set."""
-    return NamedSharding(mesh_for_specs(argument), spec)
-
-
-register_placement(PartitionSpec, _named)
+from .grids import NamedSharding
+from .placing import PartitionSpec
+from .specs import axes_of
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
@@ -41,8 +34,13 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     except ValueError as e:
         text = f"reshard{here()}: out_shardings must be a tree prefix of xs. {e}"
         raise ValueError(text) from None
-    places = [_explicit(s) for s in given]
-    return treedef.unflatten([device_put(x, place) for x, place in zip(leaves, places)])
+    put = device_put if get_trace() is EVAL else _constrained
+    return treedef.unflatten([put(x, _explicit(s)) for x, s in zip(leaves, given)])
+
+
+def _constrained(x: Any, place: NamedSharding) -> Any:
+    place.check_compatible_aval(typeof(x).shape)  # type: ignore[attr-defined]
+    return sharding_constraint_p.bind(x, sharding=place)
 
 
 def _explicit(given: Any) -> NamedSharding:

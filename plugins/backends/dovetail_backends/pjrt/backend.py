@@ -82,15 +82,32 @@ class PjrtBackend:
     def compile(
         self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: Any
     ) -> Any:
-        """Compile for one device; returns the runtime's executable."""
+        """Compile for a device, or those of the module's partition; returns an executable."""
         given = {**self._options_for(module.text), **(options or {})}
+        devices, more = xla_client.device_list([device]), dict[str, Any]()
+        if module.partition is not None:
+            devices, more = module.partition.devices, _partitioned(module)
         compile_options = xla_options.compile_options(
-            self.client, profile, device_ids=[device.id], compiler_options=given
+            self.client, profile, device_ids=[d.id for d in devices], compiler_options=given, **more
         )
-        devices = xla_client.device_list([device])
         return execution.compile(
             self.client, module.text, devices, compile_options, module.host_callbacks
         )
+
+
+def _partitioned(module: LoweredModule) -> dict[str, Any]:
+    """Options of a program on several devices: how many, and whose shardings XLA chooses."""
+    partition = module.partition
+    assert partition is not None
+    if len(partition.devices) == 1:
+        return {}
+    kept = [s for s, keep in zip(partition.ins, module.kept) if keep]
+    given = [*[None] * len(module.const_args), *kept]
+    return {
+        "num_partitions": len(partition.devices),
+        "propagate_to_parameters": [s is None for s in given],
+        "propagate_to_outputs": [s is None for s in partition.outs],
+    }
 
 
 _by_client: dict[int, PjrtBackend] = {}

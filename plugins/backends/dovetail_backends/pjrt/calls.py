@@ -21,6 +21,7 @@ def custom_call(
     config: Mapping[str, Any],
     effect: bool,
     further: Mapping[str, Any],
+    notes: Mapping[str, Any] | None = None,
 ) -> list[Val]:
     """Emit a call; see :meth:`Builder.custom_call`."""
     attributes: dict[str, Any] = {
@@ -32,7 +33,7 @@ def custom_call(
         "result_layouts": _layouts(outs),
         **further,
     }
-    return b.op("stablehlo.custom_call", operands, list(outs), attributes)
+    return b.op("stablehlo.custom_call", operands, list(outs), attributes, notes=notes or {})
 
 
 def _layouts(avals: Sequence[Any]) -> Attribute:

@@ -15,10 +15,12 @@ import numpy as np
 
 from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
 from dovetail_core.xla.callbacks import BUFFER_TARGET, TARGET, checked_callback, remembering
+from dovetail_core.xla.shardings import HloSharding
 
 from .attributes import integer, operand_aliases
 from .calls import custom_call
 from .emitter import Emitter, Val
+from .partition import on_the_first
 
 CLOCK = ShapedArray((), np.int32)
 TARGETS = {
@@ -69,10 +71,10 @@ def host_callback(
 
     index = b.module.add_callback(checked_callback(call, outs, name))
     config = {"index": integer(index, np.uint64)}
-    found = custom_call(b, target, operands, outs, config, effect, {})
+    found = custom_call(b, target, operands, outs, config, effect, {}, _once(b, outs))
     if ordered:
         *found, b.clock = found
-    return found
+    return _on_all(b, found)
 
 
 def buffer_callback(
@@ -91,7 +93,27 @@ def buffer_callback(
         target += "_cmd_buffer"
     config = {"index": integer(b.module.add_callback(remembering(fun)), np.uint64)}
     further = {"output_operand_aliases": operand_aliases(aliases, len(outs))} if aliases else {}
-    return custom_call(b, target, operands, outs, config, effect, further)
+    return _on_all(
+        b, custom_call(b, target, operands, outs, config, effect, further, _once(b, outs))
+    )
+
+
+def _once(b: Emitter, outs: Sequence[Any]) -> dict[str, Any]:
+    """What says that a call happens on one of several devices, rather than on each."""
+    partition = b.module.partition
+    if partition is None or len(partition.devices) == 1:
+        return {}
+    return {"sdy.sharding": on_the_first(len(outs))}
+
+
+def _on_all(b: Emitter, results: list[Val]) -> list[Val]:
+    """What one of several devices has, on all of them."""
+    partition = b.module.partition
+    if partition is None or len(partition.devices) == 1:
+        return results
+    copies = HloSharding.replicate()
+    ndims = [len(x.aval.shape) for x in results]
+    return [b.constrain(x, partition.grid.sharding_of(copies, n)) for x, n in zip(results, ndims)]
 
 
 def _target(b: Emitter, targets: Mapping[str, str], name: str) -> str:

@@ -15,6 +15,7 @@ from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 from dovetail_core.types.effects import NO_EFFECTS, Effects
 
 from .attributes import i64_array, spelled
+from .partition import Partition
 from .text import dense, identifier, tensor_type
 
 
@@ -50,10 +51,18 @@ class ModuleText:
             those of functions that were written with MLIR's bindings, by their text.
         annotated: whether a comment above the lines of each operation says where it comes from.
         marks: whether operations have the annotations of their equations (module ``marking``).
+        partition: where it runs if that is on several devices.
     """
 
-    def __init__(self, platform: str, annotated: bool = False, marks: bool = False) -> None:
+    def __init__(
+        self,
+        platform: str,
+        annotated: bool = False,
+        marks: bool = False,
+        partition: Partition | None = None,
+    ) -> None:
         self.platform = platform
+        self.partition = partition
         self.annotated = annotated
         self.marks = marks
         self.functions: list[str] = []
@@ -214,3 +223,11 @@ class Emitter:
         if x.aval.dtype == dtype:
             return x
         return self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
+
+    def constrain(self, x: Val, sharding: Any) -> Val:
+        """``x`` where ``sharding`` says, in a program on several devices; else as it is."""
+        partition = self.module.partition
+        text = partition and partition.attribute(sharding, len(x.aval.shape))
+        if text is None:
+            return x
+        return self.op("sdy.sharding_constraint", [x], x.aval, {"sharding": text})

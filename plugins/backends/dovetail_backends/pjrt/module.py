@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,9 +10,11 @@ from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
 from dovetail_core.base.annotations import are_used
 from dovetail_core.interpret.mutable import without_mutable
 
+from .attributes import Attribute, boolean, i32, spelled
 from .builder import Builder
-from .emitter import ModuleText
+from .emitter import ModuleText, Val
 from .marking import MarkingBuilder
+from .partition import Partition
 from .text import identifier, tensor_type
 
 
@@ -32,6 +34,7 @@ class LoweredModule:
         donated: per kept input, whether a result takes its buffer.
         host_callbacks: the Python functions that it calls, by number.
         effects: what it does to the world beside computing results.
+        partition: where it runs if that is on several devices.
     """
 
     text: str
@@ -44,6 +47,7 @@ class LoweredModule:
     unusable: tuple[Any, ...]
     host_callbacks: tuple[Callable[..., Any], ...] = ()
     effects: frozenset[Effect] = frozenset()
+    partition: Partition | None = None
 
 
 def lower_module(
@@ -53,12 +57,14 @@ def lower_module(
     donated: Sequence[bool | InPlace] = (),
     keep_unused: bool = False,
     annotated: bool = False,
+    partition: Partition | None = None,
 ) -> LoweredModule:
     """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept.
 
     Args:
         donated: per input, whether a result may have its memory; ``InPlace`` says which one has,
             unless a Python function runs in the program: if that fails the input must be whole.
+        partition: where it is to run if that is on several devices.
     """
     program = without_mutable(program)
     jaxpr = program.jaxpr
@@ -67,7 +73,7 @@ def lower_module(
     if not keep_unused:
         in_place = [isinstance(d, InPlace) for d in donated]
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
-    module = ModuleText(platform, annotated, are_used())
+    module = ModuleText(platform, annotated, are_used(), partition)
     b = (MarkingBuilder if module.marks else Builder)(module)
     constants = b.arguments([v.aval for v in jaxpr.constvars])
     args = b.arguments([v.aval for v in jaxpr.invars])
@@ -76,35 +82,57 @@ def lower_module(
     if module.callbacks:
         donated = [d is True for d in donated]
     alias, unusable = _aliases(program, kept, donated)
-    flags = [alias.get(i, "") for i, k in enumerate(kept) if k]
     head = [f"{a.name}: {a.type}" for a in constants]
-    head += [f"{a.name}: {a.type}{flag}" for a, flag in zip(args, flags)]
-    types = ", ".join(tensor_type(v.aval) for v in jaxpr.outvars)
+    numbers = [i for i, k in enumerate(kept) if k]
+    head += [f"{a.name}: {a.type}{_marks(alias, partition, i, a)}" for i, a in zip(numbers, args)]
+    results = [_result(partition, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
+    types, n = ", ".join(results), len(partition.devices) if partition else 1
     main = f"func.func public @main({', '.join(head)}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
-    text = f"module @{identifier(f'jit_{name}')} {{\n{main}{''.join(module.functions)}}}\n"
+    many = f" attributes {{mhlo.num_partitions = {n} : i32}}" if n > 1 else ""
+    text = f"module @{identifier(f'jit_{name}')}{many} {{\n{main}{''.join(module.functions)}}}\n"
     given_away = tuple(i in alias for i, k in enumerate(kept) if k)
     return LoweredModule(
         text, name, platform, tuple(program.consts), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
-        frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)),
+        frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition,
     )  # fmt: skip
+
+
+def _marks(alias: Mapping[int, int], partition: Partition | None, i: int, x: Val) -> str:
+    """The attributes of an argument of ``main``."""
+    marks: dict[str, Attribute] = {}
+    if i in alias and partition is None:
+        marks["tf.aliasing_output"] = i32(alias[i])
+    elif i in alias:  # which result can have its memory depends on where that is
+        marks["jax.buffer_donor"] = boolean(True)
+    text = partition and partition.attribute(partition.ins[i], len(x.aval.shape))
+    if text is not None:
+        marks["sdy.sharding"] = text
+    return f" {{{spelled(marks)}}}" if marks else ""
+
+
+def _result(partition: Partition | None, o: int, aval: Any) -> str:
+    """The type of a result of ``main``, with its attributes."""
+    text = partition and partition.attribute(partition.outs[o], len(aval.shape))
+    note = "" if text is None else f" {{{spelled({'sdy.sharding': text})}}}"
+    return f"{tensor_type(aval)}{note}"
 
 
 def _aliases(
     program: ClosedJaxpr, kept: Sequence[bool], donated: Sequence[bool | InPlace]
-) -> tuple[dict[int, str], list[Any]]:
+) -> tuple[dict[int, int], list[Any]]:
     """Which donated input gives its buffer to which output: the first free one of equal type."""
     free = {
         i: (v.aval.shape, v.aval.dtype)  # type: ignore[attr-defined]
         for i, v in enumerate(program.jaxpr.outvars)
         if not isinstance(v, Literal)
     }
-    flags: dict[int, str] = {}
+    flags: dict[int, int] = {}
     unusable: list[Any] = []
     for i, d in enumerate(donated):
         if isinstance(d, InPlace):
             free.pop(d.output, None)
-            flags[i] = _gives(d.output)
+            flags[i] = d.output
     for i, (v, d) in enumerate(zip(program.jaxpr.invars, donated)):
         if d is not True or not kept[i]:
             continue
@@ -114,9 +142,5 @@ def _aliases(
             unusable.append(aval)
         else:
             del free[match]
-            flags[i] = _gives(match)
+            flags[i] = match
     return flags, unusable
-
-
-def _gives(output: int) -> str:
-    return f" {{tf.aliasing_output = {output} : i32}}"

@@ -1,4 +1,4 @@
-"""How placement is differentiated, forwards and backwards."""
+"""How placement, and constraints on it, are differentiated, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_ad import jvp_rules, transpose_rules
 from dovetail_core.xla.arrays import ArrayImpl
 
+from ..constraints import sharding_constraint_p
 from ..placement import device_put_p
 
 
@@ -30,3 +31,18 @@ def _device_put_transpose(
     # What is donated forwards is the primal's memory: the cotangent's is another's to give away.
     back = device_put_p.bind(cotangent, device=src, src=device, donate=False, may_alias=may_alias)
     return [back]
+
+
+@jvp_rules.register(sharding_constraint_p)
+def _sharding_constraint_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, sharding: Any
+) -> tuple[Any, Any]:
+    def at(x: Any) -> Any:
+        return sharding_constraint_p.bind(x, sharding=sharding)
+
+    return at(*primals), at(*tangents)
+
+
+@transpose_rules.register(sharding_constraint_p)
+def _sharding_constraint_transpose(cotangent: Any, x: Any, *, sharding: Any) -> list[Any]:
+    return [sharding_constraint_p.bind(cotangent, sharding=sharding)]

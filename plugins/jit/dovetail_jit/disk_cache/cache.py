@@ -41,7 +41,7 @@ def find_or_make(
         return make(), False
     place = _place(folder, module, device, options)
     client = backend_of(device).client
-    loaded = _read(place, client, device, module.host_callbacks)
+    loaded = _read(place, client, device, module)
     if loaded is not None:
         return loaded, True
     start = time.perf_counter()
@@ -102,15 +102,15 @@ def _sha256(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()
 
 
-def _read(place: _Place, client: Any, device: Any, callbacks: tuple[Any, ...]) -> Any:
+def _read(place: _Place, client: Any, device: Any, module: LoweredModule) -> Any:
     path = os.path.join(place.folder, place.name)
     try:
         blob = read_entry(place.folder, place.name, place.secret is not None)
         body = decode(blob, place.key, place.environment, place.secret)
         if body is None:
             return None
-        devices = xla_client.device_list([device])
-        return execution.deserialize(client, body, devices, host_callbacks=callbacks)
+        devices = module.partition.devices if module.partition else xla_client.device_list([device])
+        return execution.deserialize(client, body, devices, host_callbacks=module.host_callbacks)
     except FileNotFoundError:
         return None
     except Exception as e:

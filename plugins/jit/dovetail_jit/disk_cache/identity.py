@@ -25,10 +25,18 @@ def program_key(module: LoweredModule, device: Any, options: Mapping[str, Any]) 
     if has_hooks("dovetail_compile"):
         compilers = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
     facts = (
-        module.text, module.platform, device.id, sorted(options.items()), compilers,
+        module.text, module.platform, _devices(module, device), sorted(options.items()), compilers,
         [os.environ.get(name, "") for name in _VARIABLES],
     )  # fmt: skip
     return hashlib.sha256(repr(facts).encode()).digest()
+
+
+def _devices(module: LoweredModule, device: Any) -> Any:
+    """The devices, and whose shardings the compiler chose: its text says that of no other."""
+    part = module.partition
+    if part is None:
+        return device.id
+    return part.ids, [s is None for s in part.ins], [s is None for s in part.outs]
 
 
 @cache

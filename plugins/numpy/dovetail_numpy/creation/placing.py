@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import selection
+from dovetail_backends import asarray_in, selection
 from dovetail_core import EVAL, ShapedArray, float0, get_trace
 from dovetail_core.base import arguments
+from dovetail_core.base.placements import surroundings
 from dovetail_core.base.source import called
 from dovetail_core.xla import arrays as runtime
 
@@ -21,6 +22,9 @@ HOST_LIMIT = 1 << 16
 def put(value: Any, aval: ShapedArray) -> Any:
     """A NumPy value (or a Python number) as a runtime array of type ``aval``."""
     try:
+        around = surroundings()
+        if around is not None:
+            return asarray_in(value, aval, around)
         return runtime.put(value, aval, selection.target_device())
     except RuntimeError:
         if aval.dtype == float0:

@@ -1,0 +1,71 @@
+"""Programs on several devices: where their arguments and results are, and how that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import HloSharding
+
+from .attributes import Attribute
+
+
+class Grid(Protocol):
+    """Devices in a grid with named axes, along which a program is divided.
+
+    The attribute ``_grid`` of a sharding is its grid; equal grids are one object.
+    """
+
+    def spelled(self, sharding: Any, ndim: int) -> str | None:
+        """A sharding of arrays of ``ndim`` dimensions as an attribute of Shardy's.
+
+        None where it is not one along axes of this grid.
+        """
+        ...
+
+    def sharding_of(self, parts: HloSharding, ndim: int) -> Any:
+        """The sharding by which XLA divides arrays of ``ndim`` dimensions."""
+        ...
+
+
+class Partition(NamedTuple):
+    """Where a program on several devices runs, and what its caller says of shardings.
+
+    Attributes:
+        devices: a ``DeviceList``, in the order of the program's partitions.
+        grid: in whose terms shardings are written.
+        ins: the sharding of each input, or None where XLA is to choose it.
+        outs: the same of each result.
+    """
+
+    devices: Any
+    grid: Grid
+    ins: tuple[Any, ...]
+    outs: tuple[Any, ...]
+
+    @property
+    def ids(self) -> list[int]:
+        """The numbers of the devices."""
+        return [d.id for d in self.devices]
+
+    def attribute(self, sharding: Any, ndim: int) -> Attribute | None:
+        """What says that a value has ``sharding``; None where nothing does."""
+        text = None if sharding is None else self.grid.spelled(sharding, ndim)
+        return None if text is None else Attribute(text)
+
+
+def first_device(place: Any) -> Device:
+    """The device of a program, or the first of its devices."""
+    return place.devices[0] if place.__class__ is Partition else place
+
+
+def on_the_first(results: int) -> Attribute:
+    """What says that an operation happens once, on the first device: for its effect."""
+    one = "<mesh<[], device_ids=[0]>, []>"
+    return Attribute(f"#sdy.sharding_per_value<[{', '.join([one] * max(results, 1))}]>")
+
+
+def shardings_of(parts: Sequence[HloSharding] | None, count: int) -> list[HloSharding]:
+    """What the compiler says of ``count`` values; nothing is divided on one device."""
+    return list(parts) if parts is not None else [HloSharding.replicate()] * count

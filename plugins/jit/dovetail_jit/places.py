@@ -1,0 +1,265 @@
+"""Where a call runs: on one device, or on several among which its program is divided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dovetail_backends import Partition, target_device
+from dovetail_core import ClosedJaxpr, Tracer, here, low_types, lower_values, typeof
+from dovetail_core.base.placements import surroundings
+from dovetail_core.ir.programs import open_program, walk
+from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
+
+from .structs import ShapeDtypeStruct
+
+
+class Committed(NamedTuple):
+    """An array that an argument is, or is made of, and that is bound to where it is.
+
+    Attributes:
+        leaf: the argument's position. part: the array's, among those that the argument is made of.
+        where: a device; its sharding where that is of a mesh, or of several devices.
+    """
+
+    leaf: int
+    part: int
+    where: Any
+
+
+class Wanted(NamedTuple):
+    """Shardings that are asked for, one for each leaf; None where any will do.
+
+    Attributes:
+        ins: of operands. outs: of results.
+    """
+
+    ins: tuple[Any, ...] = ()
+    outs: tuple[Any, ...] = ()
+
+
+def placement(
+    operands: Sequence[Any], name: str, program: ClosedJaxpr, consts: int = 0
+) -> tuple[Any, bool]:
+    """Where a call of ``program`` runs, and whether its results are bound to that.
+
+    That is a device, or a :class:`Partition`.
+
+    Args:
+        consts: how many of the operands, the first ones, the function closes over: the device of
+            such a one does not count, a mesh does.
+
+    Raises:
+        ValueError: two arguments are committed to different devices; names both.
+    """
+    return common_place(committed_to(operands, consts), name, program, None, consts)
+
+
+def committed_to(operands: Sequence[Any], consts: int = 0) -> list[Committed]:
+    """The arrays among a call's operands that are committed (see :func:`placement`)."""
+    found: list[Committed] = []
+    for i, x in enumerate(operands):
+        if x.__class__ is ArrayImpl:
+            if x._committed:  # type: ignore[union-attr]
+                found.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
+        elif isinstance(x, ShapeDtypeStruct):
+            if x.sharding is not None:
+                found.append(Committed(i, 0, _where(x.sharding)))
+        elif not isinstance(x, Tracer) and typeof(x).is_high:
+            arrays = committed_to(lower_values((x,), "asked for to place it"))
+            found += [Committed(i, low.leaf, low.where) for low in arrays]
+    if consts:
+        return [c for c in found if c.leaf >= consts or not isinstance(c.where, Device)]
+    return found
+
+
+def _where(sharding: Any) -> Any:
+    if sharding.__class__ is SingleDeviceSharding:
+        return sharding._device
+    if isinstance(sharding, Device):
+        return sharding
+    devices = sharding._internal_device_list
+    if len(devices) == 1 and not hasattr(sharding, "_grid"):
+        return next(iter(devices))
+    return sharding
+
+
+def common_place(
+    committed: Sequence[Committed],
+    name: str,
+    program: ClosedJaxpr,
+    wanted: Wanted | None = None,
+    consts: int = 0,
+) -> tuple[Any, bool]:
+    """:func:`placement`, from what arguments are committed to and what is asked for."""
+    inner = shardings_in(program)
+    if wanted is None and not inner:
+        around = None if committed else surroundings()
+        if around is None and all(isinstance(c.where, Device) for c in committed):
+            return _one_device(committed, name, consts)
+    return _several(_Call(name, program, committed, wanted or Wanted(), inner, consts))
+
+
+def _one_device(committed: Sequence[Committed], name: str, consts: int) -> tuple[Any, bool]:
+    if not committed:
+        return target_device(), False
+    first, _, chosen = committed[0]
+    for i, _, device in committed:
+        if device is not chosen:
+            raise ValueError(
+                f"{name} received arrays on different devices: leaf {first - consts} of its "
+                f"arguments is on {chosen}, leaf {i - consts} on {device}. Move them to one device "
+                "with device_put."
+            )
+    return chosen, True
+
+
+def shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
+    """The shardings of several devices, or of a mesh, that operations of a program name."""
+    return program.memo("places", lambda: _shardings_in(program))
+
+
+def _shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
+    found: dict[Any, None] = {}
+    for p in walk(program):
+        for eqn in open_program(p).eqns:
+            if (places := eqn.primitive.traits.places) is not None:
+                found.update(dict.fromkeys(places(eqn.params)))
+    return tuple([s for s in found if s.__class__ is not SingleDeviceSharding and s._is_concrete])
+
+
+class _Call(NamedTuple):
+    """All that decides where a call runs."""
+
+    name: str
+    program: ClosedJaxpr
+    committed: Sequence[Committed]
+    wanted: Wanted
+    inner: tuple[Any, ...]
+    consts: int
+
+    def leaf(self, i: int) -> str:
+        """What errors call an operand."""
+        own = i - self.consts
+        return f"leaf {own} of its arguments" if own >= 0 else "an array that it closes over"
+
+
+def _several(call: _Call) -> tuple[Any, bool]:
+    named = _named(call)
+    if not named:
+        return _one_device(call.committed, call.name, call.consts)
+    devices = _same_devices(call.name, named)
+    grid = next((s._grid for _, s in named if hasattr(s, "_grid")), None)
+    if grid is None:
+        if len(devices) == 1:
+            return next(iter(devices)), True
+        raise NotImplementedError(
+            f"{call.name}{here()} on {len(devices)} devices, with {named[0][1]!r} and no mesh: "
+            "give one argument a NamedSharding."
+        )
+    ins, outs = _shardings_of_inputs(call, grid), _shardings_of_results(call, grid)
+    return Partition(devices, grid, ins, outs), True
+
+
+def _named(call: _Call) -> list[tuple[str, Any]]:
+    """What names devices, in the order in which it counts, and the sharding that it names."""
+    found = [(call.leaf(c.leaf), c.where) for c in call.committed]
+    found += [(f"in_shardings of {call.leaf(i)}", s) for i, s in enumerate(call.wanted.ins)]
+    found += [(f"out_shardings of result {i}", s) for i, s in enumerate(call.wanted.outs)]
+    found += [("a sharding in the function", s) for s in call.inner]
+    if not any(s is not None for _, s in found) or not call.committed:
+        found.append(("the mesh that is set", surroundings()))
+    return [
+        (what, single_device_sharding(s) if isinstance(s, Device) else s)
+        for what, s in found
+        if s is not None
+    ]
+
+
+def _same_devices(name: str, named: Sequence[tuple[str, Any]]) -> Any:
+    """The devices that all shardings have.
+
+    Raises:
+        ValueError: they are different ones; names two places and their devices.
+    """
+    (first, sharding), *rest = named
+    devices = sharding._internal_device_list
+    for what, other in rest:
+        if other._internal_device_list != devices:
+            raise ValueError(
+                f"{name} received incompatible devices{here()}: {first} is on the devices "
+                f"{[d.id for d in devices]}, {what} on "
+                f"{[d.id for d in other._internal_device_list]}. Put all on the devices of one "
+                "mesh, in one order, with device_put."
+            )
+    return devices
+
+
+def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
+    """One for each array of the program's inputs.
+
+    Raises:
+        ValueError: an argument is committed to another sharding than is asked for, or does not
+            divide so; names it.
+    """
+    avals: Sequence[Any] = call.program.in_avals
+    given = {(c.leaf, c.part): c.where for c in call.committed}
+    found: list[Any] = []
+    for i, aval in enumerate(avals):
+        asked = call.wanted.ins[i] if call.wanted.ins else None
+        if asked is not None:
+            _check(call.name, f"in_shardings of {call.leaf(i)}", asked, aval)
+        for part, low in enumerate(_low(aval)):
+            now: Any = given.get((i, part))
+            if isinstance(now, Device):
+                now = single_device_sharding(now)
+            if None not in (asked, now) and not now.is_equivalent_to(asked, low.ndim):
+                raise ValueError(
+                    f"{call.name}{here()}: {call.leaf(i)}, of type {low.str_short()}, "
+                    f"has the sharding {now!r}, and in_shardings says {asked!r}. Move it there "
+                    "with device_put, or leave in_shardings out."
+                )
+            found.append(_expressible(asked if asked is not None else now, low, grid))
+    return tuple(found)
+
+
+def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for i, aval in enumerate(call.program.out_avals):
+        asked = call.wanted.outs[i] if call.wanted.outs else None
+        if asked is not None:
+            _check(call.name, f"out_shardings of result {i}", asked, aval)
+        for low in _low(aval):
+            chosen = _expressible(asked, low, grid)
+            if chosen is None and asked is not None:
+                raise NotImplementedError(
+                    f"{call.name}{here()}: out_shardings of result {i} is {asked!r}, which the "
+                    f"axes of the mesh of the other shardings cannot say: {grid.mesh}. Use one "
+                    "mesh for all."
+                )
+            found.append(chosen)
+    return tuple(found)
+
+
+def _low(aval: Any) -> list[Any]:
+    """The types of the arrays that a value is made of."""
+    return list(low_types((aval,)))
+
+
+def _expressible(sharding: Any, low: Any, grid: Any) -> Any:
+    """A sharding that programs of this grid can have, else None: XLA chooses another."""
+    if sharding is None or grid.spelled(sharding, low.ndim) is None:
+        return None
+    return sharding
+
+
+def _check(name: str, what: str, sharding: Any, aval: Any) -> None:
+    shape = getattr(aval, "shape", None)
+    if shape is None:
+        return
+    try:
+        sharding.shard_shape(shape)
+    except ValueError as e:
+        raise ValueError(f"{name}, {what}: {e}") from None

@@ -1,0 +1,130 @@
+"""What ``jit`` was told of shardings: trees of them, for arguments and for results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+from dovetail_backends import Format, sharding_constraint_p
+from dovetail_core import here
+from dovetail_core.base.placements import resolve_placement, stands_for_place
+from dovetail_core.base.source import short_repr
+from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_unflatten
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
+
+from .places import Wanted
+
+
+@final
+class Unspecified:
+    """The value that stands for no sharding: arguments stay where they are, XLA chooses."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UnspecifiedValue"
+
+    def __reduce__(self) -> str:
+        return "UNSPECIFIED"
+
+
+UNSPECIFIED = Unspecified()
+
+
+def _is_leaf(x: Any) -> bool:
+    return x is None or x is UNSPECIFIED or isinstance(x, Format) or stands_for_place(x)
+
+
+class Shardings:
+    """The shardings that ``jit`` was given; see its documentation.
+
+    Raises:
+        TypeError: a leaf is no sharding, and nothing that stands for one.
+    """
+
+    def __init__(self, name: str, ins: Any, outs: Any) -> None:
+        self.name, self.ins, self.outs = name, ins, outs
+        leaves, tree = tree_flatten((ins, outs), is_leaf=_is_leaf)
+        for x in leaves:
+            if not _is_leaf(x):
+                raise TypeError(
+                    f"jit: in_shardings and out_shardings are made of shardings, got "
+                    f"{short_repr(x)} of type {type(x).__name__}{here()}. Give for example "
+                    "NamedSharding(mesh, P('x'))."
+                )
+        self.key = tree, tuple(leaves)
+
+    @property
+    def one_device(self) -> Device | None:
+        """The device, where nothing but devices and shardings of one are given, all of one."""
+        given = [x for x in self.key[1] if x is not None and x is not UNSPECIFIED]
+        devices: set[Any] = set()
+        for x in given:
+            place = x.sharding if isinstance(x, Format) else x
+            if not isinstance(place, (Device, SingleDeviceSharding)):
+                return None
+            devices.add(place if isinstance(place, Device) else place._device)
+        return devices.pop() if len(devices) == 1 else None
+
+    @property
+    def are_given(self) -> bool:
+        """Whether there is any."""
+        return any(x is not None and x is not UNSPECIFIED for x in self.key[1])
+
+    def inputs(self, in_tree: Any) -> list[Any]:
+        """The sharding, or None, of each leaf of arguments ``(args, kwargs)``.
+
+        Raises:
+            ValueError: the structures differ; there are arguments by keyword.
+        """
+        args, kwargs = tree_unflatten(in_tree, range(in_tree.num_leaves))
+        if self.ins is None or self.ins is UNSPECIFIED:
+            return [None] * in_tree.num_leaves
+        if kwargs:
+            raise ValueError(
+                f"jit of {self.name}{here()}: with in_shardings arguments are given by position, "
+                f"and {sorted(kwargs)} are given by name."
+            )
+        return self._leaves("in_shardings", "the tuple of arguments", self.ins, args)
+
+    def results(self, out_tree: Any) -> list[Any]:
+        """The sharding, or None, of each leaf of the result.
+
+        Raises:
+            ValueError: the structures differ.
+        """
+        full = tree_unflatten(out_tree, range(out_tree.num_leaves))
+        return self._leaves("out_shardings", "the result", self.outs, full)
+
+    def _leaves(self, argument: str, of: str, given: Any, full: Any) -> list[Any]:
+        if isinstance(given, list) and isinstance(full, tuple):
+            given = tuple(given)  # pyright: ignore[reportUnknownVariableType]
+        try:
+            found = broadcast_prefix(given, full, is_leaf=_is_leaf)
+        except ValueError as e:
+            raise ValueError(
+                f"jit of {self.name}{here()}: {argument} must be a tree prefix of {of}. {e}"
+            ) from None
+        return [self._sharding(argument, x) for x in found]
+
+    def _sharding(self, argument: str, given: Any) -> Any:
+        if isinstance(given, Format):
+            given = given.sharding
+        if given is None or given is UNSPECIFIED:
+            return None
+        place = resolve_placement(f"{argument} of jit of {self.name}", given)
+        return single_device_sharding(place) if isinstance(place, Device) else place
+
+    def wanted(self, consts: int, in_tree: Any, out_tree: Any) -> Wanted:
+        """What is asked for of a program's inputs, ``consts`` of which come first, and results."""
+        ins = (*[None] * consts, *self.inputs(in_tree))
+        return Wanted(ins, tuple(self.results(out_tree)))
+
+
+def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list[Any]:
+    """Traced values, to be where shardings say."""
+    return [
+        x if s is None else sharding_constraint_p.bind(x, sharding=s)
+        for x, s in zip(values, shardings)
+    ]

@@ -1,0 +1,78 @@
+"""``with_sharding_constraint``: within a program, where values are to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import Format, device_put, sharding_constraint_p
+from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core.base.placements import resolve_placement, stands_for_place
+from dovetail_core.base.source import here, short_repr
+from dovetail_core.tree.util import broadcast_prefix, tree_flatten
+from dovetail_core.xla.client import Device
+from dovetail_core.xla.shardings import Sharding
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """``x``, a pytree of arrays, to be where ``shardings`` say.
+
+    In a function that is being traced the compiler is told: it moves what is elsewhere. Its choice
+    are dimensions that are ``P.UNCONSTRAINED``, those that the number of shards does not divide
+    have padding, and on one device nothing happens. Derivatives and ``vmap`` keep the constraint: a
+    cotangent is where its primal is, and the dimension that is mapped is the compiler's choice.
+    Outside of such a function arrays are put there now.
+
+    Args:
+        shardings: a sharding, a PartitionSpec of the mesh that is set, a Format (whose layout
+            counts only outside of traced functions), or a pytree of these, a prefix of ``x``.
+
+    Raises:
+        ValueError: there is none for a leaf; a spec has more dimensions than an array, or is of no
+            mesh; outside of traced functions, the shards do not divide an array.
+        TypeError: something else is given.
+    """
+    leaves, treedef = tree_flatten(x)
+    try:
+        given = broadcast_prefix(shardings, x, is_leaf=_is_leaf)
+    except ValueError as e:
+        text = f"with_sharding_constraint{here()}: shardings must be a tree prefix of x. {e}"
+        raise ValueError(text) from None
+    return treedef.unflatten([_constrained(a, s) for a, s in zip(leaves, given, strict=True)])
+
+
+def _is_leaf(x: Any) -> bool:
+    return x is None or isinstance(x, Format) or stands_for_place(x)
+
+
+def _constrained(x: Any, given: Any) -> Any:
+    name = "with_sharding_constraint"
+    layout = given.layout if isinstance(given, Format) else None
+    sharding = given.sharding if isinstance(given, Format) else given
+    if sharding is None:
+        raise ValueError(
+            f"{name}{here()}: there is no sharding for a leaf of type {typeof(x).str_short()}, but "
+            "None. Give NamedSharding(mesh, P()) for copies on all devices, or leave the call out."
+        )
+    sharding = resolve_placement(f"shardings of {name}", sharding)
+    if isinstance(sharding, Device) or not isinstance(sharding, Sharding):
+        raise TypeError(
+            f"{name}{here()} takes shardings, got {short_repr(given)} of type "
+            f"{type(given).__name__}. Give NamedSharding(mesh, P('x')), or P('x') with a mesh set."
+        )
+    aval: Any = typeof(x)
+    _check_rank(aval, sharding)
+    if get_trace() is EVAL:
+        settle = getattr(sharding, "_settled", None)
+        place = sharding if settle is None else settle(x)
+        return device_put(x, place if layout is None else Format(layout, place))
+    return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def _check_rank(aval: Any, sharding: Any) -> None:
+    check, shape = getattr(sharding, "check_compatible_aval", None), getattr(aval, "shape", None)
+    if check is None or shape is None:
+        return
+    try:
+        check(shape)
+    except ValueError as e:
+        raise ValueError(f"with_sharding_constraint: {e}") from None

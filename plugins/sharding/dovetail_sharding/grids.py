@@ -1,0 +1,157 @@
+"""Meshes as grids along which XLA divides programs: shardings in Shardy's words, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import string
+from dovetail_core.base.source import here
+from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, install
+
+from .meshes import BaseMesh
+from .named import NamedSharding as NamedSharding
+from .specs import UNCONSTRAINED, PartitionSpec, axes_of
+
+
+class MeshGrid:
+    """The devices of a mesh, as a program is divided along its axes."""
+
+    __slots__ = ("mesh",)
+
+    def __init__(self, mesh: BaseMesh) -> None:
+        self.mesh = mesh
+
+    def spelled(self, sharding: Any, ndim: int) -> str | None:
+        """A sharding of arrays of ``ndim`` dimensions as Shardy writes it; None where the axes of
+        this mesh cannot say it."""
+        if isinstance(sharding, NamedSharding):
+            other: Any = sharding.mesh
+            if other is self.mesh or other.shape_tuple == self.mesh.shape_tuple:
+                return _text(self.mesh, sharding.spec, ndim)
+            if not sharding._is_concrete:  # type: ignore[attr-defined]
+                return None
+        if len(sharding._internal_device_list) != self.mesh.size:
+            return None
+        spec = spec_of(self.mesh, sharding._to_xla_hlo_sharding(ndim), ndim)  # type: ignore[attr-defined]
+        return None if spec is None else _text(self.mesh, spec, ndim)
+
+    def sharding_of(self, parts: HloSharding, ndim: int) -> Any:
+        """The sharding by which XLA divides arrays of ``ndim`` dimensions."""
+        spec = spec_of(self.mesh, parts, ndim)
+        if spec is not None:
+            return NamedSharding(self.mesh, spec)
+        return GSPMDSharding(self.mesh._internal_device_list, parts)  # type: ignore[attr-defined]
+
+
+@lru_cache(4096)
+def spec_of(mesh: BaseMesh, parts: HloSharding, ndim: int) -> PartitionSpec | None:
+    """The spec by which arrays on a mesh are divided so; None where it takes parts of axes."""
+    if parts.is_replicated():
+        return PartitionSpec()
+    if not parts.is_tiled():
+        return None
+    tiles = list(parts.tile_assignment_dimensions())
+    order = np.asarray(parts.tile_assignment_devices()).reshape(tiles)
+    partitions: list[Any] = []
+    for dim in range(ndim):
+        # Which tile along this dimension each device of the mesh holds.
+        held = np.empty(mesh.size, np.int64)
+        number = np.broadcast_to(
+            np.arange(tiles[dim]).reshape(-1, *[1] * (len(tiles) - dim - 1)), tiles
+        )
+        held[order.ravel()] = number.ravel()
+        axes = _axes(mesh, held.reshape(mesh.axis_sizes), tiles[dim])
+        if axes is None:
+            return None
+        partitions.append(axes)
+    while partitions and not partitions[-1]:
+        partitions.pop()
+    return PartitionSpec(*partitions)
+
+
+def _axes(mesh: BaseMesh, held: np.ndarray[Any, Any], count: int) -> tuple[Any, ...] | None:
+    """The axes, the slowest first, along which tiles are numbered so; None if there are none."""
+    steps: dict[int, int] = {}
+    for axis, size in enumerate(mesh.axis_sizes):
+        second = tuple(1 if a == axis else 0 for a in range(held.ndim)) if size > 1 else None
+        if second is not None and held[second]:
+            steps[axis] = int(held[second])
+    order = sorted(steps, key=lambda a: -steps[a])
+    if prod(mesh.axis_sizes[a] for a in order) != count:
+        return None
+    wanted: Any = 0
+    for axis in order:
+        along = np.arange(mesh.axis_sizes[axis])
+        shape = [-1 if a == axis else 1 for a in range(held.ndim)]
+        wanted = wanted * mesh.axis_sizes[axis] + along.reshape(shape)
+    if not np.array_equal(held, np.broadcast_to(wanted, held.shape)):
+        return None
+    return tuple(mesh.axis_names[a] for a in order)
+
+
+@lru_cache(4096)
+def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
+    if spec.unreduced:
+        raise NotImplementedError(
+            f"a program{here()} has a value by {spec}, with unreduced axes, which are not "
+            "supported. Give a spec without them."
+        )
+    words = _words(mesh)
+    given = [*spec.partitions, *[None] * ndim][:ndim]
+    dims = ", ".join(
+        "{?}" if p is UNCONSTRAINED else f"{{{', '.join(words[a] for a in axes_of(p))}}}"
+        for p in given
+    )
+    axes = ", ".join(f"{words[n]}={size}" for n, size in mesh.shape_tuple)
+    return f"#sdy.sharding<mesh<[{axes}]>, [{dims}]>"
+
+
+def _words(mesh: BaseMesh) -> dict[Any, str]:
+    """How the axes are called in programs: as they are where that is plain."""
+    plain = all(isinstance(n, str) and n for n in mesh.axis_names)
+    names: Sequence[str] = (
+        mesh.axis_names if plain else [f"axis{i}" for i in range(len(mesh.axis_names))]
+    )
+    return {n: string(text) for n, text in zip(mesh.axis_names, names)}
+
+
+@lru_cache(1024)
+def grid_of(mesh: BaseMesh) -> MeshGrid:
+    """The grid of a mesh: one object."""
+    return MeshGrid(mesh)
+
+
+def _with_dimension(self: Any, at: int) -> NamedSharding:
+    """Of arrays with one more dimension, which the compiler divides as it likes."""
+    free = UNCONSTRAINED if self.mesh.auto_axes else None
+    given = list(self.spec.partitions)
+    given += [None] * (at - len(given))
+    spec = self.spec.update(partitions=(*given[:at], free, *given[at:]))
+    return NamedSharding(self.mesh, spec, memory_kind=self.memory_kind)
+
+
+def _settled(self: Any, x: Any) -> NamedSharding:
+    """Without a choice: dimensions that are left to the compiler stay divided as those of ``x``
+    are, where its own mesh is the same, else they become whole."""
+    spec: PartitionSpec = self.spec
+    if UNCONSTRAINED not in spec.partitions:
+        return self
+    own: Any = getattr(x, "sharding", None)
+    now = own.spec.partitions if getattr(own, "mesh", None) is self.mesh else ()
+    taken = {a for p in spec.partitions for a in axes_of(p)}
+    found: list[Any] = []
+    for i, p in enumerate(spec.partitions):
+        if p is UNCONSTRAINED:
+            p = now[i] if i < len(now) and not taken & set(axes_of(now[i])) else None
+        found.append(p)
+    return NamedSharding(self.mesh, spec.update(partitions=found), memory_kind=self.memory_kind)
+
+
+install(NamedSharding, "_settled", _settled)
+install(NamedSharding, "_grid", property(lambda self: grid_of(self.mesh)))
+install(NamedSharding, "_with_dimension", _with_dimension)
