@@ -301,7 +301,7 @@ def _shape(name: str, a: Any) -> tuple[int, ...]:
         text = f"{name} of None{here()} is that of a scalar; this will be an error."
         warnings.warn(text, DeprecationWarning, stacklevel=3)
         return ()
-    own = getattr(a, "shape", None)
+    own: Any = getattr(a, "shape", None)
     if own.__class__ is tuple and hasattr(a, "dtype"):  # types, SciPy's matrices
         return own
     return (asarray(a) if a.__class__ in (list, tuple) else as_array(name, a)).shape
