@@ -12,40 +12,8 @@ import pytest
 import dovetail
 import dovetail_jax_names.modules.experimental.array_serialization.serialization as files
 import dovetail_jax_names.modules.experimental.colocated_python as colocated
-import dovetail_jax_names.modules.experimental.multihost_utils as processes
 from dovetail import numpy as dnp
-from dovetail.sharding import Mesh, PartitionSpec
-
-
-def test_values_of_all_processes() -> None:
-    tree = {"a": dnp.arange(3), "b": np.float32(2)}
-    stacked = processes.process_allgather(tree)
-    assert stacked["a"].tolist() == [[0, 1, 2]] and stacked["b"].tolist() == [2.0]
-    joined = processes.process_allgather(tree, tiled=True)
-    assert isinstance(joined["a"], np.ndarray) and joined["a"].shape == (3,)
-    assert processes.broadcast_one_to_all({"a": 2})["a"] == 2
-    with pytest.raises(ValueError, match="no process is the source; there is one process"):
-        processes.broadcast_one_to_all(3, is_source=False)
-    assert processes.reached_preemption_sync_point(3) is False
-    processes.sync_global_devices("here")
-    processes.assert_equal({"a": 1}, "differs")
-
-
-def test_arrays_over_a_mesh() -> None:
-    mesh = Mesh(np.array(dovetail.devices()[:1]), ("x",))
-    spec = PartitionSpec("x")
-    x = processes.host_local_array_to_global_array({"a": np.arange(4.0)}, mesh, spec)["a"]
-    assert x.devices() == set(mesh.devices.flat)
-    y = processes.global_array_to_host_local_array(x, mesh, PartitionSpec())
-    np.testing.assert_array_equal(y, np.arange(4.0))
-    with pytest.raises(ValueError, match="pspecs has None, which is no PartitionSpec"):
-        processes.host_local_array_to_global_array([np.ones(1)] * 2, mesh, [spec, None])
-
-
-def test_live_devices() -> None:
-    live = processes.live_devices(dovetail.devices())
-    with pytest.raises(RuntimeError, match="for programs of several processes, and this is"), live:
-        pass
+from dovetail.sharding import Mesh
 
 
 def test_functions_beside_devices() -> None:
