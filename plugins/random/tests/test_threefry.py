@@ -43,7 +43,14 @@ def test_known_answers(key: Any, count: Any, wanted: Any) -> None:
 
 @pytest.mark.parametrize(
     "shapes",
-    [[(), (), (5,), (5,)], [(2, 3)] * 4, [(4,), (), (), (4,)], [(), (), (), (0,)], [()] * 4],
+    [
+        [(), (), (5,), (5,)],
+        [(2, 3)] * 4,
+        [(4,), (), (), (4,)],
+        [(), (), (), (0,)],
+        [()] * 4,
+        [(LARGE,), (), (), (LARGE,)],
+    ],
 )
 def test_lowering_and_decomposition_agree(shapes: Any) -> None:
     """Compiled, decomposed and computed by NumPy it is the same, for all mixtures of scalars."""
