@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         jet as jet,
         layout as layout,
         mesh_utils as mesh_utils,
+        multihost_utils as multihost_utils,
         ode as ode,
         profiler as profiler,
         random as random,
