@@ -3,6 +3,10 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail_backends import (
+        device_put_p as device_put_p,
+        sharding_constraint_p as sharding_constraint_p,
+    )
     from dovetail_custom_rules import (
         custom_linear_solve as custom_linear_solve,
         custom_root as custom_root,

@@ -4,7 +4,11 @@ from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "backends",
-    names=names_of("dovetail_backends.public"),
+    names={
+        **names_of("dovetail_backends.public"),
+        "lax.device_put_p": "dovetail_backends.placement:device_put_p",
+        "lax.sharding_constraint_p": "dovetail_backends.constraints:sharding_constraint_p",
+    },
     surfaces={"dlpack": "dovetail_backends.dlpack"},
     primitives=("dovetail_backends.placement", "dovetail_backends.constraints"),
     tables={

@@ -30,7 +30,6 @@ _REASONS = {
     f"{_PRIMITIVES}.linear_solve_p": "a solve is a call of a function with rules of its own",
     f"{_PRIMITIVES}.ragged_all_to_all_p": _MANY_DEVICES,
     f"{_PRIMITIVES}.select_and_scatter_p": "derivatives of windows consist of other operations",
-    f"{_PRIMITIVES}.sharding_constraint_p": _MANY_DEVICES,
     "jax.ffi": "calls of foreign functions are planned",
     "jax.interpreters.partial_eval.partial_eval_jaxpr_custom_rules": (
         "a program is split by running it (custom_partial_eval_rules), not equation by equation"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_backends import device_put_p
+from dovetail_backends import device_put_p, sharding_constraint_p
 
 from ..primitives import random_clone_p, random_fold_in_p, random_unwrap_p
 from ..reuse.table import Operand, Uses, passes_on, reuse_rules, uses_none
@@ -16,7 +16,7 @@ for _primitive in (random_clone_p, random_fold_in_p, random_unwrap_p, lax.eq_p, 
     reuse_rules.register(_primitive)(uses_none)
 for _primitive in (
     lax.copy_p, lax.stop_gradient_p, lax.convert_element_type_p, lax.optimization_barrier_p,
-    device_put_p,
+    device_put_p, sharding_constraint_p,
 ):  # fmt: skip
     reuse_rules.register(_primitive)(passes_on)
 
