@@ -5,6 +5,7 @@ A process that dies or hangs costs the test that it was at: the rest of its file
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -77,20 +78,21 @@ class Runner:
         return found
 
     def _run(self, job: Job) -> dict[str, Outcome]:
-        """Outcomes of all tests of a job, from as many processes as it takes."""
-        found: dict[str, Outcome] = {}
+        """Outcomes of all tests of a job, from as many processes as it takes. Where an earlier run
+        was interrupted, its record is still there."""
+        record = _record(job, self.environment.key(job.side, job.library))
+        found = _read(record)[0] if record.exists() else {}
         for _ in range(DEATHS):
-            record = _place(job).with_suffix(".record")
             record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text("")
+            record.write_text(_written(found))
             told = self._process(job, record, frozenset(found))
-            new, at = _read(record)
-            found |= new
+            found, at = _read(record)
             if not at:
-                if not found or (job.only is None and not new and told):
-                    found = found or {job.file: ("failed", 0.0, _last(told), "")}
                 break
             found[at] = ("died", 0.0, _last(told) or "the process died", "")
+        record.unlink()
+        if not found and told:
+            found = {job.file: ("failed", 0.0, _last(told), "")}
         if job.only is not None:
             absent = ("missing", 0.0, _why_missing(found, job.file), "")
             found = {name: found.get(name, absent) for name in job.only}
@@ -127,16 +129,29 @@ def _place(job: Job) -> Path:
     return folder / job.side / f"{name}.json"
 
 
+def _record(job: Job, key: str) -> Path:
+    """Where the outcomes of a job are as long as it runs."""
+    asked = hashlib.sha256(repr((key, sorted(job.only or ()))).encode()).hexdigest()[:12]
+    return _place(job).with_suffix(f".{asked}.record")
+
+
+def _written(found: dict[str, Outcome]) -> str:
+    lines = [
+        json.dumps({"name": name, "how": how, "seconds": s, "error": error, "place": place}) + "\n"
+        for name, (how, s, error, place) in found.items()
+    ]
+    return "".join(lines)
+
+
 def _read(record: Path) -> tuple[dict[str, Outcome], str]:
     """What a process recorded, and the test that it had begun and not ended."""
     found: dict[str, Outcome] = {}
     at = ""
-    for line in record.read_text().splitlines():
-        told = json.loads(line)
+    for line in record.read_text().splitlines(keepends=True):
+        told = json.loads(line) if line.endswith("\n") else {}
         at = told.get("begun", "")
         if "name" in told:
             found[told["name"]] = (told["how"], told["seconds"], told["error"], told["place"])
-    record.unlink()
     return found, at
 
 

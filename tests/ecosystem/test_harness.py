@@ -79,6 +79,19 @@ def test_results_are_kept(
     assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
 
 
+def test_an_interrupted_file_goes_on(
+    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    environment: Any = Environment()
+    job = running.Job(LIBRARY, tmp_path, "tests/test_all.py", "jax", None)
+    record = running._record(job, "jax")
+    name = "tests/test_all.py::test_bad"
+    record.write_text(running._written({name: ("passed", 1.0, "", "")}) + '{"begun": "test_l')
+    outcomes = running.Runner(environment, failing=False, kept=False)._run(job)
+    assert outcomes[name] == ("passed", 1.0, "", "") and len(outcomes) == 7
+    assert not record.exists()
+
+
 def test_numbers_are_compared_with_tolerance():
     assert not measuring.difference({"a": [1.0, 2.00001]}, {"a": [1.0, 2.0]})
     assert measuring.difference({"a": [1.0, 2.1]}, {"a": [1.0, 2.0]}) == "a is 2.1, on JAX 2.0"

@@ -78,7 +78,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
     finally:
         signal.alarm(0)
-        tell(name=name, **_outcome(_current))
+        if any(report.when == "teardown" for report in _current):  # not interrupted
+            tell(name=name, **_outcome(_current))
 
 
 _current: list[Any] = []
