@@ -110,6 +110,9 @@ class _Interpreted:
             x if a.dtype == float0 else asarray_on(x, a, self.device) for x, a in zip(outs, avals)
         ]
 
+    def moves(self, operands: Sequence[Any]) -> bool:
+        return False
+
     def fast_path(self, *_: Any) -> None:
         return None
 

@@ -33,7 +33,31 @@ UNSPECIFIED = Unspecified()
 
 
 def _is_leaf(x: Any) -> bool:
-    return x is None or x is UNSPECIFIED or isinstance(x, Format) or stands_for_place(x)
+    known = x is None or x is UNSPECIFIED or isinstance(x, Format) or stands_for_place(x)
+    return known or _is_spec(x)
+
+
+def _is_spec(x: Any) -> bool:
+    """Whether it says of a value of a high type which devices the arrays of that are on."""
+    return hasattr(x, "device_set") and hasattr(x, "to_lo")
+
+
+def _place(given: Any) -> Any:
+    """What is given, as a device or a sharding.
+
+    Raises:
+        NotImplementedError: the parts of a value of a high type are to be on several devices.
+    """
+    if isinstance(given, Format):
+        return given.sharding
+    if not _is_spec(given):
+        return given
+    if len(devices := given.device_set) > 1:
+        raise NotImplementedError(
+            f"jit: the sharding {short_repr(given)} of a value of a high type{here()} names "
+            f"{len(devices)} devices: arrays that it is made of are on one."
+        )
+    return next(iter(devices))
 
 
 class Shardings:
@@ -60,8 +84,7 @@ class Shardings:
         """The device, where nothing but devices and shardings of one are given, all of one."""
         given = [x for x in self.key[1] if x is not None and x is not UNSPECIFIED]
         devices: set[Any] = set()
-        for x in given:
-            place = x.sharding if isinstance(x, Format) else x
+        for place in map(_place, given):
             if not isinstance(place, (Device, SingleDeviceSharding)):
                 return None
             devices.add(place if isinstance(place, Device) else place._device)
@@ -109,8 +132,7 @@ class Shardings:
         return [self._sharding(argument, x) for x in found]
 
     def _sharding(self, argument: str, given: Any) -> Any:
-        if isinstance(given, Format):
-            given = given.sharding
+        given = _place(given)
         if given is None or given is UNSPECIFIED:
             return None
         place = resolve_placement(f"{argument} of jit of {self.name}", given)

@@ -132,7 +132,7 @@ def test_two_broadcasts_in_a_row_are_one():
         "reduce_sum", "broadcast_in_dim", "sub",
     ]  # fmt: skip
     (call,) = make_jaxpr(dnp.outer)(x, x).eqns
-    inner = call.params["program"].jaxpr.eqns
+    inner = call.params["jaxpr"].jaxpr.eqns
     assert [e.primitive.name for e in inner] == [*twice, "mul"]
     assert primitives_of(lambda y: y[:, None] + y[None], y) == [*twice, "add"]
     # What is used otherwise stays.
