@@ -19,14 +19,14 @@ from .array.layouts import in_usual_layout
 
 
 def sharding_for(device: Any) -> Any:
-    """The sharding of a device, or the sharding (or None) that is given.
+    """The sharding of a device, or what else is given: a sharding, None, or what callers refuse.
 
     Raises:
         ValueError: the sharding has no devices.
     """
     if isinstance(device, Device):
         return single_device_sharding(device)
-    if device is not None and not device._is_concrete:
+    if not getattr(device, "_is_concrete", True):
         raise ValueError(
             f"device_put{here()} to {device!r}, which has no devices: make the sharding with a "
             "Mesh, or set one (dovetail.set_mesh)."

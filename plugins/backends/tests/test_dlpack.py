@@ -117,3 +117,8 @@ def test_refused_imports():
 def test_supported_dtypes():
     assert is_supported_dtype(np.float32) and is_supported_dtype(ml_dtypes.bfloat16)
     assert not is_supported_dtype(ml_dtypes.int4)
+
+
+def test_a_list_is_no_device():
+    with pytest.raises(ValueError, match="from_dlpack needs a single device, or None, got"):
+        from_dlpack(np.ones(3), device=[np.ones(3)])

@@ -10,7 +10,7 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
-from .operands import Array, ArrayLike, DTypeLike
+from .operands import Array, ArrayLike, DTypeLike, operand
 from .operations import number, reshape as to_shape
 from .promotion import broadcast, convert, promote
 from .reductions import basic, moments
@@ -43,7 +43,7 @@ def cov(
     x = concatenate(arrays, 0) if len(arrays) > 1 else arrays[0]
     if dtype is not None:
         x = convert(x, dtypes.as_dtype(dtype))
-    less = ddof if ddof is not None else int(not bias)
+    less = int(not bias) if ddof is None else operand("cov", ddof, 4)
     w = _weights(x, fweights, aweights)
     if w is None:
         centered = lax.sub(x, broadcast(moments.mean(x, 1, keepdims=True), x.shape))

@@ -285,3 +285,8 @@ def test_integers_beyond_64_bits_are_real() -> None:
 def test_none_has_the_shape_of_a_scalar_for_now(name, value):
     with pytest.warns(DeprecationWarning, match=rf"{name} of None at .*test_corners.py:\d+ .*this"):
         assert getattr(dnp, name)(None) == value
+
+
+def test_cov_takes_a_number_of_degrees():
+    with pytest.raises(TypeError, match=r"cov requires an array or a scalar at position 4, got di"):
+        dnp.cov(dnp.ones((2, 3)), aweights=dnp.ones(3), ddof={1: 2})  # type: ignore[arg-type]
