@@ -14,7 +14,6 @@ import scipy.sparse
 import dovetail
 import dovetail.numpy as jnp
 
-
 EINSUM = """
 import sys
 from importlib import import_module
