@@ -19,7 +19,7 @@ from dovetail_callbacks import debug, pure_callback
 from dovetail_callbacks.experimental import io_callback
 from dovetail_core.xla import callbacks
 from dovetail_core.xla.arrays import XlaRuntimeError
-from dovetail_jit import ShapeDtypeStruct, effects_barrier, jit
+from dovetail_jit import ShapeDtypeStruct, api, effects_barrier, jit
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 SCALAR = ShapeDtypeStruct((), np.float32)
@@ -242,3 +242,30 @@ def test_an_interrupt_before_the_first_instruction_of_a_callback_is_an_interrupt
         sys.settrace(before)
     assert not callbacks.in_callback()
     np.testing.assert_array_equal(f(X), X)
+
+
+def test_calls_that_c_repeats_raise_what_a_callback_raised(monkeypatch: pytest.MonkeyPatch):
+    def positive(x: Any) -> Any:
+        if x[0] < 0:
+            raise Own("negative")
+        return x.sum()
+
+    call = jit(lambda x: pure_callback(positive, SCALAR, x) + 1)
+    for _ in range(3):
+        np.testing.assert_allclose(call(X), X.sum() + 1, rtol=1e-6)
+    seen: list[Any] = []
+    anew = api._call_anew
+    monkeypatch.setattr(api, "_call_anew", lambda *args: (seen.append(args), anew(*args))[1])
+    call(X)
+    for _ in range(2):
+        with pytest.raises(Own, match="negative"):
+            call(-X)
+        np.testing.assert_allclose(call(X), X.sum() + 1, rtol=1e-6)
+    # An exception makes C++ forget, so that the next call is one that it has not seen.
+    assert len(seen) <= 2
+    del seen[:]
+    call(X)
+    assert not seen
+    call.clear_cache()
+    call(X)
+    assert seen

@@ -20,13 +20,14 @@ from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import clear_cache, make_call
+from dovetail_core.xla.calls import FastPath, clear_cache, make_call
 
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
 from .guards import given, guarded, reject_deleted, reject_too_large
+from .pending import call_with_callbacks
 from .places import committed_to
 from .primitive import jit_p
 from .settings import Settings
@@ -99,34 +100,68 @@ def jit(
 
 
 def _wrap(settings: Settings) -> Any:
-    direct = make_call(
-        settings.name,
-        settings.fun,
-        partial(_call, settings),
-        static_argnums=settings.static_nums,
-        static_argnames=tuple(settings.static_names),
-        key=("jit", identity(settings.fun), settings.key),
-        registry=calls,
-        shard_arg_fallback=fallback,
-        explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
-    )
+    inner: list[Any] = []
+    direct = _repeated(settings, "jit", partial(_call, settings, inner))
     call: Any = update_wrapper(guarded(direct, settings), settings.fun)
     call.trace = partial(_trace_stage, settings)
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
-    call.clear_cache = partial(_clear_cache, ref(direct))  # no circle: it dies with the last use
+    call.clear_cache = partial(
+        _clear_cache, ref(direct), inner
+    )  # no circle: dies with its last use
     call._settings = settings
     return call
 
 
-def _clear_cache(call: ref[Any]) -> None:
+def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
+    """A call of the function that C++ repeats, and asks ``miss`` about where it cannot."""
+    return make_call(
+        settings.name,
+        settings.fun,
+        miss,
+        static_argnums=settings.static_nums,
+        static_argnames=tuple(settings.static_names),
+        key=(kind, identity(settings.fun), settings.key),
+        registry=calls,
+        shard_arg_fallback=fallback,
+        explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
+    )
+
+
+def _clear_cache(call: ref[Any], inner: Sequence[Any]) -> None:
     """Forget the compiled programs of this function."""
     if (found := call()) is not None:
         clear_cache(found)
+    for found in inner:
+        clear_cache(found)
 
 
-def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
-    """A call that C++ has not seen: trace, compile, run, and say how to repeat it."""
+def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) -> Any:
+    """A call that C++ has not seen, or must not repeat by itself.
+
+    Where a program calls Python, a second one is repeated by C++ from here, where exceptions of
+    callbacks are found: ``inner`` has it as soon as the function has such a program.
+    """
+    if inner and get_trace() is EVAL:
+        return call_with_callbacks(inner[0], args, kwargs), None, False
+    out, path, calls_python = _call_anew(settings, args, kwargs)
+    if not calls_python:
+        return out, path, False
+    if path is not None and not inner:
+        inner.append(_repeated(settings, "jit with callbacks", partial(_call_inside, settings)))
+    return out, None, False
+
+
+def _call_inside(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
+    """A call that C++ has not seen, of a function whose exceptions are found by who calls it."""
+    out, path, _ = _call_anew(settings, args, kwargs)
+    return out, path, False
+
+
+def _call_anew(
+    settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, FastPath | None, bool]:
+    """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
     if settings.has_statics:
         args, kwargs = given(args, kwargs)
     arguments = settings.take_apart(args, kwargs)
@@ -164,7 +199,7 @@ def _call(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
-    return tree_unflatten(program.out_tree, outs), path, False
+    return tree_unflatten(program.out_tree, outs), path, ex.calls_python
 
 
 def _call_traced(

@@ -1,16 +1,11 @@
-"""Executables: a program compiled for a device, how it is called, and the effects of its runs."""
+"""Executables: a program compiled for a device, and how it is called."""
 
 from __future__ import annotations
 
-import atexit
-import sys
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import count
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -32,12 +27,12 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.tree.util import calls, tree_unflatten
-from dovetail_core.xla import execution, fork
+from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready
-from dovetail_core.xla.callbacks import in_callback
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
+from .pending import expect_callbacks, run_with_effects
 from .restrictions import refuse_execution
 from .timing import timing
 
@@ -71,7 +66,14 @@ class Executable:
         ]
         self._handlers: dict[bool, list[Any]] = {}
         # The runtime has no arrays of float0, the tangents of integers: they are NumPy's.
+        if self.calls_python:
+            expect_callbacks(device.client)
         self._nothing = {i: a.shape for i, a in enumerate(module.out_avals) if a.dtype == float0}
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether the program calls functions of Python, whose exceptions are its caller's."""
+        return bool(self.module.host_callbacks)
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on the program's (flat) arguments.
@@ -96,8 +98,6 @@ class Executable:
         if effects:
             ordered = any(e.ordered for e in effects)
             out = run_with_effects(self.loaded, arrays, handlers, ordered)
-        elif self.module.host_callbacks:
-            out = run_with_callbacks(self.loaded, arrays, handlers)
         else:
             out = execution.run(self.loaded, arrays, handlers)
         if hear is not None:
@@ -119,12 +119,12 @@ class Executable:
         """What the C++ call path needs to repeat the call without Python.
 
         None where it must not be: the program has effects, whose end and order are kept in Python,
-        or calls Python, whose exceptions are found there, or has results of float0; or somebody
-        watches calls. ``consts`` are leading arguments that every call has in common.
+        or has results of float0; or somebody watches calls. ``consts`` are leading arguments that
+        every call has in common.
         """
         if timing.hear is not None:
             return None
-        if self.module.effects or self.module.host_callbacks or self._nothing:
+        if self.module.effects or self._nothing:
             return None
         common = [self._array(c, a, s) for c, a, s in zip(consts, self.in_avals, self._all_ins())]
         return FastPath(
@@ -221,78 +221,3 @@ class HighExecutable(Executable):
         leaves = [a.raise_val(*p) if a.is_high else p[0] for a, p in zip(self.out_avals, parts)]
         tree = calls.flatten(tree_unflatten(out_tree, leaves))[1]
         return super().fast_path(tree, committed, lower_values(consts, "asked for to call it"))
-
-
-_running: dict[int, Any] = {}
-"""The tokens of programs with effects, by their number, until somebody has waited for them."""
-_number = count()
-MANY = 32
-"""How many programs with effects may be on their way."""
-_calling: deque[ref[Any]] = deque(maxlen=MANY)
-
-
-def run_with_effects(
-    loaded: Any, arrays: Sequence[Any], handlers: Sequence[Any], ordered: bool
-) -> list[Any]:
-    """``execution.run`` of a program with effects, remembered for :func:`effects_barrier`.
-
-    It begins when those before it are over where its own effects are ``ordered``. A callback that
-    calls such a program does not wait: the program that it is part of is among those before it.
-    """
-    if not in_callback():
-        _wait(0 if ordered else MANY)
-    outs, _running[next(_number)] = execution.run_with_token(loaded, arrays, handlers)
-    return outs
-
-
-def run_with_callbacks(loaded: Any, arrays: Sequence[Any], handlers: Sequence[Any]) -> list[Any]:
-    """``execution.run`` of a program that calls Python, remembered for the end of the process.
-
-    Python must not end while a thread of the runtime is about to call it: that is an abort.
-    """
-    outs = execution.run(loaded, arrays, handlers)
-    if outs and not outs[-1].is_ready():
-        _calling.append(ref(outs[-1]))
-    return outs
-
-
-def _settle() -> None:
-    """Wait for programs with callbacks whose results live, at the end of the process."""
-    for late in list(_calling):
-        if (found := late()) is not None and not found.is_deleted():
-            with suppress(BaseException):  # whoever wanted to know has waited
-                found.block_until_ready()
-
-
-def effects_barrier() -> None:
-    """Wait until every effect (printing, callbacks) of programs that were called has happened.
-
-    Raises:
-        Exception: what a callback raised, unless the call of its program raised it.
-    """
-    _wait(0)
-
-
-def _wait(left: int) -> None:
-    """Wait for all but ``left`` programs; after an interrupt the next one waits again."""
-    while len(_running) > left:
-        number = min(_running, default=-1)
-        token = _running.get(number)
-        if token is None:  # another thread waited for it
-            continue
-        failure = execution.wait_for(token)
-        _running.pop(number, None)
-        if failure:
-            raise failure.pop()
-
-
-def _at_exit() -> None:
-    _settle()
-    try:
-        _wait(0)
-    except BaseException as e:  # the process ends: whoever wanted to know has waited
-        print(f"an effect of a program failed: {e}", file=sys.stderr)
-
-
-atexit.register(_at_exit)
-fork.in_child(_running.clear)  # they run in the parent alone

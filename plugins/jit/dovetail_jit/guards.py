@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -26,30 +26,33 @@ from .settings import Settings
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     """``call``, with our error for unhashable static arguments, and donated arrays given away."""
-    if settings.has_statics:
-        call = _static(call, settings)
-    if settings.donate_nums or settings.donate_names:
-        call = _donating(call, settings)
-    return call
-
-
-def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     nums, names = settings.static_nums, settings.static_names
+    donate_nums, donate_names = settings.donate_nums, settings.donate_names
+    if not (settings.has_statics or donate_nums or donate_names):
+        return call
 
     def called(*args: Any, **kwargs: Any) -> Any:
-        passed, named = args, kwargs
+        passed, named, count = args, kwargs, len(args)
         for n in nums:
-            if -len(args) <= n < len(args) and _has_twin(args[n]):
+            if -count <= n < count and _has_twin(args[n]):
                 passed = _told_apart(passed, n)
         if kwargs:
             for k in names:
                 if k in kwargs and _has_twin(kwargs[k]):
                     named = {**named, k: _tell_apart(kwargs[k])}
         try:
-            return call(*passed, **named)
+            out = call(*passed, **named)
         except ValueError:
             settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
             raise
+        for n in donate_nums:
+            if -count <= n < count:
+                _give_away(args[n], settings.name)
+        if kwargs:
+            for k in donate_names:
+                if k in kwargs:
+                    _give_away(kwargs[k], settings.name)
+        return out
 
     return called
 
@@ -58,6 +61,9 @@ def _static(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
 _twinless: set[type] = {  # inside of tuples, too
     int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,
 }  # fmt: skip
+
+_NUMBERS = (bool, float, complex, np.generic)
+"""Types of which values in a collection equal values of other types."""
 
 
 class _Exact:
@@ -85,43 +91,36 @@ def _tell_apart(value: Any) -> Any:
     return value if disable_jit.value else _Exact(value)  # then C++ calls the function itself
 
 
-def _has_twin(value: Any, inside: bool = False) -> bool:
+def _has_twin(value: Any) -> bool:
     """Whether C++ would take another value for this one, or not this one for itself (``nan``)."""
-    cls = value.__class__
+    cls = type(value)
     if cls in _twinless:
         return False
-    if cls is float:
-        return inside or value == 0.0 or value != value
     if issubclass(cls, (tuple, frozenset)):
-        if _twinless.issuperset(map(type, value)):
-            return False
-        return any(_has_twin(x, True) for x in cast("Iterable[Any]", value))
-    if isinstance(value, (float, complex, np.generic)):
-        return inside or bool(value == 0) or bool(value != value)
-    return inside and isinstance(value, bool)
+        return _has_twin_inside(value)
+    if issubclass(cls, (float, complex, np.generic)):
+        return bool(value == 0) or bool(value != value)
+    return False
+
+
+def _has_twin_inside(collection: Iterable[Any]) -> bool:
+    collections = [collection]
+    for found in collections:  # grows
+        for x in found:
+            cls = type(x)
+            if cls in _twinless:
+                continue
+            if cls is tuple or issubclass(cls, (tuple, frozenset)):
+                collections.append(x)
+            elif issubclass(cls, _NUMBERS):
+                return True
+    return False
 
 
 def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call as its caller gave them, from what C++ was given."""
     plain = tuple([x.value if x.__class__ is _Exact else x for x in args])
     return plain, {k: x.value if x.__class__ is _Exact else x for k, x in kwargs.items()}
-
-
-def _donating(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
-    nums, names, name = settings.donate_nums, settings.donate_names, settings.name
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        out = call(*args, **kwargs)
-        for n in nums:
-            if -len(args) <= n < len(args):
-                _give_away(args[n], name)
-        if kwargs:
-            for k in names:
-                if k in kwargs:
-                    _give_away(kwargs[k], name)
-        return out
-
-    return called
 
 
 def _give_away(tree: Any, name: str) -> None:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .api import jit as jit
-    from .executables import effects_barrier as effects_barrier
     from .inspection import (
         clear_caches as clear_caches,
         disable_jit as disable_jit,
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
         make_jaxpr as make_jaxpr,
     )
     from .known import ensure_compile_time_eval as ensure_compile_time_eval
+    from .pending import effects_barrier as effects_barrier
     from .restrictions import no_execution as no_execution, no_tracing as no_tracing
     from .structs import ShapeDtypeStruct as ShapeDtypeStruct
 else:
