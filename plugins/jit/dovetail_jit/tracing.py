@@ -94,7 +94,7 @@ def trace_program(
         return leaves
 
     with tracing():  # here and in no function of its own, a frame for each level of nested calls
-        jaxpr, consts = stage(flat, avals, name)
+        jaxpr, consts = stage(flat, avals, name, reads_scalars=True)
     seconds = time.perf_counter() - start
     found = Program(consts_to_inputs(jaxpr), consts, out_tree[0], seconds)
     if has_hooks("dovetail_traced"):
