@@ -130,7 +130,7 @@ def to_numpy(array: ArrayImpl) -> np.ndarray[Any, Any]:
         return _to_numpy_slowly(array)
 
 
-def known_scalar(x: Any) -> np.generic | None:
+def known_scalar(x: Any) -> Any:
     """The value of an array without dimensions that is bound to no device; None for anything else.
 
     Waits for the value.
