@@ -137,7 +137,7 @@ def known_scalar(x: Any) -> Any:
     """
     if x.__class__ is not ArrayImpl or x.ndim or x._committed or x.is_deleted():
         return None
-    found = explicit_get(to_numpy, x)[()]
+    found: Any = explicit_get(to_numpy, x)[()]
     return found if isinstance(found, np.generic) else None
 
 
