@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -104,22 +105,34 @@ def _names(manifest: Manifest, path: str) -> set[str]:
     return {n for n in added if "." not in n} | set(_listed(manifest, home) if home else ())
 
 
-def _listed(manifest: Manifest, home: str) -> Sequence[str]:
+def _listed(manifest: Manifest, home: str) -> frozenset[str]:
     """The public names of the module that a manifest names for a surface."""
     if manifest.name == KERNEL.name:
-        return import_module(home).__all__
+        return _listed_by_kernel(home)
     plugin = registry().plugins[manifest.name]
-    try:
-        found: Any = plugin.load("surfaces", target=f"{home}:__all__")
-        if not isinstance(found, (list, tuple)):
-            problem = f"its __all__ is a {type(found).__name__}, not a list"
-            raise plugin.unfit("surfaces", "", home, problem)
-        return cast("Sequence[str]", found)
-    except PluginError as e:
-        if plugin.is_standard:
-            raise
-        set_aside(str(e), e)
-        return ()
+    known = plugin.public.get(home)
+    if known is None:
+        try:
+            known = plugin.public[home] = _all_of(plugin, home)
+        except PluginError as e:
+            if plugin.is_standard:
+                raise
+            set_aside(str(e), e)
+            return frozenset()
+    return known
+
+
+@cache
+def _listed_by_kernel(home: str) -> frozenset[str]:
+    return frozenset(import_module(home).__all__)
+
+
+def _all_of(plugin: Plugin, home: str) -> frozenset[str]:
+    found: Any = plugin.load("surfaces", target=f"{home}:__all__")
+    if not isinstance(found, (list, tuple)):
+        problem = f"its __all__ is a {type(found).__name__}, not a list"
+        raise plugin.unfit("surfaces", "", home, problem)
+    return frozenset(x for x in cast("Sequence[Any]", found) if isinstance(x, str))
 
 
 def _load(target: str, name: str) -> Any:

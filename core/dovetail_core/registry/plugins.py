@@ -39,6 +39,8 @@ class Plugin:
     manifest: Manifest | None = None
     problem: str = ""
     seconds: float = 0.0
+    public: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """The public names of its modules that stand for surfaces, as far as they were asked for."""
 
     @property
     def whose(self) -> str:
