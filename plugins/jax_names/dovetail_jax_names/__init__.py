@@ -10,5 +10,6 @@ from .hook import (
     is_installed as is_installed,
     load_ipython_extension as load_ipython_extension,
 )
+from .versions import UntestedVersion as UntestedVersion
 
-__all__ = ["JaxPresent", "install", "is_installed", "load_ipython_extension"]
+__all__ = ["JaxPresent", "UntestedVersion", "install", "is_installed", "load_ipython_extension"]

@@ -13,6 +13,8 @@ from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from . import versions
+
 VARIABLE = "DOVETAIL_AS_JAX"
 """The environment variable that installs the hook in each Python process."""
 
@@ -65,6 +67,8 @@ class _Finder:
         if name == "jax":
             return ModuleSpec(name, _Loader("dovetail_jax_names.root"), is_package=True)
         if not name.startswith("jax."):
+            if name in versions.LIBRARIES:
+                versions.check(name)
             return None
         names = import_module("dovetail_jax_names.names")
         home: str = names.home(name)
