@@ -13,7 +13,7 @@ from dovetail_batching import vmap
 from dovetail_core import lower_to_lo, stage_closed, typeof
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_jit import jit
-from dovetail_random.rules.backends import LARGE, _threefry2x32_reference as with_numpy
+from dovetail_random.rules.backends import FEW, _threefry2x32_reference as with_numpy
 from dovetail_random.threefry import counters, threefry_partitionable
 
 p = random.threefry2x32_p
@@ -49,7 +49,7 @@ def test_known_answers(key: Any, count: Any, wanted: Any) -> None:
         [(4,), (), (), (4,)],
         [(), (), (), (0,)],
         [()] * 4,
-        [(LARGE,), (), (), (LARGE,)],
+        [(FEW + 1,), (), (), (FEW + 1,)],
     ],
 )
 def test_lowering_and_decomposition_agree(shapes: Any) -> None:
@@ -63,8 +63,8 @@ def test_lowering_and_decomposition_agree(shapes: Any) -> None:
 
 
 def test_large_arrays() -> None:
-    """The lowering of large arrays, which loops, gives the bits of the one that does not."""
-    n = LARGE + 3
+    """The lowering of many words gives the bits of the one of few words."""
+    n = 1 << 15
     key = random.key(5)
     whole = np.asarray(random.bits(key, (n,)))
     high, low = with_numpy(*(np.asarray(x) for x in key.lanes), U32(0), np.arange(n, dtype=U32))

@@ -1,10 +1,10 @@
 """``threefry2x32`` lowered to StableHLO, and with NumPy.
 
-On a CPU most of the rounds are in a loop, because nothing is fused across it: what several
-operations use would be computed anew for each of them, and keys that are split from one another
-are such chains. (Twelve draws with split keys, unrolled, took 9 s to compile; as loops 2 s.) Small
-arrays have the shortest loop, which compiles quickest. Large ones have a longer body, and their
-last rounds behind the loop, as one kernel with what uses the bits.
+XLA for CPUs computes what several operations use anew in the kernel of each of them, and keys that
+are split from one another are chains of such uses. Barriers keep kernels apart: behind few words,
+which may be keys, both in one element, so that one kernel makes them; and before many words, which
+are one kernel with the rounds and what uses the bits. (Eight chains of twelve draws took 7.4 s to
+compile with rounds in loops, which were barriers, too; so they take 1.2 s and run twice as fast.)
 """
 
 from __future__ import annotations
@@ -19,80 +19,62 @@ from dovetail_core import ShapedArray
 from ..threefry import PARITY, ROTATIONS, U32, threefry2x32_p
 
 SCALAR = ShapedArray((), U32)
-BOOL = ShapedArray((), np.bool_)
-LARGE = 1 << 14
-"""From this size on the time to run counts for more than the time to compile."""
+U64 = np.dtype(np.uint64)
+FEW = 64
+"""Up to this size words are taken for keys."""
 
 
 @stablehlo_rules.register(threefry2x32_p)
 def _threefry2x32_stablehlo(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> list[Any]:
     full = b.outs[0]
+    is_few = full.size <= FEW
+    if b.platform == "cpu" and not is_few:
+        k0, k1 = _barrier(b, k0, k1)
+    x = _rounds(b, k0, k1, x0, x1)
+    x = [b.broadcast_scalar(v, full) for v in x]
+    return _apart(b, *_barrier(b, _together(b, *x))) if b.platform == "cpu" and is_few else x
+
+
+def _rounds(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> Any:
     ks = (k0, k1, _op(b, "xor", _op(b, "xor", k0, k1), _constant(b, PARITY)))
     x = (_op(b, "add", x0, k0), _op(b, "add", x1, k1))
-    done = 0
-    if b.platform == "cpu":
-        x = tuple(b.broadcast_scalar(v, full) for v in x)
-        if len({k.aval.shape for k in ks}) > 1:  # they change places
-            ks = tuple(b.broadcast_scalar(k, full) for k in ks)
-        loop, done = (_five_groups, 5) if full.size < LARGE else (_first_four_groups, 4)
-        x = loop(b, x, ks)
-    for group in range(done, 5):
+    for group in range(5):
         x = _group(b, x, ROTATIONS[group % 2], ks[(group + 1) % 3], ks[(group + 2) % 3], group + 1)
-    return [b.broadcast_scalar(v, full) for v in x]
+    return x
 
 
-def _first_four_groups(b: Any, x: Any, ks: Any) -> Any:
-    """A loop of two iterations, two groups each; the words of key rotate meanwhile."""
-    carry = [_constant(b, 0), *x, *ks]
-    types = [v.aval for v in carry]
-
-    def more(b: Any, i: Any, *rest: Any) -> list[Any]:
-        less = "comparison_direction = #stablehlo<comparison_direction LT>"
-        return [b.op("stablehlo.compare", [i, _constant(b, 4)], BOOL, less)]
-
-    def step(b: Any, i: Any, x0: Any, x1: Any, a: Any, c: Any, d: Any) -> list[Any]:
-        first, second = (_op(b, "add", i, _constant(b, n)) for n in (1, 2))
-        x = _group(b, (x0, x1), ROTATIONS[0], c, d, first)
-        x = _group(b, x, ROTATIONS[1], d, a, second)
-        return [second, *x, d, a, c]
-
-    regions = [b.region(types, more), b.region(types, step)]
-    return b.op("stablehlo.while", carry, types, regions=regions)[1:3]
+def _barrier(b: Any, *values: Any) -> list[Any]:
+    return b.op("stablehlo.optimization_barrier", values, [v.aval for v in values])
 
 
-def _five_groups(b: Any, x: Any, ks: Any) -> Any:
-    """A loop of a group each; the words of key and the two lists of rotations change places."""
-    rotations = [_constant(b, r) for some in ROTATIONS for r in some]
-    carry = [_constant(b, 0), *x, *ks, *rotations]
-    types = [v.aval for v in carry]
-
-    def more(b: Any, i: Any, *rest: Any) -> list[Any]:
-        less = "comparison_direction = #stablehlo<comparison_direction LT>"
-        return [b.op("stablehlo.compare", [i, _constant(b, 5)], BOOL, less)]
-
-    def step(b: Any, i: Any, x0: Any, x1: Any, a: Any, c: Any, d: Any, *r: Any) -> list[Any]:
-        following = _op(b, "add", i, _constant(b, 1))
-        x = _group(b, (x0, x1), r[:4], c, d, following)
-        return [following, *x, c, d, a, *r[4:], *r[:4]]
-
-    regions = [b.region(types, more), b.region(types, step)]
-    return b.op("stablehlo.while", carry, types, regions=regions)[1:3]
+def _together(b: Any, x0: Any, x1: Any) -> Any:
+    """Both words in one of 64 bits."""
+    wide = ShapedArray(x0.aval.shape, U64)
+    high, low = (b.op("stablehlo.convert", [v], wide) for v in (x0, x1))
+    return b.op(
+        "stablehlo.or", [b.op("stablehlo.shift_left", [high, _half(b, wide)], wide), low], wide
+    )
 
 
-def _group(b: Any, x: Any, rotations: Any, key0: Any, key1: Any, number: Any) -> Any:
+def _apart(b: Any, x: Any) -> list[Any]:
+    word = ShapedArray(x.aval.shape, U32)
+    high = b.op("stablehlo.shift_right_logical", [x, _half(b, x.aval)], x.aval)
+    return [b.op("stablehlo.convert", [v], word) for v in (high, x)]
+
+
+def _half(b: Any, wide: Any) -> Any:
+    return b.broadcast_scalar(b.constant(32, ShapedArray((), U64)), wide)
+
+
+def _group(b: Any, x: Any, rotations: Any, key0: Any, key1: Any, number: int) -> Any:
     """Four rounds, and two words of key and the group's number added."""
     x0, x1 = x
     for distance in rotations:
         x0 = _op(b, "add", x0, x1)
-        if isinstance(distance, int):
-            back, distance = _constant(b, 32 - distance), _constant(b, distance)
-        else:
-            back = _op(b, "subtract", _constant(b, 32), distance)
-        left = _op(b, "shift_left", x1, distance)
-        right = _op(b, "shift_right_logical", x1, back)
+        left = _op(b, "shift_left", x1, _constant(b, distance))
+        right = _op(b, "shift_right_logical", x1, _constant(b, 32 - distance))
         x1 = _op(b, "xor", _op(b, "or", left, right), x0)
-    number = _constant(b, number) if isinstance(number, int) else number
-    return _op(b, "add", x0, key0), _op(b, "add", x1, _op(b, "add", key1, number))
+    return _op(b, "add", x0, key0), _op(b, "add", x1, _op(b, "add", key1, _constant(b, number)))
 
 
 def _op(b: Any, name: str, x: Any, y: Any) -> Any:
