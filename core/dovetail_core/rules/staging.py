@@ -20,7 +20,6 @@ from ..ir.regions import RegionInterface
 from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue, float0, typeof
 from ..types.effects import Effects, RetypeEffect
-from ..xla.arrays import known_scalar
 from ..xla.config import tracing_state
 from .gc import end_tracing, start_tracing
 
@@ -44,18 +43,13 @@ _literal_types = {bool, int, float, complex}
 
 
 class StagingTrace(Trace):
-    """Records equations. Values from outside become constants (arrays) or literals (scalars).
-
-    With ``reads_scalars`` arrays without dimensions are literals, too: a compiler can calculate
-    with what it knows, and calls need not pass it.
-    """
+    """Records equations. Values from outside become constants (arrays) or literals (scalars)."""
 
     __slots__ = ("eqns", "constants", "_const_of", "is_high", "name", "retyped", "_definitions",
-                 "_superseded", "_literal_of")  # fmt: skip
+                 "_superseded")  # fmt: skip
 
-    def __init__(self, parent: Trace, name: str = "", reads_scalars: bool = False) -> None:
+    def __init__(self, parent: Trace, name: str = "") -> None:
         super().__init__(parent)
-        self._literal_of: dict[int, tuple[Any, Literal]] | None = {} if reads_scalars else None
         self.eqns: list[Eqn] = []
         self.constants: list[tuple[Var, Any]] = []
         self._const_of: dict[int, Var] = {}
@@ -148,8 +142,6 @@ class StagingTrace(Trace):
             x = frozen(x)
         known = self._const_of.get(id(x))
         if known is None:
-            if self._literal_of is not None and (literal := self._read(x)) is not None:
-                return literal
             if issubclass(x.__class__, Tracer):
                 check_alive(x)
             aval = typeof(x)
@@ -159,16 +151,6 @@ class StagingTrace(Trace):
             self.is_high = self.is_high or known.aval.is_high
             self.constants.append((known, x))  # keeps x alive, so that its id stays its own
         return known
-
-    def _read(self, x: Any) -> Literal | None:
-        assert self._literal_of is not None
-        known = self._literal_of.get(id(x))
-        if known is None:
-            value = known_scalar(x)
-            if value is None:
-                return None
-            known = self._literal_of[id(x)] = x, Literal(value, typeof(x))  # x keeps its id so
-        return known[1]
 
     def finish(
         self, inputs: Sequence[StagedTracer], outputs: Sequence[Any]
@@ -227,20 +209,15 @@ def _refuse_retyping(primitive: Primitive, before: AbstractValue, after: Abstrac
 
 
 def stage(
-    f: Callable[..., Sequence[Any]],
-    in_avals: Sequence[AbstractValue],
-    name: str = "",
-    reads_scalars: bool = False,
+    f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
 ) -> tuple[Jaxpr, list[Any]]:
     """Record ``f``, which takes one value per type in ``in_avals`` and returns a sequence.
-
-    With ``reads_scalars`` arrays without dimensions that it closes over are literals.
 
     Returns the program and the values of its constants (which may be tracers of an outer trace:
     pass them as operands of the equation that is being built, see :func:`consts_to_inputs`).
     """
     known = leaks_so_far()
-    trace = StagingTrace(get_trace(), name, reads_scalars)
+    trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
     outer = _State(get_trace(), tracing_state.get_local(), get_threshold())
     is_over = False

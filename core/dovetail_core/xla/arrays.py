@@ -18,7 +18,6 @@ from ._bindings import (
     SingleDeviceSharding as SingleDeviceSharding,
 )
 from .callbacks import exception_behind
-from .guards import explicit_get
 from .shardings import shard_indices, single_device_sharding
 
 XlaRuntimeError = _b.JaxRuntimeError
@@ -128,17 +127,6 @@ def to_numpy(array: ArrayImpl) -> np.ndarray[Any, Any]:
         return np.asarray(memoryview(array))
     except BufferError:
         return _to_numpy_slowly(array)
-
-
-def known_scalar(x: Any) -> Any:
-    """The value of an array without dimensions that is bound to no device; None for anything else.
-
-    Waits for the value.
-    """
-    if x.__class__ is not ArrayImpl or x.ndim or x._committed or x.is_deleted():
-        return None
-    found: Any = explicit_get(to_numpy, x)[()]
-    return found if isinstance(found, np.generic) else None
 
 
 def _to_numpy_slowly(array: ArrayImpl) -> np.ndarray[Any, Any]:

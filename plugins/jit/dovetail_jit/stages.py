@@ -71,8 +71,9 @@ class Traced(Stage):
     def jaxpr(self) -> ClosedJaxpr:
         """The program, closed over its constants."""
         call, n = self._program.call.jaxpr, len(self._program.consts)
-        opened = call.replace(constvars=call.invars[:n], invars=call.invars[n:])
-        return ClosedJaxpr(opened, self._program.consts)
+        constvars = [*call.invars[:n], *call.constvars]
+        opened = call.replace(constvars=constvars, invars=call.invars[n:])
+        return ClosedJaxpr(opened, [*self._program.consts, *self._program.call.consts])
 
     @property
     def out_avals(self) -> Any:

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dovetail_backends import is_small_constant
 from dovetail_core import (
     ClosedJaxpr,
+    Jaxpr,
     Tracer,
     axis_env,
     callable_name,
@@ -29,7 +31,7 @@ class Program(NamedTuple):
     """A traced function.
 
     Attributes:
-        call: the program, with the constants it closes over as leading inputs.
+        call: the program, with what it closes over as leading inputs but for small constants.
         consts: their values (arrays, or tracers of an enclosing transformation).
         out_tree: structure of the result.
         seconds: how long tracing took.
@@ -94,9 +96,9 @@ def trace_program(
         return leaves
 
     with tracing():  # here and in no function of its own, a frame for each level of nested calls
-        jaxpr, consts = stage(flat, avals, name, reads_scalars=True)
+        jaxpr, consts = stage(flat, avals, name)
     seconds = time.perf_counter() - start
-    found = Program(consts_to_inputs(jaxpr), consts, out_tree[0], seconds)
+    found = Program(*_embedding(jaxpr, consts), out_tree[0], seconds)
     if has_hooks("dovetail_traced"):
         manager().hook.dovetail_traced(
             name=name, program=found.call, seconds=seconds, function=f,
@@ -106,6 +108,19 @@ def trace_program(
     if not any(isinstance(c, Tracer) for c in found.consts):
         known[full_key] = found
     return found
+
+
+def _embedding(jaxpr: Jaxpr, consts: list[Any]) -> tuple[ClosedJaxpr, list[Any]]:
+    """The program, with small constants of its own and the others as leading inputs, and the values
+    of those others. XLA calculates with what it knows, and calls need not pass it."""
+    own = [is_small_constant(c) for c in consts]
+    if not any(own):
+        return consts_to_inputs(jaxpr), consts
+    passed = [v for v, is_own in zip(jaxpr.constvars, own) if not is_own]
+    kept = [v for v, is_own in zip(jaxpr.constvars, own) if is_own]
+    program = jaxpr.replace(constvars=kept, invars=[*passed, *jaxpr.invars])
+    closed = ClosedJaxpr(program, [c for c, is_own in zip(consts, own) if is_own])
+    return closed, [c for c, is_own in zip(consts, own) if not is_own]
 
 
 def signatures(f: Any) -> list[Signature]:

@@ -20,6 +20,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.source import run_at
+from dovetail_core.xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
 from . import bindings, calls, effects
@@ -56,7 +57,7 @@ class Builder(Emitter):
     def literal(self, value: Any) -> Val:
         """An array's or scalar's value written into the module."""
         aval: Any = typeof(value)
-        return self.constant(np.asarray(value), aval.strong())
+        return self.constant(explicit_get(np.asarray, value), aval.strong())
 
     def emit(self, jaxpr: Jaxpr, consts: Sequence[Val], args: Sequence[Val]) -> list[Val]:
         """Lower equation by equation; operands are looked up by variable."""

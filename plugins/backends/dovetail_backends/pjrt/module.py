@@ -12,6 +12,7 @@ from dovetail_core.interpret.mutable import without_mutable
 
 from .attributes import Attribute, boolean, i32, spelled
 from .builder import Builder
+from .constants import is_small_constant
 from .emitter import ModuleText, Val
 from .marking import MarkingBuilder
 from .partition import Partition
@@ -75,14 +76,15 @@ def lower_module(
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
     module = ModuleText(platform, annotated, are_used(), partition)
     b = (MarkingBuilder if module.marks else Builder)(module)
-    constants = b.arguments([v.aval for v in jaxpr.constvars])
+    passed = [c for c in program.consts if not is_small_constant(c)]
+    constants, const_args = _constants(b, program)
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)
     b.terminate("func.return", outs)
     if module.callbacks:
         donated = [d is True for d in donated]
     alias, unusable = _aliases(program, kept, donated)
-    head = [f"{a.name}: {a.type}" for a in constants]
+    head = [f"{a.name}: {a.type}" for a in const_args]
     numbers = [i for i, k in enumerate(kept) if k]
     head += [f"{a.name}: {a.type}{_marks(alias, partition, i, a)}" for i, a in zip(numbers, args)]
     results = [_result(partition, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
@@ -92,10 +94,20 @@ def lower_module(
     text = f"module @{identifier(f'jit_{name}')}{many} {{\n{main}{''.join(module.functions)}}}\n"
     given_away = tuple(i in alias for i, k in enumerate(kept) if k)
     return LoweredModule(
-        text, name, platform, tuple(program.consts), tuple(kept), tuple(program.out_avals),
+        text, name, platform, tuple(passed), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
         frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition,
     )  # fmt: skip
+
+
+def _constants(b: Builder, program: ClosedJaxpr) -> tuple[list[Val], list[Val]]:
+    """Values of a program's constants, which its module contains or takes; and those it takes."""
+    small = [is_small_constant(c) for c in program.consts]
+    variables = program.jaxpr.constvars
+    arguments = b.arguments([v.aval for v, is_own in zip(variables, small) if not is_own])
+    rest = iter(arguments)
+    found = [b.literal(c) if own else next(rest) for c, own in zip(program.consts, small)]
+    return found, arguments
 
 
 def _marks(alias: Mapping[int, int], partition: Partition | None, i: int, x: Val) -> str:
