@@ -100,7 +100,8 @@ primitive_batchers = RuleView(batch_rules, _adopt, _present)
 positions of their mapped axes."""
 
 axis_primitive_batchers = _AxisRules(batch_rules, _adopt_named, _present_named)
-"""``rule(axis_size, axis_name, None, args, dims, **params)`` likewise, called under every ``vmap``."""
+"""``rule(axis_size, axis_name, None, args, dims, **params)`` likewise, under every
+``vmap``."""
 
 fancy_primitive_batchers = _AxisRules(batch_rules, _adopt_fancy, as_it_is)
 """``rule(axis, args, dims, **params)`` likewise; ``axis`` has a ``size``, a ``name`` (None where it
