@@ -83,18 +83,6 @@ class _AxisRules(RuleView):
         asked_always.discard(primitive)
 
 
-class _AxisRules(RuleView):
-    """Rules that look at the axis: they are called even where no operand is mapped."""
-
-    def __setitem__(self, primitive: Primitive, rule: Rule) -> None:
-        super().__setitem__(primitive, rule)
-        asked_always.add(primitive)
-
-    def __delitem__(self, primitive: Primitive) -> None:
-        super().__delitem__(primitive)
-        asked_always.discard(primitive)
-
-
 primitive_batchers = RuleView(batch_rules, _adopt, _present)
 """``rule(args, dims, **params)``, called where an operand is mapped, returns results and the
 positions of their mapped axes."""
