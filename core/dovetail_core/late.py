@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .text.printer import print_ir as print_ir, printed_constants as printed_constants
     from .text.syntax import (
         register_dtype as register_dtype,
+        register_numbered as register_numbered,
         register_parameter as register_parameter,
         register_type_notation as register_type_notation,
     )

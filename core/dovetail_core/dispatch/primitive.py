@@ -184,6 +184,10 @@ class Primitive:
         """The parameters with which an interpreter of programs binds an equation's primitive."""
         return dict(params)
 
+    def title(self, params: dict[str, Any]) -> str:
+        """What messages call an application: the primitive, or the function that is called."""
+        return self.name
+
     def def_abstract_eval(self, rule: F) -> F:
         """Set the type rule: ``rule(*avals, **params)`` returns the result type (or a list).
 

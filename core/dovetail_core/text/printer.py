@@ -18,12 +18,11 @@ from ..ir.programs import (
     programs_in,
     shows_high,
 )
-from .syntax import find_dtype, find_kind
+from .syntax import RESERVED, find_dtype, find_kind, word
 from .value_printer import WIDTH, ValuePrinter, scalar_text
 
 Program = Jaxpr | ClosedJaxpr
-_RESERVED = {"in", "let", "lambda", "inf", "nan"}
-_WORDS = {"True", "False", "None", "set", "primitive", "dtype", *_RESERVED}
+_WORDS = {"True", "False", "None", "set", "primitive", "dtype", *RESERVED}
 _INLINE = 16
 
 
@@ -138,8 +137,8 @@ class _Printer(ValuePrinter):
 
     def name_of(self, primitive: Primitive) -> str:
         """A primitive's name; an anonymous one has a number, too, by which it is found again."""
-        word = _word(primitive.name)
-        return word if self.brief or not primitive.anonymous else word + self.number(primitive)
+        name = word(primitive.name)
+        return name if self.brief or not primitive.anonymous else name + self.number(primitive)
 
     def atom(self, x: Atom) -> str:
         if isinstance(x, Var):
@@ -152,13 +151,8 @@ def _letters() -> Iterator[str]:
     length = 1
     while True:
         names = map("".join, product(ascii_lowercase, repeat=length))
-        yield from (n for n in names if n not in _RESERVED)
+        yield from (n for n in names if n not in RESERVED)
         length += 1
-
-
-def _word(name: str) -> str:
-    plain = all(p.isidentifier() for p in name.split(".")) and name not in _RESERVED
-    return name if plain and name.isascii() else repr(name)
 
 
 def _unused(jaxpr: Jaxpr) -> set[Var]:

@@ -62,6 +62,25 @@ def register_parameter(
     _by_class[cls] = _by_name[kind.name] = kind
 
 
+RESERVED = {"in", "let", "lambda", "inf", "nan"}
+"""Words that have a meaning wherever they stand."""
+
+
+def word(name: str) -> str:
+    """A name as it is written: as a string where it is no word."""
+    plain = all(p.isidentifier() for p in name.split(".")) and name not in RESERVED
+    return name if plain and name.isascii() else repr(name)
+
+
+def register_numbered(cls: type) -> None:
+    """Let parameters of a class, which have no text, be written by name and number, ``f#0``, as
+    large constants are: ``printed_constants`` has them. They have a ``name``."""
+    numbered.add(cls)
+
+
+numbered: set[type] = set()
+
+
 def register_type_notation(name: str, from_text: Callable[[str], AbstractValue]) -> None:
     """Let types that print as ``name`` or ``name{text}`` (``str_short``) be parsed.
 

@@ -17,7 +17,7 @@ from ..registry.discovery import registry
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from .numerals import NUMERAL, number_value
 from .scanner import NAME, STRING, Scanner
-from .syntax import Kind, array_type, find_dtype, find_kind, find_type
+from .syntax import Kind, array_type, find_dtype, find_kind, find_type, numbered
 
 NUMBER = re.compile(NUMERAL)
 _array = re.compile(r"([A-Za-z_][\w<>|.]*)\[([\d, ]*)\](~?)")
@@ -132,7 +132,8 @@ class ValueParser:
         if number is not None:
             return self._number(number[0], start)
         if STRING.match(scan.text, start):
-            return scan.string()
+            text = scan.string()
+            return self._numbered(text, start) if scan.text.startswith("#", scan.at) else text
         if _program.match(scan.text, start):
             return self.program()
         if scan.accept("{"):
@@ -167,6 +168,8 @@ class ValueParser:
         follows = scan.text[scan.at : scan.at + 1]
         if follows and follows in "'\"":
             return self._quoted(name, start)
+        if follows == "#":
+            return self._numbered(name, start)
         if name in _constants:
             return _constants[name]
         if name in self.programs:
@@ -181,6 +184,18 @@ class ValueParser:
             return self.type()
         dtype = find_dtype(name)
         return self._member(name, start) if dtype is None else dtype
+
+    def _numbered(self, name: str, start: int) -> Any:
+        """A parameter that has no text of its own, by its name and number."""
+        number = int(self.scan.take(_index, "'#' and a number")[1:])
+        found: Any = self.constants[number] if number < len(self.constants) else None
+        if found.__class__ not in numbered or found.name != name:
+            self.scan.error(
+                f"constant #{number} is not the parameter {name!r} of a custom rule: pass "
+                "printed_constants of the program that was printed",
+                start,
+            )
+        return found
 
     def _quoted(self, name: str, start: int) -> Any:
         text = self.scan.string()

@@ -13,7 +13,7 @@ from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr, Jaxpr
 from ..types.avals import AbstractValue, ExtendedDType, numpy_dtype, short_dtype
 from .numerals import number_text
-from .syntax import Kind, field_names, find_dtype, kind_of
+from .syntax import Kind, field_names, find_dtype, kind_of, numbered, word
 
 WIDTH = 100
 _BUILTIN = {bool, int, float, complex}
@@ -49,6 +49,8 @@ class ValuePrinter:
         """The value of a parameter."""
         if isinstance(x, (Jaxpr, ClosedJaxpr)):
             return "{...}" if self.brief else self.labels.get(id(x)) or self.program(x, indent)
+        if x.__class__ in numbered:
+            return word(x.name) if self.brief else word(x.name) + self.number(x)
         kind = kind_of(x)
         if kind is not None:
             return self._of_kind(x, kind, indent)

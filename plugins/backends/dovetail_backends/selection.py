@@ -148,8 +148,12 @@ def _named(platform: str) -> Backend:
             _working[id(found)] = found
             return found
         problems.append(problem)
-    text = f"Unknown backend: {platform!r} is not available: {'; '.join(problems)}"
-    raise RuntimeError(text)
+    known: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
+    present = ", ".join([b.platform for b in known if b.priority >= 0 and not b.problem()])
+    raise RuntimeError(
+        f"Unknown backend: {platform!r} requested, but {platform!r} is not available: "
+        f"{'; '.join(dict.fromkeys(problems))}. Platforms present: {present or 'none'}"
+    )
 
 
 def _best(allowed: str | None) -> Backend:
@@ -171,8 +175,10 @@ def _best(allowed: str | None) -> Backend:
                 stacklevel=2,
             )
     reasons = [f"{c.platform}: {c.problem() or failed[c.platform]}" for c in candidates]
+    among = f" among {allowed!r} (option platforms)" if allowed else ""
     raise RuntimeError(
-        f"no backend is usable{f' among {allowed!r} (option platforms)' if allowed else ''}. "
+        f"{f'Unable to initialize backend {allowed!r}: ' if allowed else ''}no backend is usable"
+        f"{among}. "
         f"{'; '.join(reasons) or 'The plugin backends provides cpu: is it disabled?'}"
     )
 

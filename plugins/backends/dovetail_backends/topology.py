@@ -44,7 +44,7 @@ def local_devices(
         return found.local_devices()
     if index not in process_indices(backend):
         raise ValueError(
-            f"no process has index {index}; there are {process_indices(backend)}{here()}"
+            f"Unknown process_index {index}; there are {process_indices(backend)}{here()}"
         )
     return [d for d in found.devices() if d.process_index == index]
 

@@ -4,7 +4,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .api import vmap as vmap
-    from .tables import BatchRule as BatchRule, batch_rules as batch_rules
+    from .tables import (
+        BatchRule as BatchRule,
+        asked_always as asked_always,
+        batch_rules as batch_rules,
+    )
     from .trace import (
         Axis as Axis,
         BatchTrace as BatchTrace,

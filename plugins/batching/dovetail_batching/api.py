@@ -83,7 +83,7 @@ def vmap(
         size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
         _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
-        axis = Axis(size, axis_name, spmd_axis_name)
+        axis = Axis(size, axis_name, _as_tuple(spmd_axis_name))
         if classes:
             place = partial(_place, name, axis, sum_match=sum_match)
             return _mapped_by_classes(name, fun, axis, (leaves, in_tree, dims), out_axes, place)
@@ -107,6 +107,10 @@ def vmap(
 
 def _is_axis(x: Any) -> bool:
     return not isinstance(x, bool) and (isinstance(x, int) or _is_spec(x))
+
+
+def _as_tuple(name: Any) -> Any:
+    return name if name is None or isinstance(name, tuple) else (name,)
 
 
 def _is_spec(x: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import RuleTable
+from dovetail_core import Primitive, RuleTable
 
 
 class BatchRule(Protocol):
@@ -28,3 +28,7 @@ class BatchRule(Protocol):
 batch_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "batching.batch", signature=BatchRule, law="batch"
 )
+
+asked_always: set[Primitive] = set()
+"""Operations whose rules are called under every ``vmap``, even where no operand is mapped: they
+look at the axis, its name or its length."""

@@ -30,7 +30,7 @@ from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.types.algebra import algebra
 
-from .tables import BatchRule, batch_rules
+from .tables import BatchRule, asked_always, batch_rules
 
 Batched = tuple[Any, Any]
 """A value and the position of its mapped axis; None where it has none. Of a value of a high type
@@ -193,8 +193,7 @@ class BatchTrace(LiftTrace[Batched]):
             else:
                 values.append(x)
                 dims.append(None)
-        # Collectives over this axis concern it even if no operand is batched.
-        if not lifted and (self.axis.name is None or not self._names_axis(primitive, params)):
+        if not lifted and not self._concerns_axis(primitive, params):
             return self.parent.process(primitive, args, params)
         rule = batch_rules.rules.get(primitive) or batch_rules.miss(primitive)
         outer = get_trace()
@@ -251,10 +250,17 @@ class BatchTrace(LiftTrace[Batched]):
         element = ShapedArray(shape[:dim] + shape[dim + 1 :], aval.dtype, aval.weak_type)
         return BatchTracer(self, element, (x, dim))
 
-    def _names_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
+    def _concerns_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
+        """Whether an operation is about this axis even if no operand is batched, as collectives
+        over it are."""
+        if primitive in asked_always:
+            return True
+        name = self.axis.name
         if "axis_sizes" in params:
-            return self.axis.name in params["axes"]
-        return any(self.axis.name in axes_of(p) for p in programs_of(params))
+            return name is not None and name in params["axes"]
+        if name is None and not asked_always:
+            return False
+        return any(_concern(axes_of(p), name) for p in programs_of(params))
 
 
 def refuse_pair(primitive: Primitive, found: Any) -> NoReturn:
@@ -277,14 +283,22 @@ def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
 
 
 def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
-    """Names of the axes that the collectives in a program are about; remembered with it."""
-    return program.memo("axes", lambda: frozenset(_axes_in(program)))
+    """Names of the axes that the collectives in a program are about, and the primitives in it that
+    are about any axis; remembered with it."""
+    key = "axes", len(asked_always)
+    return program.memo(key, lambda: frozenset(_axes_in(program)))
+
+
+def _concern(axes: frozenset[Hashable], name: Hashable) -> bool:
+    return (name is not None and name in axes) or not asked_always.isdisjoint(axes)
 
 
 def _axes_in(program: ClosedJaxpr) -> Iterator[Hashable]:
     for eqn in program.eqns:
         if "axis_sizes" in eqn.params:
             yield from eqn.params["axes"]
+        elif eqn.primitive in asked_always:
+            yield eqn.primitive
         else:
             for inner in programs_of(eqn.params):
                 yield from axes_of(inner)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail_core import Tracer, describe_source, here
+from dovetail_backends import asarray_on, target_device
+from dovetail_core import ExtendedDType, ShapedArray, Tracer, describe_source, here, typeof
 from dovetail_core.base.source import Source
 from dovetail_core.tree.util import register_pytree_node, tree_unflatten
 
@@ -36,7 +37,7 @@ class Check(NamedTuple):
 
     def exception(self, payload: Sequence[Any]) -> JaxException:
         """What it says where it fails, for concrete values."""
-        args, kwargs = tree_unflatten(self.structure, [payload[i][()] for i in self.slots])
+        args, kwargs = tree_unflatten(self.structure, [payload[i] for i in self.slots])
         said = Formatter().vformat(self.message, args, kwargs)
         at = ",".join(str(payload[i]) for i in reversed(self.mapped))
         where = f", at mapped index {at}" if self.mapped else ""
@@ -97,7 +98,7 @@ class Error:
 
     def _at(self, at: tuple[int, ...]) -> JaxException:
         number = int(np.asarray(self._code)[at])
-        return self._metadata[number - 1].exception([np.asarray(x)[at] for x in self._payload])
+        return self._metadata[number - 1].exception([_element(x, at) for x in self._payload])
 
     def throw(self) -> None:
         """Raise what failed, if anything did.
@@ -113,6 +114,14 @@ class Error:
         # Structures are printed with placeholders in place of arrays.
         known = hasattr(self._pred, "shape") and not isinstance(self._pred, Tracer)
         return f"Error({self.get() if known else self._pred!r})"
+
+
+def _element(x: Any, at: tuple[int, ...]) -> Any:
+    """One element's value as messages format it: an array, as which it is printed in trees, too."""
+    if isinstance(typeof(x).dtype, ExtendedDType):  # type: ignore[attr-defined]
+        return x[at]
+    value = np.asarray(np.asarray(x)[at])
+    return asarray_on(value, ShapedArray(value.shape, value.dtype), target_device())
 
 
 def _ints(x: Any) -> list[int]:

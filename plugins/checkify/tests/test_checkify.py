@@ -361,3 +361,24 @@ def test_wide_types() -> None:
     with dovetail.enable_x64(True):
         found = failures(lambda x: check(x < 1, "{x}", x=x), np.float64(1) / 3 + 1)
     assert found == str(np.float64(1) / 3 + 1)
+
+
+def test_messages_show_arrays() -> None:
+    def one(x: Any) -> Any:
+        tree = {"a": x, "b": [x.sum(), dovetail.random.key(7)]}
+        checkify.check(x.sum() > 100, "{0!r} {t} {x:.2f} {x.dtype}", x, t=tree, x=x.sum())
+        return x
+
+    x = dnp.arange(2.0)
+    tree = f"{{'a': {x!r}, 'b': [{x.sum()!r}, {dovetail.random.key(7)!r}]}}"
+    said = f"{x!r} {tree} 1.00 float32 (`check` failed)"
+    for f in one, dovetail.jit(one):
+        found = checkify.checkify(f)(x)[0].get()
+        assert found is not None and found.startswith(said)
+
+    def mapped(x: Any) -> Any:
+        checkify.check(x[0] < 1, "{0}", (x, x[1].astype("bfloat16")))
+
+    found = checkify.checkify(dovetail.vmap(mapped))(dnp.array([[0.0, 1.0], [2.0, 3.0]]))[0].get()
+    assert found is not None
+    assert found.startswith("(Array([2., 3.], dtype=float32), Array(3, dtype=bfloat16)) (`check`")

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
         linear_call as linear_call,
         sequential_vmap as sequential_vmap,
     )
+    from .function import (
+        custom_jvp_call_p as custom_jvp_call_p,
+        custom_vjp_call_p as custom_vjp_call_p,
+    )
     from .implicit import custom_linear_solve as custom_linear_solve, custom_root as custom_root
     from .public import *  # noqa: F403
 else:

@@ -14,7 +14,7 @@ from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unfl
 from dovetail_core.types.effects import lasting
 
 from .checks import arrayed, check_type, differences, name_of, path_of
-from .frame import Backward, Flags, FlatRules, Frame, pick, spread
+from .frame import Backward, Flags, FlatRules, Frame, body_of, pick, spread
 from .primitive import program_primitive
 
 Reduced = tuple[list[bool], Eqn | None]
@@ -268,7 +268,7 @@ def dce_rule(rules: FlatRules) -> DceRule:
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
         if not any(used) and not lasting(eqn.effects):
             return [False] * len(eqn.invars), None
-        found = None if eqn.effects else reduction(rules, eqn.params["program"], tuple(used))
+        found = None if eqn.effects else reduction(rules, body_of(eqn.params), tuple(used))
         if found is None:
             return [True] * len(eqn.invars), eqn
         return list(found.needed), eqn.replace(

@@ -70,6 +70,8 @@ class FlatRules:
         batch: ``(axis, operands, dims)`` to results and their dims.
         table_rules: rules of any tables, as their tables want them.
         made: primitives derived from the primitive with these rules, by what they are for.
+        closed: how many operands are values that the function closes over; they come first.
+        symbolic_zeros: whether derivative rules are shown zeros as such.
     """
 
     name: str
@@ -84,6 +86,8 @@ class FlatRules:
         default_factory=dict[str, Callable[..., Any]]
     )
     made: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    closed: int = 0
+    symbolic_zeros: bool = False
 
     def derived(self, program: Any, key: Any, make: Callable[[], T]) -> T:
         """What ``make`` makes for ``key`` of the primitive with the body ``program``; remembered.
@@ -100,6 +104,23 @@ class FlatRules:
     def differentiates(self) -> bool:
         """Whether there is a derivative rule."""
         return self.jvp is not None or self.vjp is not None
+
+    @property
+    def only_differentiates(self) -> bool:
+        """Whether there is one derivative rule and nothing else."""
+        others = self.transpose, self.reduce, self.batch
+        one = (self.jvp is None) != (self.vjp is None)
+        return one and not self.table_rules and others == (None, None, None)
+
+
+def body_name(params: dict[str, Any]) -> str:
+    """The name of the parameter that is the body of a call: JAX's where JAX has the primitive."""
+    return "call_jaxpr" if "call_jaxpr" in params else "program"
+
+
+def body_of(params: dict[str, Any]) -> Any:
+    """The body of a call, None where it was not traced."""
+    return params.get("program") or params.get("call_jaxpr")
 
 
 def pick(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:

@@ -20,10 +20,17 @@ from dovetail_core import (
 )
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
+from .calls import (
+    by_functions,
+    custom_jvp_call_p as custom_jvp_call_p,
+    custom_vjp_call_p as custom_vjp_call_p,
+    program_call,
+)
 from .checks import check_value, closed_over, names_rule
 from .frame import Frame
-from .primitive import program_primitive, python_primitive, saved_primitive
+from .primitive import python_primitive, saved_primitive
 from .rules import Rules, Staged, flat_rules
+from .subfunctions import call_functions
 
 
 def looks_through(trace: Any, leaves: Any) -> bool:
@@ -79,8 +86,8 @@ def staged_call(rules: Rules, frame: Frame) -> Staged:
     program = consts_to_inputs(jaxpr)
     frame.closed = len(consts)
     frame.out_avals = program.out_avals
-    primitive = program_primitive(flat_rules(rules, frame, program.in_avals))
-    return Staged(primitive, program, consts, frame.out_tree)
+    primitive, params = program_call(flat_rules(rules, frame, program.in_avals), program)
+    return Staged(primitive, params, consts, frame.out_tree)
 
 
 class custom:  # lower case: used as a decorator
@@ -228,7 +235,7 @@ class custom:  # lower case: used as a decorator
             return call_python(rules, frame)
         leaves = frame.leaves
         staged = staged_call(rules, frame)
-        outs = staged.primitive.bind(*staged.consts, *leaves, program=staged.program)
+        outs = staged.primitive.bind(*staged.consts, *leaves, **staged.params)
         if rules.saved is not None:
             outs = [rules.saved.bind(x) for x in outs]
         return tree_unflatten(staged.out_tree, outs)
@@ -240,3 +247,6 @@ class custom:  # lower case: used as a decorator
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.rules.name}>"
+
+
+by_functions.append(partial(call_functions, custom))

@@ -17,8 +17,8 @@ from dovetail_core import (
 from dovetail_core.interpret.lowering import LowCarrier
 from dovetail_core.types.algebra import algebra
 
-from .frame import Backward, Flags, FlatRules, Transposed, pick, spread
-from .primitive import program_primitive
+from .calls import define_lift, program_call
+from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread
 
 
 class Lifting:
@@ -79,7 +79,7 @@ def lift_primitive(
 ) -> list[Any]:
     """Apply a primitive to lifted operands: one around the lifted body, with lifted rules."""
 
-    program: ClosedJaxpr = params["program"]
+    program: ClosedJaxpr = body_of(params)
     ins = tuple(carrier.structure(a, 0) for a in args)
     outs = lift_program(carrier, program, ins)[1]
     if rules.differentiates and carrier.has_instances:
@@ -92,9 +92,11 @@ def lift_primitive(
     body = lift_program(carrier, program, ins, outs)[0]
     lifting = Lifting(carrier, program.in_avals, ins, program.out_avals, outs)
     key = "lifted", type(carrier), carrier.key, ins, outs
-    lifted = rules.derived(program, key, lambda: lifted_primitive(rules, lifting))
+    lifted, call = rules.derived(
+        program, key, lambda: program_call(lifted_rules(rules, lifting), body)
+    )
     arrays = lifting.arrays(args, ins)
-    results = lifted.bind(*[x for xs in arrays for x in xs], program=body)
+    results = lifted.bind(*[x for xs in arrays for x in xs], **call)
     found: list[Any] = []
     at = 0
     for s, n in zip(outs, lifting.out_widths):
@@ -110,17 +112,12 @@ def to_front(axis: Any, x: Any, dim: int | None) -> Any:
     return x if dim == 0 else algebra().move_axis(x, dim, 0)
 
 
-def lifted_primitive(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Primitive:
-    """The primitive with lifted rules; with the rule of batching only if ``batch`` says so."""
-    return program_primitive(lifted_rules(rules, lifting, batch))
-
-
 def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> FlatRules:
     """The rules of the function from arrays to arrays that a lifted function is.
 
     Rules of differentiation are lifted where a lifted tangent is the tangent of a lifted value;
     ``table_rules`` are not, because their tables alone know what they mean; they stay where values
-    are only taken apart.
+    are only taken apart; the rule of batching does if ``batch`` says so.
     """
     instances = lifting.carrier.has_instances
     return FlatRules(
@@ -133,6 +130,8 @@ def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> Flat
         reduce=_reduce(rules.reduce, lifting) if rules.reduce else None,
         batch=_batch(rules.batch, lifting) if batch and rules.batch else None,
         table_rules=rules.table_rules if isinstance(lifting.carrier, LowCarrier) else {},
+        closed=sum(lifting.in_widths[: rules.closed]),
+        symbolic_zeros=rules.symbolic_zeros,
     )
 
 
@@ -247,6 +246,9 @@ def _batch(batch: Callable[..., Any], lifting: Lifting) -> Callable[..., Any]:
         )
 
     return lifted
+
+
+define_lift(lift_primitive)
 
 
 def lifting_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:

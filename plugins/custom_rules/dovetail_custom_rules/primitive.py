@@ -7,7 +7,6 @@ from typing import Any
 from weakref import ref
 
 from dovetail_core import (
-    ClosedJaxpr,
     Eqn,
     Primitive,
     RegionInterface,
@@ -17,7 +16,7 @@ from dovetail_core import (
     run_under,
 )
 
-from .frame import FlatRules
+from .frame import FlatRules, body_name, body_of
 
 Rules = dict[str, Callable[..., Any]]
 Maker = Callable[[Primitive, FlatRules], Rules]
@@ -33,9 +32,9 @@ import this one, and the one that knows all of them fills the list.
 def program_primitive(rules: FlatRules) -> Primitive:
     """The primitive for calls whose body is traced; its parameter is ``program``."""
     primitive = Primitive(rules.name, multiple_results=True, anonymous=True)
-    primitive.def_effectful_abstract_eval(_type)
-    primitive.def_regions(_regions)
-    primitive.def_decomposition(_inline)
+    primitive.def_effectful_abstract_eval(type_of_call)
+    primitive.def_regions(regions_of_call)
+    primitive.def_decomposition(inlined)
     primitive.rules = _rules(primitive, rules)
     primitive.lift = primitive.rules.pop("lift")
     return primitive
@@ -55,20 +54,27 @@ def python_primitive(
     return primitive
 
 
-def _type(*avals: Any, program: ClosedJaxpr) -> Any:
+def type_of_call(*avals: Any, **params: Any) -> Any:
+    """The type rule of a call."""
+    program = body_of(params)
     return program.out_avals, program.effects
 
 
-def _regions(params: dict[str, Any]) -> RegionInterface:
-    return call_interface(params["program"], lambda program, _: {"program": program})
+def regions_of_call(params: dict[str, Any]) -> RegionInterface:
+    """The regions of a call: its body."""
+    name = body_name(params)
+    return call_interface(params[name], lambda program, _: {**params, name: program})
 
 
-def _inline(*args: Any, program: ClosedJaxpr) -> list[Any]:
+def inlined(*args: Any, **params: Any) -> list[Any]:
+    """The operations of the body, one by one."""
+    program = body_of(params)
     return eval_jaxpr(program.jaxpr, program.consts, *args)
 
 
-def _lower(b: Any, *operands: Any, program: ClosedJaxpr) -> list[Any]:
-    return b.inline(program, operands)
+def lowered(b: Any, *operands: Any, **params: Any) -> list[Any]:
+    """The body, lowered where the call stands."""
+    return b.inline(body_of(params), operands)
 
 
 def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
@@ -80,7 +86,7 @@ def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
     run: Any = primitive.decomposition
     found: Rules = {"eval": run}
     if primitive.regions is not None:
-        found["backends.stablehlo"] = _lower
+        found["backends.stablehlo"] = lowered
     if rules.transpose is None:
         found["ad.partial_eval"] = _opened(primitive)
     for maker in makers:

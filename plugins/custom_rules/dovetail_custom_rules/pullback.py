@@ -17,7 +17,7 @@ from dovetail_core.types.effects import lasting
 
 from .checks import is_zero
 from .dce import Reduced, reduction, running
-from .frame import Flags, FlatRules, pick, spread
+from .frame import Flags, FlatRules, body_of, pick, spread
 from .lifting import to_front
 from .primitive import program_primitive
 
@@ -95,7 +95,7 @@ def reducible_linear(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
     """From primals, and tangents where ``mask`` says so, to the tangents of the results."""
-    program = params["program"]
+    program = body_of(params)
     return rules.derived(program, ("linear", mask), lambda: _reducible_linear(rules, mask, program))
 
 

@@ -33,8 +33,9 @@ from dovetail_core import (
 )
 from dovetail_core.types.effects import lasting
 
+from .calls import define
 from .dce import Reduced, dce_rule, lean_lowering, reduction, selected
-from .frame import Backward, Flags, FlatRules, pick, spread
+from .frame import Backward, Flags, FlatRules, body_of, pick, spread
 from .pullback import reducible_linear
 from .pushforward_lifting import lift_pushed
 from .reverse import forward_primitive, linear_primitive, tangents_by_transposition
@@ -44,7 +45,7 @@ def pushforward(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
     """The pushforward of a primitive whose operands have tangents where ``mask`` says so."""
-    program = params.get("program")
+    program = body_of(params)
     if program is None:
         return _pushforward(primitive, rules, mask, params)
     key = "pushforward", mask
@@ -57,7 +58,7 @@ def _pushforward(
     push = Primitive(f"{rules.name}_pushforward", multiple_results=True, anonymous=True)
     late = _Late(primitive, rules, mask, params)
     define_pushforward(push, lambda _: (late, mask, params))
-    program: Any = params.get("program")
+    program: Any = body_of(params)
     if program is not None:
         types = types_in_turns(program.out_avals)
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
@@ -83,7 +84,8 @@ class _Late:
         self.primitive = primitive
         self.rules = rules
         self.mask = mask
-        self.avals = params["program"].out_avals if "program" in params else None
+        program = body_of(params)
+        self.avals = None if program is None else program.out_avals
 
     def at_types(self, outs: Sequence[Any]) -> Sequence[Any]:
         """Results of a rule at the types of the function's own, where those are known."""
@@ -116,7 +118,7 @@ class _Late:
             linear = linear_primitive(rules, token, len(residuals), self.mask, avals)
             # A rule of forward mode evaluates the linear map, if that is done, at the primals.
             known = [*residuals, *([] if rules.jvp is None else primals)]
-        elif rules.jvp is None and "program" in params and self.is_kept_whole():
+        elif rules.jvp is None and body_of(params) is not None and self.is_kept_whole():
             outs = self.primitive.bind(*primals, **params)
             avals = [typeof(x) for x in outs]
             linear = reducible_linear(self.primitive, rules, self.mask, params)
@@ -139,7 +141,7 @@ class _Late:
         self, vjp: Backward, primals: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], list[Any], Any]:
         """Results, residuals and token of the forward function."""
-        if vjp.lean and "program" in params and is_staged(get_trace()):
+        if vjp.lean and body_of(params) is not None and is_staged(get_trace()):
             return forward_primitive(self.primitive, self.rules, vjp, self.mask, primals, params)
         outs, residuals, token = vjp.fwd(primals, self.mask)
         return self.at_types(outs), residuals, token
@@ -168,7 +170,7 @@ def pushed_dce_rule(
 ) -> Callable[..., Reduced]:
     """The rule of ``dce`` of a pushforward: without the tangents it is the primitive, and where the
     derivative is the body's, the function is reduced first."""
-    program: Any = params.get("program")
+    program: Any = body_of(params)
     this: Any = ref(push)
 
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
@@ -218,15 +220,33 @@ def _jvp_rule(primitive: Primitive, rules: FlatRules) -> Callable[..., Any]:
     this: Any = ref(primitive)
 
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        if rules.differentiates:
-            refuse_fixed(rules, tangents)
-        if rules.jvp is not None and rules.vjp is None:
-            return rules.jvp(primals, tangents)
-        mask = tuple(t is not None for t in tangents)
-        pushed = pushforward(this(), rules, mask, params)
-        return from_turns(pushed.bind(*primals, *(t for t in tangents if t is not None)))
+        return _differentiated(this(), rules, primals, tangents, params)
 
     return rule
+
+
+def _differentiated(
+    primitive: Primitive, rules: FlatRules, primals: Sequence[Any], tangents: Sequence[Any],
+    params: dict[str, Any],
+) -> tuple[Any, Any]:  # fmt: skip
+    """Results and tangents of a call."""
+    if rules.differentiates:
+        refuse_fixed(rules, tangents)
+    if rules.jvp is not None and rules.vjp is None:
+        return rules.jvp(primals, tangents)
+    mask = tuple([t is not None for t in tangents])
+    pushed = pushforward(primitive, rules, mask, params)
+    return from_turns(pushed.bind(*primals, *(t for t in tangents if t is not None)))
+
+
+def _jvp_of_call(primitive: Any) -> Callable[..., Any]:
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        return _differentiated(primitive, primitive.rules_of(params), primals, tangents, params)
+
+    return rule
+
+
+define("ad.jvp", _jvp_of_call)
 
 
 def refuse_fixed(rules: FlatRules, tangents: Sequence[Any]) -> None:

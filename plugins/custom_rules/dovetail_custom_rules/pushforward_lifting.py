@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_ad import has_tangent, in_turns, jvp_values, typed
 from dovetail_core import Primitive, lift_call, stage_closed, typeof
 
-from .frame import Flags, FlatRules, pick, spread
+from .frame import Flags, FlatRules, body_of, pick, spread
 from .lifting import lift_primitive
 from .primitive import program_primitive
 
@@ -29,7 +29,7 @@ def lift_pushed(
     alike = all(t is None or carrier.join_structures(p, t) == p for p, t in zip(ins, tangents))
     if carrier.has_instances and alike:
         return _pushforward_of_lifted(primitive, carrier, mask, args, params)
-    if rules.differentiates or rules.reduce is None or "program" not in params:
+    if rules.differentiates or rules.reduce is None or body_of(params) is None:
         run: Any = push.decomposition
         return lift_call(carrier, run, args)
     return _lift_as_primitive(push, rules, carrier, mask, args, params)
@@ -67,11 +67,11 @@ def _lift_as_primitive(
     def make() -> tuple[Primitive, FlatRules, Any]:
         run: Any = push.decomposition
         program = stage_closed(run, [carrier.aval(v) for v in args], push.name)
-        reduce = _pushed_reduce(rules, mask, params["program"].out_avals)
+        reduce = _pushed_reduce(rules, mask, body_of(params).out_avals)
         own = FlatRules(push.name, rules.origin, ("",) * len(args), reduce=reduce)
         return program_primitive(own), own, program
 
-    primitive, own, program = rules.derived(params["program"], ("lifted pushforward", mask), make)
+    primitive, own, program = rules.derived(body_of(params), ("lifted pushforward", mask), make)
     return lift_primitive(primitive, own, carrier, args, {"program": program})
 
 

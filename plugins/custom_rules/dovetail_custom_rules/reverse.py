@@ -23,7 +23,7 @@ from dovetail_core.types.effects import lasting
 
 from .checks import names_rule
 from .dce import Reduced, dce_rule
-from .frame import Backward, Flags, FlatRules, Transposed, pick, spread
+from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread
 
 
 def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
@@ -143,7 +143,7 @@ def forward_primitive(
 ) -> tuple[list[Any], list[Any], Any]:  # fmt: skip
     """Results, residuals and token of the forward function, bound as one primitive."""
     token: list[Any] = []
-    avals = params["program"].out_avals
+    avals = body_of(params).out_avals
     n = len(avals)
 
     def run(*xs: Any) -> list[Any]:
@@ -165,7 +165,7 @@ def forward_primitive(
             return [True] * len(eqn.invars), eqn
         plain = eqn.replace(
             primitive=primitive, invars=eqn.invars[k:], outvars=eqn.outvars[:n], params=params,
-            effects=params["program"].effects,
+            effects=body_of(params).effects,
         )  # fmt: skip
         needs, reduced = dce_rule(rules)(used[:n], plain)
         return [*[False] * k, *needs], reduced

@@ -33,7 +33,7 @@ class Staged(NamedTuple):
     """A call whose body was traced."""
 
     primitive: Primitive
-    program: ClosedJaxpr
+    params: dict[str, Any]
     consts: list[Any]
     out_tree: Any
 
@@ -195,12 +195,15 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
     """The rules for one call. ``in_avals`` are its operands' types where the body was traced."""
     by_kind, table_rules = rules.by_kind, dict(rules.table_rules)
     jvp = vjp = None
+    symbolic = False
     if "lin" in by_kind:
         jvp = flat_lin(frame, by_kind["lin"])
     if "jvp" in by_kind:
         jvp = flat_jvp(frame, *by_kind["jvp"])
+        symbolic = by_kind["jvp"][1]
     if "vjp" in by_kind:
         vjp = flat_vjp(frame, *by_kind["vjp"])
+        symbolic = by_kind["vjp"][2]
     traced = in_avals is not None
     if "lower" in by_kind:
         table_rules["backends.stablehlo"] = _lowering(frame, by_kind["lower"])
@@ -218,6 +221,8 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
         reduce=flat_dce(frame, by_kind["dce"]) if traced and "dce" in by_kind else None,
         batch=flat_vmap(frame, by_kind["vmap"]) if "vmap" in by_kind else None,
         table_rules=table_rules,
+        closed=frame.closed,
+        symbolic_zeros=bool(symbolic),
     )
 
 

@@ -12,9 +12,10 @@ from dovetail_batching import carrier_of
 from dovetail_core import ClosedJaxpr, Primitive, UnexpectedTracerError, stage_closed, typeof
 from dovetail_core.tree.util import tree_flatten
 
+from .calls import Call, program_call
 from .checks import arrayed, check_value, differences, name_of, path_of
-from .frame import FlatRules, Frame
-from .lifting import Lifting, lifted_primitive, to_front
+from .frame import FlatRules, Frame, body_of
+from .lifting import Lifting, lifted_rules, to_front
 
 
 def flat_vmap(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,22 +90,22 @@ def batch_rule(rules: FlatRules) -> Callable[..., Any]:
     ) -> tuple[Any, Any]:
         args = [x if d is None else to_front(axis, x, d) for x, d in zip(args, dims)]
         dims = [None if d is None else 0 for d in dims]
-        program = params.get("program")
+        program = body_of(params)
         if alone or program is None:
             return batch(axis, args, dims)
-        primitive, body = rules.derived(
+        primitive, call = rules.derived(
             program,
             ("batched", axis, tuple(dims)),
             lambda: _batched(rules, program, axis, args, dims),
         )
-        return primitive.bind(*args, program=body), [0] * len(program.out_avals)
+        return primitive.bind(*args, **call), [0] * len(program.out_avals)
 
     return rule
 
 
 def _batched(
     rules: FlatRules, program: ClosedJaxpr, axis: Any, args: Sequence[Any], dims: Sequence[Any]
-) -> tuple[Primitive, ClosedJaxpr]:
+) -> Call:
     carrier = carrier_of(axis)
     ins = tuple(d is not None for d in dims)
     outs = (True,) * len(program.out_avals)
@@ -117,7 +118,7 @@ def _batched(
 
     body = stage_closed(run, [typeof(x) for x in args], f"the vmap rule of {rules.name}")
     body = ClosedJaxpr(body.jaxpr.replace(name=rules.name), body.consts)
-    return lifted_primitive(rules, lifting, batch=False), body
+    return program_call(lifted_rules(rules, lifting, batch=False), body)
 
 
 def batching_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:

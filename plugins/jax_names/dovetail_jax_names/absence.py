@@ -11,8 +11,14 @@ VERSION = "0.10.2"
 _MANY_DEVICES = "programs on many devices and in many processes are planned"
 _PRIMITIVES = "jax.extend.core.primitives"
 _NO_TOKENS = "effects that are ordered keep their order without tokens"
+_NO_SHARDING_TYPES = "types say nothing of shardings"
+_SOLVE = "a solve is a call of a function with rules of its own"
+_WINDOWS = "derivatives of windows consist of other operations"
 _REASONS = {
+    "jax.auto_pcast": _NO_SHARDING_TYPES,
+    "jax.custom_derivatives.remat_opt_p": "optimize_remat is said to the forward function",
     "jax.distributed": _MANY_DEVICES,
+    "jax.ds": "references take slices of Python",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
@@ -21,20 +27,40 @@ _REASONS = {
     "jax.experimental.topologies": _MANY_DEVICES,
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",
+    "jax.extend.backend.register_backend_factory": "plugins bring backends",
     "jax.extend.core.AbstractToken": _NO_TOKENS,
     "jax.extend.core.Token": _NO_TOKENS,
     f"{_PRIMITIVES}.after_all_p": _NO_TOKENS,
     f"{_PRIMITIVES}.create_token_p": _NO_TOKENS,
     f"{_PRIMITIVES}.custom_lin_p": "programs have a primitive of its own for each derivative",
     f"{_PRIMITIVES}.empty2_p": "nothing here makes arrays without contents",
-    f"{_PRIMITIVES}.linear_solve_p": "a solve is a call of a function with rules of its own",
+    f"{_PRIMITIVES}.linear_solve_p": _SOLVE,
     f"{_PRIMITIVES}.ragged_all_to_all_p": _MANY_DEVICES,
-    f"{_PRIMITIVES}.select_and_scatter_p": "derivatives of windows consist of other operations",
+    f"{_PRIMITIVES}.select_and_scatter_p": _WINDOWS,
+    "jax.extend.pallas": "kernels written in Python are planned",
+    "jax.extend.sharding": "shardings are lowered without protocol buffers",
+    "jax.extend.xla": "plugins bring passes over modules",
     "jax.ffi": "calls of foreign functions are planned",
+    "jax.interpreters.ad.annotations": "it is Python's __future__.annotations",
     "jax.interpreters.partial_eval.partial_eval_jaxpr_custom_rules": (
         "a program is split by running it (custom_partial_eval_rules), not equation by equation"
     ),
-    "jax.sharding": "types say nothing of shardings",
+    "jax.lax.after_all": _NO_TOKENS,
+    "jax.lax.after_all_p": _NO_TOKENS,
+    "jax.lax.create_token": _NO_TOKENS,
+    "jax.lax.create_token_p": _NO_TOKENS,
+    "jax.lax.linear_solve_p": _SOLVE,
+    "jax.lax.pcast": _NO_SHARDING_TYPES,
+    "jax.lax.precv": _MANY_DEVICES,
+    "jax.lax.psend": _MANY_DEVICES,
+    "jax.lax.ragged_all_to_all": _MANY_DEVICES,
+    "jax.lax.ragged_all_to_all_p": _MANY_DEVICES,
+    "jax.lax.select_and_scatter_p": _WINDOWS,
+    "jax.memory": "arrays are in the memory that their device computes in",
+    "jax.remove_size_one_mesh_axis_from_type": _NO_SHARDING_TYPES,
+    "jax.shard_map": _MANY_DEVICES,
+    "jax.sharding": _NO_SHARDING_TYPES,
+    "jax.smap": _MANY_DEVICES,
 }
 """By module, or name; each holds for what is below it, too."""
 

@@ -149,6 +149,29 @@ batching.fancy_primitive_batchers[both_p] = fancy
 jax.vmap(both_p.bind, in_axes=(None, 0))(3.0, x)
 assert seen == [(2, "i", (0, None)), (2, None, (None, 0))]
 
+# Rules that look at the axis are called where no operand is mapped, too, in sub-programs as well.
+size_p = made("size_of", lambda x, *, name: x)
+def sized(axis, args, dims, *, name):
+    seen.append((axis.name, axis.spmd_name, axis.explicit_mesh_axis, dims))
+    (arg,), (dim,) = args, dims
+    if axis.name != name:
+        return size_p.bind(arg, name=name), dim
+    return arg * axis.size, dim
+batching.fancy_primitive_batchers[size_p] = sized
+del seen[:]
+sum_p = made("with_size", lambda x: x)
+batching.axis_primitive_batchers[sum_p] = lambda size, name, kind, args, dims: (
+    args[0] + size, dims[0])
+of = lambda y: y + size_p.bind(2.0, name="i") + jax.jit(lambda: sum_p.bind(1.0))()
+near(jax.vmap(of, axis_name="i", spmd_axis_name="m")(jnp.zeros(3)), [10, 10, 10])
+assert seen == [("i", ("m",), None, (None,))]
+near(jax.jit(jax.vmap(lambda y: jax.vmap(of)(jnp.stack([y, y])), axis_name="i"))(jnp.zeros(3)),
+     np.full((3, 2), 2 * 3 + 1 + 2))
+inside = lambda y: jax.jit(lambda: size_p.bind(jnp.ones(2), name="i"))() + y
+near(jax.vmap(inside, axis_name="i")(jnp.zeros(4)), np.full((4, 2), 4))
+del batching.fancy_primitive_batchers[size_p]
+assert size_p not in batching.fancy_primitive_batchers
+
 zeros = []
 def first(ct, x, y):
     zeros.append([type(c) is ad.Zero for c in ct])

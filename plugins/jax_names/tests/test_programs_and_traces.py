@@ -278,6 +278,7 @@ assert out.x.shape == (3, 2) and out.name == "it" and out.x[2, 0] == 2
 batching.unregister_vmappable(Boxed)
 assert jax.core.max_dim(2, 3) == 3 and "sin_p" in dir(core.primitives)
 fun = jax.custom_derivatives.custom_jvp_call_p
+assert fun is core.primitives.custom_jvp_call_p
 jvp = lu.wrap_init(lambda x, t: [x, 5 * t])
 f = lambda x: fun.bind(x, subfuns=(plain, jvp), symbolic_zeros=False)[0]
 assert jax.grad(f)(1.0) == 5

@@ -275,7 +275,7 @@ if TYPE_CHECKING:
         conv_general_dilated_p as conv_general_dilated_p,
         dot_general_p as dot_general_p,
     )
-    from .primitives.control_flow import cond_p as cond_p, scan_p as scan_p, while_p as while_p
+    from .primitives.control_flow import cond_p as cond_p, scan_p as scan_p
     from .primitives.discrete import (
         RoundingMethod as RoundingMethod,
         and_p as and_p,
@@ -424,6 +424,7 @@ if TYPE_CHECKING:
         stage_p as stage_p,
         stop_gradient_p as stop_gradient_p,
     )
+    from .primitives.while_loop import while_p as while_p
     from .primitives.windows import (
         reduce_window_max_p as reduce_window_max_p,
         reduce_window_min_p as reduce_window_min_p,

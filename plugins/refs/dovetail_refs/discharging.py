@@ -64,18 +64,20 @@ def apply_rule(
         if x.__class__ is LocalValue and x._trace is trace:
             x.check()
     if primitive.rules is not None and isinstance(trace, LiftTrace):
-        _refuse_lost_rule(trace, primitive, args)
+        _refuse_lost_rule(trace, primitive, args, primitive.title(params))
     rule = discharge_rules.rules.get(primitive) or discharge_rules.miss(primitive)
     return rule(trace, args, params)
 
 
-def _refuse_lost_rule(trace: LiftTrace[Any], primitive: Primitive, args: Sequence[Any]) -> None:
+def _refuse_lost_rule(
+    trace: LiftTrace[Any], primitive: Primitive, args: Sequence[Any], title: str
+) -> None:
     """Raise where discharging a custom rule's call would lose the rule for this transformation."""
     assert primitive.rules is not None
     if trace.table.name in primitive.rules:
         ref = next(x for x in args if is_own(trace, x))
         raise TypeError(
-            f"{primitive.name} has a rule of its own for {trace.what}, and is given "
+            f"{title} has a rule of its own for {trace.what}, and is given "
             f"{ref.aval.str_short()}{here()}, which was made under it, or is mapped or "
             "differentiated by it: the rule cannot speak of what that holds. Pass its value, "
             "ref[...], and write the result back, or make the reference outside."

@@ -50,7 +50,7 @@ def _str(self: ArrayImpl) -> str:
 
 def _format(self: ArrayImpl, spec: str) -> str:
     if not spec:
-        return str(value_of(self)[()]) if self.aval.shape == () else str(self)
+        return format(value_of(self)[()]) if self.aval.shape == () else str(self)
     if self.aval.shape != ():
         raise TypeError(
             f"the format {spec!r} is for numbers, and this is an array of type {spelled(self)}: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_batching import Axis, batch_rules
+from dovetail_batching import Axis, asked_always, batch_rules
 from dovetail_core import Primitive, typeof
 from dovetail_core.types.algebra import algebra
 
@@ -71,14 +71,29 @@ def _size_of(args: Sequence[Any], dims: Sequence[Any]) -> int | None:
     return next((a.shape[d] for a, d in zip(avals, dims) if d is not None), None)
 
 
+class _AxisRules(RuleView):
+    """Rules that look at the axis: they are called even where no operand is mapped."""
+
+    def __setitem__(self, primitive: Primitive, rule: Rule) -> None:
+        super().__setitem__(primitive, rule)
+        asked_always.add(primitive)
+
+    def __delitem__(self, primitive: Primitive) -> None:
+        super().__delitem__(primitive)
+        asked_always.discard(primitive)
+
+
 primitive_batchers = RuleView(batch_rules, _adopt, _present)
-"""``rule(args, dims, **params)`` returns results and the positions of their mapped axes."""
+"""``rule(args, dims, **params)``, called where an operand is mapped, returns results and the
+positions of their mapped axes."""
 
-axis_primitive_batchers = RuleView(batch_rules, _adopt_named, _present_named)
-"""``rule(axis_size, axis_name, None, args, dims, **params)`` likewise."""
+axis_primitive_batchers = _AxisRules(batch_rules, _adopt_named, _present_named)
+"""``rule(axis_size, axis_name, None, args, dims, **params)`` likewise, under every
+``vmap``."""
 
-fancy_primitive_batchers = RuleView(batch_rules, _adopt_fancy, as_it_is)
-"""``rule(axis, args, dims, **params)`` likewise; ``axis`` has a ``size`` and a ``name``."""
+fancy_primitive_batchers = _AxisRules(batch_rules, _adopt_fancy, as_it_is)
+"""``rule(axis, args, dims, **params)`` likewise; ``axis`` has a ``size``, a ``name`` (None where it
+has none), the tuple ``spmd_name`` and ``explicit_mesh_axis``."""
 
 
 def broadcast(x: Any, sz: int, axis: int, mesh_axis: Any = None) -> Any:

@@ -148,6 +148,11 @@ def wrap_init(
     return WrappedFun(f, (), dict(params or {}), debug_info)
 
 
+def _wrapped(fun: Any) -> WrappedFun:
+    """A function out of an equation's parameters is one without transformations."""
+    return fun if isinstance(fun, WrappedFun) else wrap_init(fun.call_wrapped)
+
+
 def _run_generator(gen: Any, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     steps = gen(*args, **kwargs)
     given, named = next(steps)
@@ -166,14 +171,14 @@ def transformation(gen: Callable[..., Any], fun: Any = None, *static: Hashable) 
     function ``(fun, *static)`` that does."""
     if fun is None:
         return wraps(gen)(lambda fun, *static: transformation(gen, fun, *static))
-    return fun.wrap(_GeneratorStep(gen), static)
+    return _wrapped(fun).wrap(_GeneratorStep(gen), static)
 
 
 def transformation2(gen: Callable[..., Any], fun: Any = None, *static: Hashable) -> Any:
     """:func:`transformation` for ``gen(run, *static, *args, **kwargs)``, which calls ``run``."""
     if fun is None:
         return wraps(gen)(lambda fun, *static: transformation2(gen, fun, *static))
-    return fun.wrap(gen, static)
+    return _wrapped(fun).wrap(gen, static)
 
 
 def transformation_with_aux(gen: Callable[..., Any], fun: Any = None, *static: Hashable) -> Any:
@@ -182,7 +187,7 @@ def transformation_with_aux(gen: Callable[..., Any], fun: Any = None, *static: H
     if fun is None:
         return wraps(gen)(lambda fun, *static: transformation_with_aux(gen, fun, *static))
     store = Store()
-    return fun.wrap(_GeneratorStep(gen, True), static, store), lambda: store.val
+    return _wrapped(fun).wrap(_GeneratorStep(gen, True), static, store), lambda: store.val
 
 
 def transformation_with_aux2(
@@ -198,7 +203,7 @@ def transformation_with_aux2(
             lambda fun, *static, **how: transformation_with_aux2(gen, fun, *static, **how)
         )
     store = Store(again=use_eq_store)
-    wrapped = fun.wrap(gen, static, store)
+    wrapped = _wrapped(fun).wrap(gen, static, store)
     return (wrapped.with_unknown_names() if unk_names else wrapped), lambda: store.val
 
 

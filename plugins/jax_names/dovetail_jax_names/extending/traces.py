@@ -26,13 +26,20 @@ from dovetail_core import (
 )
 from dovetail_core.dispatch.primitive import EvalTrace
 from dovetail_core.types.high import with_leading, without_leading
+from dovetail_custom_rules import custom_jvp_call_p, custom_vjp_call_p
 
 from .classes import Covering
 
+_CALLS = (custom_jvp_call_p, custom_vjp_call_p)
+
 
 class Trace(KernelTrace, metaclass=Covering):
-    """Base of traces that authors write: they define ``process_primitive(primitive, tracers,
-    params)``, and perhaps ``process_call``. Every trace of Dovetail is an instance."""
+    """Base of traces that authors write. Every trace of Dovetail is an instance.
+
+    They define ``process_primitive(primitive, tracers, params)``, and perhaps ``process_call``,
+    ``process_custom_jvp_call(primitive, fun, jvp, tracers, **params)`` and
+    ``process_custom_vjp_call(primitive, fun, fwd, bwd, tracers, **params)``.
+    """
 
     _covers = KernelTrace
 
@@ -40,7 +47,12 @@ class Trace(KernelTrace, metaclass=Covering):
         super().__init__(get_trace())
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Apply a primitive."""
+        """Apply a primitive: a call of a function with a derivative rule by the method for that,
+        where the trace has it."""
+        if primitive in _CALLS and hasattr(self, f"process_{primitive.name}"):
+            bound = primitive.get_bind_params(params)
+            given = (*bound.pop("subfuns"), args)
+            return getattr(self, f"process_{primitive.name}")(primitive, *given, **bound)
         return self.process_primitive(primitive, args, params)
 
     def process_primitive(

@@ -1,4 +1,4 @@
-"""Primitives that hold programs: ``cond`` (any number of branches), ``while`` and ``scan``."""
+"""Primitives that hold programs: ``cond`` (any number of branches) and ``scan``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import (
-    CONTROL,
     ClosedJaxpr,
     Kind,
     Operand,
@@ -46,45 +45,6 @@ def _cond_regions(params: dict[str, Any]) -> RegionInterface:
         (Kind.CONTROL, *[Kind.CONSTANT] * len(operands)),
         (Kind.PLAIN,) * len(results),
         lambda programs, _: {"branches": tuple(programs)},
-    )
-
-
-# while(*consts, *carry): both programs take consts and carry.
-
-while_p = Primitive("while", multiple_results=True)
-
-
-@while_p.def_effectful_abstract_eval
-def _while_type(
-    *operands: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, num_consts: int
-) -> Any:
-    params = {"cond_jaxpr": cond_jaxpr, "body_jaxpr": body_jaxpr, "num_consts": num_consts}
-    return body_jaxpr.out_avals, effects_of(while_p, params, cond_jaxpr, body_jaxpr)
-
-
-@while_p.def_regions
-def _while_regions(params: dict[str, Any]) -> RegionInterface:
-    body: ClosedJaxpr = params["body_jaxpr"]
-    n: int = params["num_consts"]
-    operands = tuple(range(len(body.in_avals)))
-    carry = range(len(body.out_avals))
-
-    def rebuild(programs: Programs, operands: Sequence[Operand]) -> dict[str, Any]:
-        num_consts = _count(operands, Kind.CONSTANT)
-        return {"cond_jaxpr": programs[0], "body_jaxpr": programs[1], "num_consts": num_consts}
-
-    return RegionInterface(
-        (Region(params["cond_jaxpr"], operands, (CONTROL,)), Region(body, operands, tuple(carry))),
-        (*[Kind.CONSTANT] * n, *[Kind.CARRIED] * len(carry)),
-        (Kind.CARRIED,) * len(carry),
-        rebuild,
-        runs="in turn",
-        title="while_loop",
-        remedy=(
-            "Use scan, or fori_loop with bounds that are known while tracing; or keep some of the "
-            "values, while_loop(..., checkpoint=dovetail.Online(snapshots=...)); or forward mode "
-            "(jvp, jacfwd)."
-        ),
     )
 
 

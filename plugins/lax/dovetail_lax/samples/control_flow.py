@@ -12,13 +12,14 @@ from dovetail_core.testing import Sample
 
 from ..primitives.arithmetic import add_p, mul_p, neg_p
 from ..primitives.composite import composite_p
-from ..primitives.control_flow import cond_p, scan_p, while_p
+from ..primitives.control_flow import cond_p, scan_p
 from ..primitives.discrete import lt_p
 from ..primitives.platforms import platform_dependent_p
 from ..primitives.reductions import reduce_sum_p
 from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.transcendental import cos_p, sin_p
 from ..primitives.values import convert_element_type_p
+from ..primitives.while_loop import while_p
 
 F32, I32 = np.dtype(np.float32), np.dtype(np.int32)
 X = np.array([0.3, -1.2, 0.8], F32)
@@ -131,25 +132,26 @@ def _nested() -> Iterator[Sample]:
 def _open_ended() -> Iterator[Sample]:
     """Loops of unknown length have no transpose."""
 
-    def goes_on(w: Any, i: Any, c: Any) -> list[Any]:
+    def goes_on(i: Any, c: Any) -> list[Any]:
         return [lt_p.bind(i, np.int32(3))]
 
     def body(w: Any, i: Any, c: Any) -> list[Any]:
         return [add_p.bind(i, ONE), sin_p.bind(mul_p.bind(w, c))]
 
-    def small(w: Any, c: Any) -> list[Any]:
-        return [lt_p.bind(reduce_sum_p.bind(c, axes=(0,)), np.float32(20))]
+    def small(limit: Any, c: Any) -> list[Any]:
+        return [lt_p.bind(reduce_sum_p.bind(c, axes=(0,)), limit)]
 
     def grow(w: Any, c: Any) -> list[Any]:
         return [add_p.bind(mul_p.bind(c, w), np.float32(1))]
 
-    for name, w, carry, condition, f in (
-        ("a count", 2 * X, [ZERO, X], goes_on, body),
-        ("no step", 2 * X, [np.int32(5), X], goes_on, body),
-        ("until a sum is reached", np.full(3, 1.5, F32), [X], small, grow),
+    limit = [np.float32(20)]
+    for name, limits, w, carry, condition, f in (
+        ("a count", [], 2 * X, [ZERO, X], goes_on, body),
+        ("no step", [], 2 * X, [np.int32(5), X], goes_on, body),
+        ("until a sum is reached", limit, np.full(3, 1.5, F32), [X], small, grow),
     ):
         params = {
-            "cond_jaxpr": program(condition, w, *carry), "body_jaxpr": program(f, w, *carry),
-            "num_consts": 1,
+            "cond_jaxpr": program(condition, *limits, *carry), "cond_nconsts": len(limits),
+            "body_jaxpr": program(f, w, *carry), "body_nconsts": 1,
         }  # fmt: skip
-        yield Sample(while_p, (w, *carry), params, frozenset({"open-ended"}), name)
+        yield Sample(while_p, (*limits, w, *carry), params, frozenset({"open-ended"}), name)

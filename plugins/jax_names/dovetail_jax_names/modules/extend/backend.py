@@ -11,6 +11,10 @@ from dovetail_core.xla import options as _options
 from dovetail_core.xla._lazy import load as _load
 from dovetail_jit import clear_caches as _clear_caches
 
+from ...lookup import attributes as _attributes
+
+_absent, __dir__ = _attributes("jax.extend.backend")
+
 
 def get_backend(platform: Any = None) -> Any:
     """The client of a platform (by name, or a client itself), or of the default one.
@@ -105,4 +109,4 @@ def _ids(devices: Any) -> list[int]:
 def __getattr__(name: str) -> Any:
     if name == "ifrt_proxy":
         return _load("_ifrt_proxy")
-    raise AttributeError(f"module 'jax.extend.backend' has no attribute {name!r}")
+    return _absent(name)

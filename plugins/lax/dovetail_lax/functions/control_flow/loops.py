@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p
-from ...primitives.control_flow import while_p
 from ...primitives.discrete import lt_p
+from ...primitives.while_loop import while_p
 from ._staging import (
     Staged,
     check_function,
@@ -79,16 +79,28 @@ def while_of(
     leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
     condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
     _check_predicate(cond_fun, condition)
-    (condition_program, body_program), consts = close_together([condition, body])
-    params = {
-        "cond_jaxpr": condition_program, "body_jaxpr": body_program, "num_consts": len(consts),
-    }  # fmt: skip
-    operands = [*consts, *leaves]
     if provider is None:
-        outs = while_p.bind(*operands, **params)
+        outs = _plain_loop(condition, body, leaves)
     else:
-        outs = provider.while_loop(what, scheme, operands, params)
+        (condition_program, body_program), consts = close_together([condition, body])
+        params = {
+            "cond_jaxpr": condition_program, "body_jaxpr": body_program, "num_consts": len(consts),
+        }  # fmt: skip
+        outs = provider.while_loop(what, scheme, [*consts, *leaves], params)
     return tree_unflatten(tree, outs)
+
+
+def _plain_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
+    """Each program takes constants of its own, but mutable values have to be one operand."""
+    theirs = {id(x) for x in body.consts}
+    if any(id(x) in theirs and typeof(x).is_mutable for x in condition.consts):
+        programs, consts = close_together([condition, body])
+        operands, counts = [*consts, *leaves], {"num_consts": len(consts)}
+    else:
+        programs = [close_together([x])[0][0] for x in (condition, body)]
+        operands = [*condition.consts, *body.consts, *leaves]
+        counts = {"cond_nconsts": len(condition.consts), "body_nconsts": len(body.consts)}
+    return while_p.bind(*operands, cond_jaxpr=programs[0], body_jaxpr=programs[1], **counts)
 
 
 def _check_predicate(cond_fun: Any, condition: Staged) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 from dovetail_backends import evaluate, reference_rules
 from dovetail_core import ClosedJaxpr
 
-from ...primitives.control_flow import cond_p, scan_p, while_p
+from ...primitives.control_flow import cond_p, scan_p
 from ...primitives.platforms import branch_for, platform_dependent_p
+from ...primitives.while_loop import while_p, while_parts
 
 
 @reference_rules.register(cond_p)
@@ -26,12 +27,11 @@ def _platform_dependent(
 
 
 @reference_rules.register(while_p)
-def _while_reference(
-    *operands: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, num_consts: int
-) -> list[Any]:
-    consts, carry = operands[:num_consts], list(operands[num_consts:])
-    while evaluate(cond_jaxpr, *consts, *carry)[0]:
-        carry = evaluate(body_jaxpr, *consts, *carry)
+def _while_reference(*operands: Any, **params: Any) -> list[Any]:
+    loop = while_parts(operands, params)
+    carry = list(loop.carry)
+    while evaluate(loop.condition, *loop.condition_consts, *carry)[0]:
+        carry = evaluate(loop.body, *loop.body_consts, *carry)
     return carry
 
 

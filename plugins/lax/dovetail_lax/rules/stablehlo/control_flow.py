@@ -10,8 +10,9 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, ShapedArray
 
-from ...primitives.control_flow import cond_p, scan_p, while_p
+from ...primitives.control_flow import cond_p, scan_p
 from ...primitives.platforms import branch_for, platform_dependent_p
+from ...primitives.while_loop import Parts, while_p, while_parts
 
 INDEX = ShapedArray((), np.int32)
 BOOL = ShapedArray((), np.bool_)
@@ -30,31 +31,28 @@ def _platform_dependent(
 
 
 @stablehlo_rules.register(while_p)
-def _while_stablehlo(
-    b: Any, *operands: Any, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, num_consts: int
-) -> Any:
-    consts, carry = operands[:num_consts], operands[num_consts:]
-    if cond_jaxpr.effects:
-        return _while_testing_last(b, consts, carry, cond_jaxpr, body_jaxpr)
+def _while_stablehlo(b: Any, *operands: Any, **params: Any) -> Any:
+    loop = while_parts(operands, params)
+    if loop.condition.effects:
+        return _while_testing_last(b, loop)
     return b.while_loop(
-        carry,
-        lambda b, *xs: b.inline(cond_jaxpr, [*consts, *xs]),
-        lambda b, *xs: b.inline(body_jaxpr, [*consts, *xs]),
-        (cond_jaxpr, body_jaxpr),
+        loop.carry,
+        lambda b, *xs: b.inline(loop.condition, [*loop.condition_consts, *xs]),
+        lambda b, *xs: b.inline(loop.body, [*loop.body_consts, *xs]),
+        (loop.condition, loop.body),
     )
 
 
-def _while_testing_last(
-    b: Any, consts: Sequence[Any], carry: Sequence[Any], condition: ClosedJaxpr, body: ClosedJaxpr
-) -> list[Any]:
+def _while_testing_last(b: Any, loop: Parts) -> list[Any]:
     """A loop that carries its predicate: XLA skips conditions where it can count the passes."""
+    condition, consts, carry = loop.condition, loop.condition_consts, loop.carry
 
     def step(b: Any, _: Any, *xs: Any) -> list[Any]:
-        ys = b.inline(body, [*consts, *xs])
+        ys = b.inline(loop.body, [*loop.body_consts, *xs])
         return [*b.inline(condition, [*consts, *ys]), *ys]
 
     first = b.inline(condition, [*consts, *carry])
-    programs = (condition, body)
+    programs = (condition, loop.body)
     return b.while_loop([*first, *carry], lambda b, go_on, *xs: [go_on], step, programs)[1:]
 
 

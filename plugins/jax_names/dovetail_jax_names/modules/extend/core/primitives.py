@@ -13,6 +13,7 @@ _MODULES = (
     "dovetail_lax",
     "dovetail_lax.linalg",
     "dovetail_backends",
+    "dovetail_custom_rules",
     "dovetail_jit.primitive",
     "dovetail_remat.primitive",
     "dovetail_random.primitives",

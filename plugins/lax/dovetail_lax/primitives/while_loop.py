@@ -1,0 +1,150 @@
+"""The primitive ``while``, whose programs each take constants of their own.
+
+``while(*cond_consts, *body_consts, *carry)``, with ``cond_nconsts`` and ``body_nconsts``, is how it
+is bound. A mutable value must be one operand, though both programs may use it: then both take all
+constants, and the parameter is ``num_consts``. So do the programs of its regions, and those that
+transformations put together, which become two lists again where they can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dovetail_core import (
+    CONTROL,
+    ClosedJaxpr,
+    Kind,
+    Operand,
+    Primitive,
+    Region,
+    RegionInterface,
+)
+from dovetail_core.ir.rewriting import rearranged
+
+from ._effects import effects_of
+
+Params = dict[str, Any]
+
+
+class While(Primitive):
+    """``while``."""
+
+    __slots__ = ()
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply to values; constants that both programs take become the list of each."""
+        if "num_consts" in params:
+            args, params = _parted(args, params)
+        return super().bind(*args, **params)
+
+
+class Parts(NamedTuple):
+    """The programs of a loop, what each closes over, and the carry."""
+
+    condition: ClosedJaxpr
+    condition_consts: Sequence[Any]
+    body: ClosedJaxpr
+    body_consts: Sequence[Any]
+    carry: Sequence[Any]
+
+
+def while_parts(operands: Sequence[Any], params: Params) -> Parts:
+    """The operands of a loop by what they are for."""
+    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+    if "num_consts" in params:
+        n = params["num_consts"]
+        return Parts(condition, operands[:n], body, operands[:n], operands[n:])
+    c = params["cond_nconsts"]
+    n = c + params["body_nconsts"]
+    return Parts(condition, operands[:c], body, operands[c:n], operands[n:])
+
+
+def _parted(args: tuple[Any, ...], params: Params) -> tuple[tuple[Any, ...], Params]:
+    """Operands and parameters where each program takes the constants that it uses."""
+    n = params["num_consts"]
+    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+    ours, theirs = _used(condition, n), _used(body, n)
+    if any(i in theirs and condition.in_avals[i].is_mutable for i in ours):
+        return args, params
+    operands = (*[args[i] for i in ours], *[args[i] for i in theirs], *args[n:])
+    return operands, _params(_taking(condition, ours, n), len(ours),
+                             _taking(body, theirs, n), len(theirs))  # fmt: skip
+
+
+def _params(condition: ClosedJaxpr, nc: int, body: ClosedJaxpr, nb: int) -> Params:
+    return {
+        "body_jaxpr": body, "body_nconsts": nb, "cond_jaxpr": condition, "cond_nconsts": nc,
+    }  # fmt: skip
+
+
+def _used(program: ClosedJaxpr, n: int) -> tuple[int, ...]:
+    """Which of the first ``n`` inputs the program uses."""
+    if n == 0:
+        return ()
+
+    def find() -> tuple[int, ...]:
+        jaxpr = program.jaxpr
+        used = {x for e in jaxpr.eqns for x in e.invars}.union(jaxpr.outvars)
+        return tuple([i for i, v in enumerate(jaxpr.invars[:n]) if v in used])
+
+    return program.memo(("constants used", n), find)
+
+
+def _taking(program: ClosedJaxpr, consts: Sequence[int], n: int) -> ClosedJaxpr:
+    """The program without the others of its first ``n`` inputs."""
+    inputs = (*consts, *range(n, len(program.in_avals)))
+    return rearranged(program, inputs, tuple(range(len(program.out_avals))))
+
+
+def _together(params: Params) -> tuple[ClosedJaxpr, ClosedJaxpr, int]:
+    """Programs that take the constants of both, and how many these are."""
+    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+    if "num_consts" in params:
+        return condition, body, params["num_consts"]
+    nc, nb = params["cond_nconsts"], params["body_nconsts"]
+    of_condition, of_body = condition.in_avals[:nc], body.in_avals[:nb]
+    carry = range(nc, len(condition.in_avals))
+    wide = rearranged(condition, (*range(nc), *of_body, *carry), (0,))
+    inputs, outputs = (*of_condition, *range(len(body.in_avals))), range(len(body.out_avals))
+    return wide, rearranged(body, inputs, tuple(outputs)), nc + nb
+
+
+while_p = While("while", multiple_results=True)
+
+
+@while_p.def_effectful_abstract_eval
+def _while_type(*operands: Any, **params: Any) -> Any:
+    condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+    return body.out_avals, effects_of(while_p, params, condition, body)
+
+
+def _rebuilt(programs: Sequence[ClosedJaxpr], operands: Sequence[Operand]) -> Params:
+    """Parameters for these operands as they come: two lists where no constant is in both."""
+    n = [x.kind for x in operands].count(Kind.CONSTANT)
+    condition, body = programs
+    ours, theirs = _used(condition, n), _used(body, n)
+    nc = ours[-1] + 1 if ours else 0
+    if theirs and theirs[0] < nc:
+        return {"cond_jaxpr": condition, "body_jaxpr": body, "num_consts": n}
+    return _params(_taking(condition, range(nc), n), nc, _taking(body, range(nc, n), n), n - nc)
+
+
+@while_p.def_regions
+def _while_regions(params: Params) -> RegionInterface:
+    condition, body, n = _together(params)
+    operands = tuple(range(len(body.in_avals)))
+    carry = range(len(body.out_avals))
+    return RegionInterface(
+        (Region(condition, operands, (CONTROL,)), Region(body, operands, tuple(carry))),
+        (*[Kind.CONSTANT] * n, *[Kind.CARRIED] * len(carry)),
+        (Kind.CARRIED,) * len(carry),
+        _rebuilt,
+        runs="in turn",
+        title="while_loop",
+        remedy=(
+            "Use scan, or fori_loop with bounds that are known while tracing; or keep some of the "
+            "values, while_loop(..., checkpoint=dovetail.Online(snapshots=...)); or forward mode "
+            "(jvp, jacfwd)."
+        ),
+    )
