@@ -1,0 +1,20 @@
+"""What all tests share: none leaves the import hook behind, or what programs that import jax get."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def without_the_hook() -> Iterator[None]:
+    """Some tests import `dovetail.jax`, among all modules; others say that `jax` is not imported."""
+    before = list(sys.meta_path)
+    yield
+    if before == sys.meta_path or any(hasattr(f, "stands_in_for") for f in before):
+        return
+    sys.meta_path[:] = [f for f in sys.meta_path if not hasattr(f, "stands_in_for")]
+    for name in [n for n in sys.modules if n == "jax" or n.startswith("jax.")]:
+        del sys.modules[name]
