@@ -11,7 +11,6 @@ from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,
     Tracer,
-    axis_env,
     callable_name,
     consts_to_inputs,
     stage,
@@ -19,6 +18,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.caches import ByIdentity, Cache
 from dovetail_core.base.keys import exact_key
+from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.rules.traced import tracing
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
@@ -80,7 +80,7 @@ def trace_program(
         rebuild: turns flat values into the call ``f(*args, **kwargs)``.
     """
     known = _remembered(f)
-    full_key = (key, in_tree, tuple(avals), trace_context(), axis_env())
+    full_key = (key, in_tree, tuple(avals), trace_context(), axes_key())
     found = known.get(full_key)
     if found is not None and not (found.consts and _outdated(found)):
         return found
