@@ -1,4 +1,4 @@
-"""What all tests share: none leaves the import hook behind, or what programs that import jax get."""
+"""What all tests share: none leaves the import hook behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def without_the_hook() -> Iterator[None]:
-    """Some tests import `dovetail.jax`, among all modules; others say that `jax` is not imported."""
+    """Some tests import `dovetail.jax`, as all modules; others say that `jax` is not there."""
     before = list(sys.meta_path)
     yield
     if before == sys.meta_path or any(hasattr(f, "stands_in_for") for f in before):

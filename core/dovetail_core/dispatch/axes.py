@@ -11,32 +11,63 @@ from ..base.source import called
 
 _none: dict[Hashable, int] = {}
 _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)
+_unmapped: dict[Hashable, bool] = {}
+_manual: ContextVar[dict[Hashable, bool]] = ContextVar("dovetail_manual_axes", default=_unmapped)
+_Both = tuple[dict[Hashable, int], dict[Hashable, bool]]
 
 
 class bound_axis(Scope):  # lower case: used as a function
-    """Context manager in which a mapped axis's name is in scope."""
+    """Context manager in which a mapped axis's name is in scope.
 
-    __slots__ = ("name", "size")
+    Args:
+        manual: whether the axis is one of a mesh, along which each device runs the program on its
+            part; types say then which values vary (``ShapedArray.vma``).
+        checked: whether what varies along it is known; if not, sums along it vary, too.
+    """
 
-    def __init__(self, name: Hashable, size: int) -> None:
+    __slots__ = ("name", "size", "manual", "checked")
+
+    def __init__(
+        self, name: Hashable, size: int, manual: bool = False, checked: bool = True
+    ) -> None:
         super().__init__()
         self.name = name
         self.size = size
+        self.manual = manual
+        self.checked = checked
 
-    def _read(self) -> dict[Hashable, int]:
-        return _sizes.get()
+    def _read(self) -> _Both:
+        return _sizes.get(), _manual.get()
 
-    def _enter(self, outer: dict[Hashable, int]) -> None:
-        if self.name is not None:
-            _sizes.set({**outer, self.name: self.size})
+    def _enter(self, outer: _Both) -> None:
+        if self.name is None:
+            return
+        sizes, manual = outer
+        _sizes.set({**sizes, self.name: self.size})
+        if self.manual:
+            _manual.set({**manual, self.name: self.checked})
+        elif self.name in manual:
+            _manual.set({n: c for n, c in manual.items() if n != self.name})
 
-    def _leave(self, outer: dict[Hashable, int]) -> None:
-        _sizes.set(outer)
+    def _leave(self, outer: _Both) -> None:
+        _sizes.set(outer[0])
+        _manual.set(outer[1])
 
 
 def axis_env() -> tuple[tuple[Hashable, int], ...]:
-    """The names in scope with their sizes: part of the key of programs traced under them."""
+    """The names in scope with their sizes."""
     return tuple(_sizes.get().items())
+
+
+def axes_key() -> tuple[Any, ...]:
+    """What programs depend on of the names in scope: part of their key."""
+    manual = _manual.get()
+    return (axis_env(), tuple(manual.items())) if manual else axis_env()
+
+
+def manual_axes() -> dict[Hashable, bool]:
+    """The names in scope that are axes of a mesh: whether it is known what varies along each."""
+    return _manual.get()
 
 
 def _is_hashable(name: Any) -> bool:

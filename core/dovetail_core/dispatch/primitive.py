@@ -20,7 +20,7 @@ from ..base.keys import ParameterKeys, keeps_alive
 from ..base.source import current_source, describe
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
-from ..types.avals import AbstractValue
+from ..types.avals import NOWHERE, AbstractValue, varied
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
 from .traits import NO_TRAITS
 
@@ -266,9 +266,22 @@ class Primitive:
             for a in avals:
                 if a.is_mutable:
                     self._refuse(a)
-        found = self.abstract_eval(*avals, **params)
+        types: Sequence[AbstractValue] = avals
+        vma = NOWHERE.union(*[a.vma for a in avals])
+        if vma and self.regions is not None:
+            # What varies for the sub-programs they say; what does not, they have not been told.
+            regions = self.regions(params).regions
+            vma = vma.difference(*[a.vma for r in regions for a in r.program.in_avals])
+        elif vma:
+            types = [varied(a, NOWHERE) for a in avals]
+        found = self.abstract_eval(*types, **params)
         outs, effects = found if self._effectful else (found, NO_EFFECTS)
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
+        varies = self.traits.varies
+        if varies is not None:
+            vma = varies(vma, params)
+        if vma:
+            results = [varied(a, vma | a.vma) for a in results]
         high = any(a.is_high for a in (*avals, *results))
         high = high or (self.is_high is not None and self.is_high(**params))
         high = high or (self.regions is not None and self.holds_high(params))

@@ -39,6 +39,8 @@ class Traits:
             the same parameters, to each of the arrays that these are made of.
         superlinear: whether its work grows faster than the number of elements, so that compiling it
             well pays for few of them already.
+        varies: ``varies(axes, params)`` are the axes of a mesh over which results vary, where
+            operands vary over ``axes``; by default the same. See ``ShapedArray.vma``.
         places: ``places(params)`` are the shardings that it names: a program with it runs on their
             devices.
     """
@@ -53,6 +55,7 @@ class Traits:
     guard: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
     moves: bool = False
     superlinear: bool = False
+    varies: Callable[[frozenset[Any], dict[str, Any]], frozenset[Any]] | None = None
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:

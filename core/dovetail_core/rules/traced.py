@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..base.options import check_tracer_leaks
 from ..base.source import here
-from ..dispatch.axes import axis_env
+from ..dispatch.axes import axes_key
 from ..dispatch.primitive import EVAL, get_trace
 from ..dispatch.tracer import Tracer
 from ..types.avals import typeof
@@ -87,7 +87,7 @@ def recall(f: Any, key: Hashable) -> Any:
     traced = _traced.get()
     if not traced or f.__class__ is not FunctionType:
         return None
-    found = traced.get((id(f), key, trace_context(), axis_env()))
+    found = traced.get((id(f), key, trace_context(), axes_key()))
     if found is None or not all(map(_lasts, found.consts)):
         return None
     closure = _closure(f)
@@ -103,7 +103,7 @@ def keep(f: Any, key: Hashable, consts: Sequence[Any], result: Any) -> None:
     traced = _traced.get()
     if traced is not None and f.__class__ is FunctionType and not check_tracer_leaks.value:
         found = _Found(f, _closure(f), consts, result)
-        traced[id(f), key, trace_context(), axis_env()] = found
+        traced[id(f), key, trace_context(), axes_key()] = found
 
 
 def _closure(f: Any) -> list[Any]:

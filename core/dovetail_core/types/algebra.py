@@ -49,6 +49,10 @@ class Algebra(Protocol):
         """The sum over ``axes``, which disappear."""
         ...
 
+    def sum_parts(self, x: Any, axes: frozenset[Any]) -> Any:
+        """The sum of the parts of ``x`` over axes of a mesh along which it varies."""
+        ...
+
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
         """``x`` with a new axis of length ``size`` at ``axis``."""
         ...
@@ -111,3 +115,11 @@ def add(x: Any, y: Any) -> Any:
     """The sum of two tangents or cotangents of one type."""
     plus = getattr(typeof(x), "add_tangents", None)
     return plus(x, y) if plus is not None else algebra().add(x, y)
+
+
+def collected(cotangent: Any, aval: AbstractValue) -> Any:
+    """A cotangent of a value of type ``aval``: where that is equal on all devices along axes of a
+    mesh and the cotangent is not, the sum over them."""
+    vma = typeof(cotangent).vma
+    more = vma - aval.vma if vma else vma
+    return algebra().sum_parts(cotangent, more) if more else cotangent

@@ -35,6 +35,8 @@ class AbstractValue:
     is_high: bool = False
     is_mutable: ClassVar[bool] = False
     has_mutable_type: ClassVar[bool] = False
+    vma: frozenset[Any] = frozenset()
+    """Over which axes of a mesh the parts of a value differ, where it is one part for each."""
     owns_contents: ClassVar[bool] = True
     """Of a mutable type: nobody else has the arrays that ``take`` returns."""
 
@@ -144,15 +146,16 @@ def _dimension(d: Any) -> int:
 
 @final
 class ShapedArray(AbstractValue):
-    """The type of an array: ``shape``, ``dtype`` and ``weak_type``.
+    """The type of an array: ``shape``, ``dtype``, ``weak_type`` and ``vma``.
 
-    Instances are interned: equal types are one object, so that comparing and hashing them is
-    comparing and hashing an address. Arrays of an extended dtype are high: made of low ones. Where
-    an array is (``sharding``, ``memory_space``), and over which axes of a mesh it varies, is no
-    part of its type: what is said of it is accepted, and forgotten.
+    ``vma`` are the axes of a mesh over which the array varies, where it is a part that each device
+    has one of; for all others it is empty. Instances are interned: equal types are one object, so
+    that comparing and hashing them is comparing and hashing an address. Arrays of an extended dtype
+    are high: made of low ones. Where an array is (``sharding``, ``memory_space``) is no part of its
+    type: what is said of it is accepted, and forgotten.
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "is_high", "_tangent", "__weakref__")
+    __slots__ = ("shape", "dtype", "weak_type", "vma", "is_high", "_tangent", "__weakref__")
     shape: tuple[int, ...]
     dtype: DType
     weak_type: bool
@@ -163,39 +166,43 @@ class ShapedArray(AbstractValue):
         cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, *, sharding: Any = None,
         vma: Any = None, manual_axis_type: Any = None, memory_space: Any = None,
     ) -> ShapedArray:  # fmt: skip
+        if vma:
+            return cls._intern(shape, dtype, weak_type, frozenset(vma))
         found = _interned.get((tuple(shape), dtype, weak_type))
         return found if found is not None else cls._intern(shape, dtype, weak_type)
 
     @classmethod
-    def _intern(cls, shape: Sequence[Any], dtype: Any, weak_type: Any) -> ShapedArray:
+    def _intern(
+        cls, shape: Sequence[Any], dtype: Any, weak_type: Any, vma: frozenset[Any] = frozenset()
+    ) -> ShapedArray:
         # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
         dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
         dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         if prod(filter(None, dims)) * dt.itemsize > LARGEST:
             raise array_too_large(dims, short_dtype(dt))
-        key = (dims, dt, bool(weak_type))
+        plain = (dims, dt, bool(weak_type))
+        key = (*plain, vma) if vma else plain
         with _interning:  # two threads must not make two of one type
             found = _interned.get(key)
             if found is None:
                 found = object.__new__(cls)
-                found.shape, found.dtype, found.weak_type = key
+                found.shape, found.dtype, found.weak_type = plain
+                found.vma = vma
                 found.is_high = isinstance(dt, ExtendedDType) and bool(dt.low)
                 found._tangent = None
                 _interned[key] = found
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ShapedArray, (self.shape, self.dtype, self.weak_type)
+        plain = ShapedArray, (self.shape, self.dtype, self.weak_type)
+        return (_varying, (*plain[1], self.vma)) if self.vma else plain
 
     @property
-    def sharding(self) -> None:
-        """Where the array is: no part of the type."""
-        return None
-
-    @property
-    def vma(self) -> frozenset[Any]:
-        """The axes of a mesh over which the array varies: none."""
-        return frozenset()
+    def sharding(self) -> Any:
+        """Where arrays are along axes that types tell of, as the provider ``type_sharding`` says:
+        none, so that it is the mesh around alone, with nothing divided. No part of the type."""
+        provider = registry().provider("type_sharding", default=None)
+        return None if provider is None else provider(self)
 
     @property
     def ndim(self) -> int:
@@ -213,20 +220,20 @@ class ShapedArray(AbstractValue):
         return self.update(weak_type=weak_type)
 
     def update(self, **changes: Any) -> ShapedArray:
-        """A copy with some of ``shape``, ``dtype``, ``weak_type`` replaced."""
-        now: dict[str, Any] = {k: getattr(self, k) for k in ("shape", "dtype", "weak_type")}
+        """A copy with some of ``shape``, ``dtype``, ``weak_type``, ``vma`` replaced."""
+        now: dict[str, Any] = {k: getattr(self, k) for k in ("shape", "dtype", "weak_type", "vma")}
         return ShapedArray(**{**now, **changes})
 
     def tangent_type(self) -> ShapedArray:
         if self._tangent is None:
             dtype = self.dtype if is_inexact(self.dtype) else float0
-            self._tangent = ShapedArray(self.shape, dtype)
+            self._tangent = ShapedArray(self.shape, dtype, vma=self.vma)
         return self._tangent
 
     def lo_ty(self) -> list[ShapedArray]:
         """Of an extended dtype: the types of the arrays that a value is made of."""
         dtype: Any = self.dtype
-        return [ShapedArray(self.shape, d) for d in dtype.low]
+        return [ShapedArray(self.shape, d, vma=self.vma) for d in dtype.low]
 
     def lower_val(self, value: Any) -> Sequence[Any]:
         """Of an extended dtype: the arrays of a value."""
@@ -239,14 +246,31 @@ class ShapedArray(AbstractValue):
         return dtype.value_of(arrays)
 
     def strong(self) -> ShapedArray:
-        return ShapedArray(self.shape, self.dtype) if self.weak_type else self
+        return self.update(weak_type=False) if self.weak_type else self
 
     def str_short(self) -> str:
         dims = ",".join(map(str, self.shape))
-        return f"{short_dtype(self.dtype)}[{dims}]{'~' if self.weak_type else ''}"
+        axes = ",".join(sorted(map(str, self.vma)))
+        varies = f"{{V:{f'({axes})' if len(self.vma) > 1 else axes}}}" if axes else ""
+        return f"{short_dtype(self.dtype)}[{dims}]{'~' if self.weak_type else ''}{varies}"
 
     def __repr__(self) -> str:
         return f"ShapedArray({self.str_short()})"
+
+
+def _varying(shape: Any, dtype: Any, weak_type: bool, vma: frozenset[Any]) -> ShapedArray:
+    return ShapedArray(shape, dtype, weak_type, vma=vma)
+
+
+NOWHERE: frozenset[Any] = frozenset()
+"""No axes: what values vary over that are no parts."""
+
+
+def varied(aval: Any, vma: frozenset[Any]) -> Any:
+    """The type of an array that varies over these axes and no others; other types as they are."""
+    if aval.__class__ is not ShapedArray or aval.vma == vma:
+        return aval
+    return aval.update(vma=vma)
 
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "uint": "u", "int": "i"}

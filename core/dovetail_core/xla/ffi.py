@@ -79,3 +79,9 @@ def register_gpu_libraries(platform: str) -> int:
             register_target(name, handler, platform, api_version)
             count += 1
     return count
+
+
+def on_sharding(callback: Any) -> bytes:
+    """What a custom call of `InspectSharding` is configured by, so that `callback` is told the
+    `HloSharding` of its operand while it is compiled. It must be kept alive until then."""
+    return xla_client().encode_inspect_sharding_callback(callback)

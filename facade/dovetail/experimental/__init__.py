@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         random as random,
         roofline as roofline,
         scheduling_groups as scheduling_groups,
+        shard_map as shard_map,
         sparse as sparse,
         x64_context as x64_context,
         xla_metadata as xla_metadata,

@@ -31,6 +31,7 @@ from dovetail_core.tree.util import (
     tree_unflatten,
 )
 from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.avals import NOWHERE, varied
 
 
 def function_name(f: Any) -> str:
@@ -185,8 +186,8 @@ def float0_type(aval: Any) -> Any:
 
 
 def same_type(a: Any, b: Any) -> bool:
-    """Whether two types of tangents agree, weak typing aside."""
-    return a is b or a.strong() == b.strong()
+    """Whether two types of tangents agree, weak typing and what they vary over aside."""
+    return a is b or varied(a.strong(), NOWHERE) == varied(b.strong(), NOWHERE)
 
 
 def has_tangent(aval: Any) -> bool:

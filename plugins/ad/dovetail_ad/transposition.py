@@ -19,7 +19,7 @@ from dovetail_core import (
 from dovetail_core.base.source import backward, get_override, run_at, set_override
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
-from dovetail_core.types.algebra import add
+from dovetail_core.types.algebra import add, collected
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
 from .rule_checks import check_cotangent
@@ -55,7 +55,7 @@ def backward_pass(
             cts[x.index] = _Elsewhere(accumulator)
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
-            _accumulate(cts, x.index, ct)
+            _accumulate(cts, x.index, collected(ct, x.aval))
     run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs})
     found = [cts[x.index] for x in inputs]
     return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
@@ -102,6 +102,7 @@ def _give(
                 fits = False
             if not fits:
                 check_cotangent(primitive, args, x, ct)
+                ct = collected(ct, aval)
             before = cts[x.index]
             if before is None:
                 cts[x.index] = ct

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         module_text as module_text,
     )
     from .pjrt.builder import Builder as Builder
-    from .pjrt.constants import is_small_constant as is_small_constant
+    from .pjrt.constants import host_constant as host_constant
     from .pjrt.diagnostics import explain_failure as explain_failure
     from .pjrt.emitter import ModuleText as ModuleText, Val as Val
     from .pjrt.marking import mark_value as mark_value

@@ -72,7 +72,7 @@ def move(
         x = in_usual_layout(x)  # the runtime's copies of other arrays tell a wrong layout
     if next(iter(devices)).client is not next(iter(here)).client or len(devices) != len(here):
         return put_on(value_of(x), type_of_array(x), sharding, committed)
-    if len(devices) > 1 and sharding != x._sharding:
+    if len(devices) > 1 and not x._sharding.is_equivalent_to(sharding, len(x.aval.shape)):
         return put_on(value_of(x), type_of_array(x), sharding, committed)
     shared = may_alias is not False
     semantics = ArrayCopySemantics.REUSE_INPUT if shared else ArrayCopySemantics.ALWAYS_COPY

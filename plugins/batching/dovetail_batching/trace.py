@@ -247,7 +247,8 @@ class BatchTrace(LiftTrace[Batched]):
         if isinstance(aval, HiType):
             return BatchTracer(self, aval.mapped(size, dim), (x, dim))
         shape = aval.shape
-        element = ShapedArray(shape[:dim] + shape[dim + 1 :], aval.dtype, aval.weak_type)
+        rest = shape[:dim] + shape[dim + 1 :]
+        element = ShapedArray(rest, aval.dtype, aval.weak_type, vma=aval.vma)
         return BatchTracer(self, element, (x, dim))
 
     def _concerns_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from dovetail_core import Tracer, UnexpectedTracerError, axis_env, bound_axis, is_value, typeof
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
@@ -147,7 +148,7 @@ class Frame:
 
     __slots__ = (
         "name", "count", "statics", "dynamic", "inert", "in_tree", "closed", "out_tree",
-        "out_avals", "leaves", "axes",
+        "out_avals", "leaves", "axes", "manual",
     )  # fmt: skip
 
     def __init__(
@@ -165,6 +166,7 @@ class Frame:
         self.out_tree: Any = None
         self.out_avals: Any = None
         self.axes = axis_env()
+        self.manual = manual_axes()
 
     def run(self, rule: Callable[..., Any], *args: Any) -> Any:
         """``rule(*args)`` with the mapped axes in scope that were in scope where it was called.
@@ -179,7 +181,8 @@ class Frame:
             with ExitStack() as stack:
                 for name, size in self.axes:
                     if here.get(name) != size:
-                        stack.enter_context(bound_axis(name, size))
+                        manual, checked = name in self.manual, self.manual.get(name, True)
+                        stack.enter_context(bound_axis(name, size, manual, checked))
                 return rule(*args)
         except UnexpectedTracerError as e:
             if names_rule(e):

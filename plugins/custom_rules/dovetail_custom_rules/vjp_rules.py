@@ -169,8 +169,19 @@ def argument_cotangents(what: str, i: int, tree: Any, ct: Any, avals: Sequence[A
         x = _converted(x, want)
         place = f"{what} returned, for argument {i},"
         check_type(x, want, place, tree, k, "the argument wants", ValueError)
+        _check_parts(x, want, place)
         out.append(typed(arrayed(x), want))
     return out
+
+
+def _check_parts(x: Any, want: Any, place: str) -> None:
+    """Raise ValueError for a cotangent that differs from device to device, of what does not."""
+    more = sorted(map(repr, typeof(x).vma - want.vma))
+    if more:
+        raise ValueError(
+            f"{place} a cotangent that varies over the axis {', '.join(more)} of the mesh, and the "
+            f"argument is equal on all devices. Return the sum: lax.psum(..., {more[0]})."
+        )
 
 
 def _converted(x: Any, want: Any) -> Any:

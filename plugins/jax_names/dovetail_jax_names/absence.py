@@ -22,7 +22,6 @@ _REASONS = {
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
-    "jax.experimental.shard_map": _MANY_DEVICES,
     "jax.experimental.sparse": "of sparse arrays it has the format BCOO so far",
     "jax.experimental.topologies": _MANY_DEVICES,
     "jax.experimental.transfer": "it belongs to programs on many devices",

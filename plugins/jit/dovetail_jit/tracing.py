@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail_backends import is_small_constant
+from dovetail_backends import host_constant
 from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,
     Tracer,
-    axis_env,
     callable_name,
     consts_to_inputs,
     stage,
@@ -19,6 +18,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.caches import ByIdentity, Cache
 from dovetail_core.base.keys import exact_key
+from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.rules.traced import tracing
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
@@ -80,7 +80,7 @@ def trace_program(
         rebuild: turns flat values into the call ``f(*args, **kwargs)``.
     """
     known = _remembered(f)
-    full_key = (key, in_tree, tuple(avals), trace_context(), axis_env())
+    full_key = (key, in_tree, tuple(avals), trace_context(), axes_key())
     found = known.get(full_key)
     if found is not None and not (found.consts and _outdated(found)):
         return found
@@ -113,14 +113,14 @@ def trace_program(
 def _embedding(jaxpr: Jaxpr, consts: list[Any]) -> tuple[ClosedJaxpr, list[Any]]:
     """The program, with small constants of its own and the others as leading inputs, and the values
     of those others. XLA calculates with what it knows, and calls need not pass it."""
-    own = [is_small_constant(c) for c in consts]
-    if not any(own):
+    known = [host_constant(c) for c in consts]
+    if all(k is None for k in known):
         return consts_to_inputs(jaxpr), consts
-    passed = [v for v, is_own in zip(jaxpr.constvars, own) if not is_own]
-    kept = [v for v, is_own in zip(jaxpr.constvars, own) if is_own]
-    program = jaxpr.replace(constvars=kept, invars=[*passed, *jaxpr.invars])
-    closed = ClosedJaxpr(program, [c for c, is_own in zip(consts, own) if is_own])
-    return closed, [c for c, is_own in zip(consts, own) if not is_own]
+    passed = [v for v, k in zip(jaxpr.constvars, known) if k is None]
+    own = [v for v, k in zip(jaxpr.constvars, known) if k is not None]
+    program = jaxpr.replace(constvars=own, invars=[*passed, *jaxpr.invars])
+    closed = ClosedJaxpr(program, [k for k in known if k is not None])
+    return closed, [c for c, k in zip(consts, known) if k is None]
 
 
 def signatures(f: Any) -> list[Signature]:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         axis_index as axis_index,
         axis_size as axis_size,
         pbroadcast as pbroadcast,
+        pcast as pcast,
         pmax as pmax,
         pmean as pmean,
         pmin as pmin,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         psum as psum,
         psum_scatter as psum_scatter,
         pswapaxes as pswapaxes,
+        pvary as pvary,
     )
     from .functions.composite import composite as composite
     from .functions.control_flow import (
@@ -267,7 +269,10 @@ if TYPE_CHECKING:
         pmax_p as pmax_p,
         pmin_p as pmin_p,
         ppermute_p as ppermute_p,
+        psum_invariant_p as psum_invariant_p,
         psum_p as psum_p,
+        pvary_p as pvary_p,
+        reduce_scatter_p as reduce_scatter_p,
     )
     from .primitives.contractions import (
         ConvDimensionNumbers as ConvDimensionNumbers,

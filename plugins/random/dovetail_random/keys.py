@@ -10,7 +10,7 @@ from dovetail_core import Tracer, here, register_type, registry
 from dovetail_core.base.source import called
 from dovetail_core.dispatch.operators import array_methods
 from dovetail_core.tree.util import register_parts
-from dovetail_core.types.avals import ShapedArray
+from dovetail_core.types.avals import ShapedArray, typeof
 from dovetail_core.xla.arrays import Array
 
 from .lanes import Lanes
@@ -40,7 +40,9 @@ class KeyArray(Array):
 
     @property
     def aval(self) -> ShapedArray:
-        return ShapedArray(self.lanes[0].shape, self.dtype)
+        vma = [v for lane in self.lanes if (v := typeof(lane).vma)]
+        over = vma[0].union(*vma[1:]) if vma else None
+        return ShapedArray(self.lanes[0].shape, self.dtype, vma=over)
 
     @property
     def impl(self) -> Any:

@@ -100,6 +100,11 @@ def get_abstract_mesh() -> AbstractMesh:
     return state.abstract.value or EMPTY_ABSTRACT
 
 
+def sharding_of_type(aval: Any) -> NamedSharding:
+    """What types say of shardings: the mesh that is set, along which nothing is told."""
+    return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * aval.ndim))
+
+
 def _around() -> NamedSharding | None:
     """Copies on all devices of the mesh that is set."""
     mesh = state.devices.value

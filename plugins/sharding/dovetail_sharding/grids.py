@@ -101,7 +101,7 @@ def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
             f"a program{here()} has a value by {spec}, with unreduced axes, which are not "
             "supported. Give a spec without them."
         )
-    words = _words(mesh)
+    words = words_of(mesh)
     given = [*spec.partitions, *[None] * ndim][:ndim]
     dims = ", ".join(
         "{?}" if p is UNCONSTRAINED else f"{{{', '.join(words[a] for a in axes_of(p))}}}"
@@ -111,7 +111,7 @@ def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
     return f"#sdy.sharding<mesh<[{axes}]>, [{dims}]>"
 
 
-def _words(mesh: BaseMesh) -> dict[Any, str]:
+def words_of(mesh: BaseMesh) -> dict[Any, str]:
     """How the axes are called in programs: as they are where that is plain."""
     plain = all(isinstance(n, str) and n for n in mesh.axis_names)
     names: Sequence[str] = (

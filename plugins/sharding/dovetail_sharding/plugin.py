@@ -4,14 +4,32 @@ from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "sharding",
-    requires=("backends", "batching", "jit"),
+    requires=("backends", "batching", "jit", "lax"),
+    primitives=("dovetail_sharding.manual.primitives", "dovetail_sharding.inspecting"),
+    contributes={
+        "ad.jvp": ("dovetail_sharding.rules.ad",),
+        "ad.transpose": ("dovetail_sharding.rules.ad",),
+        "batching.batch": ("dovetail_sharding.rules.batching",),
+        "backends.stablehlo": (
+            "dovetail_sharding.rules.backends",
+            "dovetail_sharding.inspecting",
+        ),
+        "eval": ("dovetail_sharding.inspecting",),
+    },
+    providers={"type_sharding": "dovetail_sharding.contexts:sharding_of_type"},
     names={
         **names_of("dovetail_sharding.public"),
+        "debug.inspect_array_sharding": "dovetail_sharding.inspecting:inspect_array_sharding",
+        "debug.visualize_array_sharding": (
+            "dovetail_sharding.visualizing:visualize_array_sharding"
+        ),
+        "debug.visualize_sharding": "dovetail_sharding.visualizing:visualize_sharding",
         "lax.with_sharding_constraint": "dovetail_sharding.constraints:with_sharding_constraint",
     },
     surfaces={
         "sharding": "dovetail_sharding",
         "experimental.mesh_utils": "dovetail_sharding.experimental.mesh_utils",
         "experimental.multihost_utils": "dovetail_sharding.experimental.multihost_utils",
+        "experimental.shard_map": "dovetail_sharding.experimental.shard_map",
     },
 )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     )
     from .contexts import set_mesh as set_mesh
     from .grids import NamedSharding as NamedSharding
+    from .manual.mapping import shard_map as shard_map, smap as smap
     from .mesh_utils import make_mesh as make_mesh
     from .placing import P as P
     from .pmap import pmap as pmap

@@ -226,6 +226,8 @@ class Builder(Emitter):
     def function(self, program: ClosedJaxpr) -> str:
         """The name of the private function of a program, which equal programs share."""
         key = self._identity(program)
+        if self.module.parts is not None:
+            key = key, self.module.parts
         return self.module.names.get(key) or self._write_function(key, program)
 
     def _identity(self, program: ClosedJaxpr) -> Any:

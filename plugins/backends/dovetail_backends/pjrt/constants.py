@@ -6,16 +6,37 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import float0
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core import float0, typeof
+from dovetail_core.xla.arrays import ArrayImpl, to_numpy
+from dovetail_core.xla.guards import explicit_get
 
 SMALL = 1024
 """Bytes. XLA knows what such a constant is, and text of that length is read in no time; larger ones
 are arguments, so that programs are compiled without them and calls share their memory."""
 
 
-def is_small_constant(value: Any) -> bool:
-    """Whether an array is known, bound to no device, and small."""
-    if value.__class__ is ArrayImpl:
-        return value.nbytes <= SMALL and not value._committed and not value.is_deleted()
-    return isinstance(value, np.ndarray) and value.nbytes <= SMALL and value.dtype != float0
+def host_constant(value: Any) -> Any:
+    """What stands for a small array of the host, or one that is bound to no device, in a program.
+
+    None for other values. Waits for the array, and does not keep it alive.
+    """
+    if isinstance(value, np.ndarray):
+        return value if is_in_module(value) else None
+    if value.__class__ is not ArrayImpl or value.nbytes > SMALL or value._committed:
+        return None
+    if value.is_deleted():
+        return None
+    found = np.array(explicit_get(to_numpy, value))
+    if not value.weak_type:
+        return found
+    if found.ndim:
+        return None
+    scalar = found.item()  # the one kind of value on the host that is weakly typed
+    return scalar if typeof(scalar) == typeof(value) else None
+
+
+def is_in_module(value: Any) -> bool:
+    """Whether a program's constant is a part of its module, and not an argument."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes <= SMALL and value.dtype != float0
+    return isinstance(value, (bool, int, float, complex))

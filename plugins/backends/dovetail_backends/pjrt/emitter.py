@@ -15,7 +15,7 @@ from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 from dovetail_core.types.effects import NO_EFFECTS, Effects
 
 from .attributes import i64_array, spelled
-from .partition import Partition
+from .partition import Partition, Parts
 from .text import dense, identifier, tensor_type
 
 
@@ -52,6 +52,7 @@ class ModuleText:
         annotated: whether a comment above the lines of each operation says where it comes from.
         marks: whether operations have the annotations of their equations (module ``marking``).
         partition: where it runs if that is on several devices.
+        parts: within what each device runs by itself, who they are.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ModuleText:
     ) -> None:
         self.platform = platform
         self.partition = partition
+        self.parts: Parts | None = None
         self.annotated = annotated
         self.marks = marks
         self.functions: list[str] = []
@@ -173,13 +175,23 @@ class Emitter:
         types = ", ".join([v.type for v in values])
         self.lines.append(f'"{name}"({args}) : ({types}) -> ()\n')
 
-    def region(self, in_avals: Sequence[AbstractValue], body: Callable[..., Sequence[Val]]) -> str:
-        """A region of one block: ``body(b, *block_arguments)`` returns the values it yields."""
+    def region(
+        self,
+        in_avals: Sequence[AbstractValue],
+        body: Callable[..., Sequence[Val]],
+        end: str = "stablehlo.return",
+        isolated: bool = False,
+    ) -> str:
+        """A region of one block: ``body(b, *block_arguments)`` returns the values it yields.
+
+        Args:
+            end: the operation that yields them. isolated: values of outside are not to be used.
+        """
         lines, constants, outs, clock = self.lines, self._constants, self.outs, self.clock
-        self.lines, self._constants = [], dict(constants)
+        self.lines, self._constants = [], {} if isolated else dict(constants)
         try:
             args = self.arguments(in_avals)
-            self.terminate("stablehlo.return", body(self, *args))
+            self.terminate(end, body(self, *args))
             head = ", ".join(f"{a.name}: {a.type}" for a in args)
             label = f"^bb0({head}):\n" if args else ""
             return f"{{\n{label}{''.join(self.lines)}}}"

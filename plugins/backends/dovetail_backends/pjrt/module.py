@@ -12,7 +12,7 @@ from dovetail_core.interpret.mutable import without_mutable
 
 from .attributes import Attribute, boolean, i32, spelled
 from .builder import Builder
-from .constants import is_small_constant
+from .constants import is_in_module
 from .emitter import ModuleText, Val
 from .marking import MarkingBuilder
 from .partition import Partition
@@ -76,7 +76,7 @@ def lower_module(
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
     module = ModuleText(platform, annotated, are_used(), partition)
     b = (MarkingBuilder if module.marks else Builder)(module)
-    passed = [c for c in program.consts if not is_small_constant(c)]
+    passed = [c for c in program.consts if not is_in_module(c)]
     constants, const_args = _constants(b, program)
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)
@@ -102,11 +102,10 @@ def lower_module(
 
 def _constants(b: Builder, program: ClosedJaxpr) -> tuple[list[Val], list[Val]]:
     """Values of a program's constants, which its module contains or takes; and those it takes."""
-    small = [is_small_constant(c) for c in program.consts]
-    variables = program.jaxpr.constvars
-    arguments = b.arguments([v.aval for v, is_own in zip(variables, small) if not is_own])
+    pairs: list[tuple[Any, Any]] = list(zip(program.consts, program.jaxpr.constvars))
+    arguments = b.arguments([v.aval for c, v in pairs if not is_in_module(c)])
     rest = iter(arguments)
-    found = [b.literal(c) if own else next(rest) for c, own in zip(program.consts, small)]
+    found = [b.constant(c, v.aval) if is_in_module(c) else next(rest) for c, v in pairs]
     return found, arguments
 
 

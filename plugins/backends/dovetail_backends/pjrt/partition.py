@@ -29,6 +29,22 @@ class Grid(Protocol):
         ...
 
 
+class Parts(Protocol):
+    """What runs on every device by itself, each on its part of values: who each device is."""
+
+    def has(self, axes: Sequence[Any]) -> bool:
+        """Whether the devices are told apart along these axes."""
+        ...
+
+    def groups(self, axes: Sequence[Any]) -> list[list[int]]:
+        """The partitions that differ along these axes only, the last of which varies fastest."""
+        ...
+
+    def index(self, b: Any, axis: Any) -> Any:
+        """Emits a device's position along an axis: an int32 scalar."""
+        ...
+
+
 class Partition(NamedTuple):
     """Where a program on several devices runs, and what its caller says of shardings.
 

@@ -1,6 +1,7 @@
-"""Collective operations over named axes (``vmap(..., axis_name=...)``).
+"""Collective operations over named axes (``vmap(..., axis_name=...)``, ``shard_map``).
 
-Several names are one axis, of which the last name varies fastest.
+Several names are one axis, of which the last name varies fastest. Names may be those of axes that
+are mapped and of axes of a mesh, together.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import numpy as np
 from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.tree.util import tree_map
 
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import div_p
 from ..primitives.collectives import (
+    all_gather_invariant_p,
     all_gather_p,
     all_to_all_p,
     axis_index_p,
@@ -26,6 +29,9 @@ from ..primitives.collectives import (
     pmin_p,
     ppermute_p,
     psum_p,
+    reduce_scatter_p,
+    sum_over,
+    vary_over,
 )
 from ..primitives.discrete import eq_p
 from ..primitives.moves import full, moved, reshaped, spread
@@ -58,9 +64,59 @@ def _each(axis_name: Names) -> list[dict[str, Any]]:
     ]
 
 
-def _no_groups(what: str, groups: Any) -> None:
-    if groups is not None:
-        raise NotImplementedError(f"{what}: axis_index_groups is not supported under vmap{place()}")
+def _apart(params: dict[str, Any]) -> list[dict[str, Any]]:
+    """Parameters for the names that are mapped, and for those that are axes of a mesh: what of
+    them there is."""
+    manual = manual_axes()
+    pairs = list(zip(*params.values(), strict=True))
+    groups = [[p for p in pairs if p[0] not in manual], [p for p in pairs if p[0] in manual]]
+    return [
+        {"axes": tuple(a for a, _ in g), "axis_sizes": tuple(n for _, n in g)} for g in groups if g
+    ]
+
+
+def _varied(v: Any, axes: Sequence[Any]) -> Any:
+    """``v``, varying over those of the axes that are a mesh's."""
+    manual = manual_axes()
+    return vary_over(v, [a for a in axes if a in manual]) if manual else v
+
+
+def _summed(v: Any, params: dict[str, Any]) -> Any:
+    """The sum over all named axes."""
+    if "groups" in params:
+        return psum_p.bind(_varied(v, params["axes"]), **params)
+    for part in _apart(params):
+        if manual_axes().get(part["axes"][0]) and all(map(manual_axes().get, part["axes"])):
+            v = sum_over(v, part["axes"])
+        else:
+            v = psum_p.bind(_varied(v, part["axes"]), **part)
+    return v
+
+
+def _grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
+    """Parameters for the named axes, of which groups of positions are axes of their own.
+
+    Raises:
+        NotImplementedError: there are groups, and the axis is mapped, or it is none alone.
+        ValueError: the groups have several lengths, or do not have each position once.
+    """
+    params = _axes(axis_name)
+    if groups is None:
+        return params
+    manual = manual_axes()
+    if len(params["axes"]) != 1 or params["axes"][0] not in manual:
+        raise NotImplementedError(
+            f"{what}: axis_index_groups is not supported under vmap, nor over several axes"
+            f"{place()}. Give the name of one axis of a mesh, within shard_map."
+        )
+    found = tuple([tuple([int(i) for i in g]) for g in groups])
+    (size,) = params["axis_sizes"]
+    if sorted(i for g in found for i in g) != list(range(size)) or len(set(map(len, found))) != 1:
+        raise ValueError(
+            f"{what}: axis_index_groups must be groups of one length that have each of the {size} "
+            f"positions once, got {groups!r}{place()}"
+        )
+    return {"axes": params["axes"], "axis_sizes": (len(found[0]),), "groups": found}
 
 
 def _split(axis_name: Names) -> tuple[dict[str, Any], tuple[int, ...]]:
@@ -71,13 +127,15 @@ def _split(axis_name: Names) -> tuple[dict[str, Any], tuple[int, ...]]:
 
 
 def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any) -> Any:
-    _no_groups(what, groups)
     params, own = _split(axis_name)
+    parts = _apart(params) if groups is None else [_grouped(what, axis_name, groups)]
 
     def leaf(v: Any) -> Any:
         v = operands(what, (v,))[0]
         v = _REDUCTIONS[what](v, own) if own else v
-        return primitive.bind(v, **params) if params["axes"] else v
+        for part in parts:
+            v = primitive.bind(_varied(v, part["axes"]), **part)
+        return v
 
     return tree_map(leaf, x)
 
@@ -92,8 +150,9 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     Raises:
         NameError: no such axis is in scope.
     """
-    _no_groups("psum", axis_index_groups)
     params, own = _split(axis_name)
+    if axis_index_groups is not None:
+        params = _grouped("psum", axis_name, axis_index_groups)
     size = prod(params["axis_sizes"])
 
     def leaf(v: Any) -> Any:
@@ -102,7 +161,7 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
         if typeof(v).dtype == np.bool_:  # type: ignore[attr-defined]
             v = convert_element_type(v, np.int32)
         v = reduce_sum(v, own) if own else v
-        return psum_p.bind(v, **params) if params["axes"] else v
+        return _summed(v, params)
 
     return tree_map(leaf, x)
 
@@ -115,6 +174,8 @@ def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """
     total = psum(x, axis_name, axis_index_groups=axis_index_groups)
     params, own = _split(axis_name)
+    if axis_index_groups is not None:
+        params = _grouped("pmean", axis_name, axis_index_groups)
     size = prod(params["axis_sizes"])
 
     def leaf(v: Any, given: Any) -> Any:
@@ -175,7 +236,7 @@ def axis_index(axis_name: Names) -> Any:
     params = _axes(axis_name)
     index: Any = None if params["axes"] else np.int32(0)
     for name, size in zip(params["axes"], params["axis_sizes"]):
-        one = axis_index_p.bind(axes=(name,), axis_sizes=(size,))
+        one = _varied(axis_index_p.bind(axes=(name,), axis_sizes=(size,)), (name,))
         index = one if index is None else mul(index, np.int32(size)) + one
     return index
 
@@ -202,7 +263,9 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
             raise ValueError(f"ppermute: perm has a {role} outside of 0..{n - 1}: {list(pairs)}")
     params = _axes(axis_name)
     if len(params["axes"]) == 1:
-        return tree_map(lambda v: ppermute_p.bind(v, **params, perm=pairs), x)
+        return tree_map(
+            lambda v: ppermute_p.bind(_varied(v, params["axes"]), **params, perm=pairs), x
+        )
     sources = np.full(n, n, np.int32)
     for source, destination in pairs:
         sources[destination] = source
@@ -244,34 +307,37 @@ def all_gather(
 
     Args:
         tiled: concatenate them along an existing axis instead.
-        to: how the result varies over the named axis. Only ``"varying"`` is meant for mapped axes;
-            ``"invarying"`` and ``"reduced"`` belong to programs on several devices.
+        to: how the result varies over the named axis: ``"varying"``, or, of an axis of a mesh,
+            ``"invarying"``: known to be equal on all devices. ``"reduced"`` is not supported.
 
     Raises:
         ValueError: ``axis`` is out of bounds, or ``to`` is none of the three.
-        NotImplementedError: ``to`` is one of the other two.
+        NotImplementedError: ``to`` is ``"reduced"``, or ``"invarying"`` over a mapped axis.
     """
-    _check_to(to)
-    _no_groups("all_gather", axis_index_groups)
+    _check_to(to, axis_name)
     each = _each(axis_name)
+    if axis_index_groups is not None:
+        each = [_grouped("all_gather", axis_name, axis_index_groups)]
 
     def leaf(v: Any) -> Any:
         (v,) = operands("all_gather", (v,))
         at = axis_in("all_gather", "axis", axis, len(np.shape(v)) + (not tiled))
         for params in reversed(each):
-            v = all_gather_p.bind(v, **params, axis=at)
+            gather = all_gather_p if to == "varying" else all_gather_invariant_p
+            v = gather.bind(_varied(v, params["axes"]), **params, axis=at)
         return _merged(v, at, len(each) + tiled)
 
     return tree_map(leaf, x)
 
 
-def _check_to(to: str) -> None:
+def _check_to(to: str, axis_name: Names) -> None:
     if to not in ("varying", "invarying", "reduced"):
         raise ValueError(
             f"all_gather: to={to!r} is unknown{place()}. It may be 'varying', 'invarying' or "
             "'reduced'."
         )
-    if to != "varying":
+    manual = all(name in manual_axes() for name in _axes(axis_name)["axes"])
+    if to == "reduced" or (to == "invarying" and not manual):
         raise NotImplementedError(
             f"all_gather: to={to!r} is for programs on several devices, and a mapped axis is "
             f"none{place()}. Leave it out."
@@ -305,23 +371,25 @@ def all_to_all(
         ValueError: the length of ``split_axis`` does not fit the named axis, or an axis is out of
             bounds.
     """
-    _no_groups("all_to_all", axis_index_groups)
     each = _each(axis_name)
+    if axis_index_groups is not None:
+        each = [_grouped("all_to_all", axis_name, axis_index_groups)]
 
     def leaf(v: Any) -> Any:
         (v,) = operands("all_to_all", (v,))
         split = axis_in("all_to_all", "split_axis", split_axis, len(np.shape(v)))
         concat = axis_in("all_to_all", "concat_axis", concat_axis, len(np.shape(v)))
-        _check_parts("all_to_all", v.shape[split], split, axis_name, tiled)
+        n = prod(params["axis_sizes"][0] for params in each)
+        _check_parts("all_to_all", v.shape[split], split, axis_name, n, tiled)
         if len(each) == 1 and not tiled:
+            v = _varied(v, each[0]["axes"])
             return all_to_all_p.bind(v, **each[0], split_axis=split, concat_axis=concat)
         return _exchanged(v, each, split, concat, tiled)
 
     return tree_map(leaf, x)
 
 
-def _check_parts(what: str, length: int, axis: int, axis_name: Names, tiled: bool) -> None:
-    n = axis_size(axis_name)
+def _check_parts(what: str, length: int, axis: int, axis_name: Names, n: int, tiled: bool) -> None:
     if length % n or (not tiled and length != n):
         raise ValueError(
             f"{what}: axis {axis} has length {length}, which "
@@ -339,6 +407,7 @@ def _exchanged(v: Any, each: list[dict[str, Any]], split: int, concat: int, tile
     front = moved(parts, split, 0)
     front = reshaped(front, (*sizes, *front.shape[1:]))
     for i, params in enumerate(each):
+        front = _varied(front, params["axes"])
         front = all_to_all_p.bind(front, **params, split_axis=i, concat_axis=i)
     return _merged(moved(_merged(front, 0, len(each)), 0, concat), concat, 1 + tiled)
 
@@ -357,19 +426,22 @@ def psum_scatter(
     Raises:
         ValueError: the length of that axis does not fit the named one, or it is out of bounds.
     """
-    _no_groups("psum_scatter", axis_index_groups)
+    each = _each(axis_name)
+    if axis_index_groups is not None:
+        each = [_grouped("psum_scatter", axis_name, axis_index_groups)]
 
     def leaf(v: Any) -> Any:
-        from .dynamic_slicing import dynamic_index_in_dim, dynamic_slice_in_dim
-
-        n = axis_size(axis_name)
-        dim = axis_in("psum_scatter", "scatter_dimension", scatter_dimension, len(np.shape(v)))
-        _check_parts("psum_scatter", v.shape[dim], dim, axis_name, tiled)
-        total, at = psum(v, axis_name), axis_index(axis_name)
-        if not tiled:
-            return dynamic_index_in_dim(total, at, dim, keepdims=False)
-        part = v.shape[dim] // n
-        return dynamic_slice_in_dim(total, mul(at, np.int32(part)), part, dim)
+        (v,) = operands("psum_scatter", (v,))
+        shape = np.shape(v)
+        dim = axis_in("psum_scatter", "scatter_dimension", scatter_dimension, len(shape))
+        sizes = [params["axis_sizes"][0] for params in each]
+        n = prod(sizes)
+        _check_parts("psum_scatter", shape[dim], dim, axis_name, n, tiled)
+        rest = [shape[dim] // n] if tiled else []
+        v = reshaped(v, (*shape[:dim], *sizes, *rest, *shape[dim + 1 :]))
+        for params in each:
+            v = reduce_scatter_p.bind(_varied(v, params["axes"]), **params, axis=dim)
+        return v
 
     return tree_map(leaf, x)
 
@@ -378,3 +450,28 @@ def psum_scatter(
 def pswapaxes(x: Any, axis_name: Names, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Exchange the named axis with an array axis."""
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
+
+
+@names_itself
+def pvary(x: Any, axis_name: Names) -> Any:
+    """Every leaf of ``x`` as a value that varies over the named axes of a mesh.
+
+    Its value is what it was. Operations do this by themselves where one operand varies and another
+    does not; the cotangent of ``x`` is the sum of the cotangents of all devices.
+    """
+    axes = _axes(axis_name)["axes"]
+    return tree_map(lambda v: _varied(operands("pvary", (v,))[0], axes), x)
+
+
+@names_itself
+def pcast(x: Any, axis_name: Names, *, to: str) -> Any:
+    """:func:`pvary` where ``to`` is ``"varying"``.
+
+    Raises:
+        ValueError: it is unknown. NotImplementedError: it is ``"reduced"`` or ``"unreduced"``.
+    """
+    if to in ("reduced", "unreduced"):
+        raise NotImplementedError(f"pcast: to={to!r} is not supported{place()}: sum with psum.")
+    if to != "varying":
+        raise ValueError(f"pcast: to={to!r} is unknown{place()}. Give 'varying'.")
+    return pvary(x, axis_name)

@@ -1,27 +1,76 @@
 """Primitives across a named axis: sums, gathers, exchanges, and one's own index.
 
-Every primitive has ``axes`` (the names it is about) and ``axis_sizes``. A transformation that binds
-one of the names (``vmap`` with ``axis_name``) removes it.
+Every primitive has ``axes`` (the names it is about) and, if names may be mapped, ``axis_sizes``. A
+transformation that binds one of the names (``vmap`` with ``axis_name``) removes it. Where the names
+are axes of a mesh, types say along which of them a value varies (``vma``): what sums and what
+collects over an axis exists with results that vary along it and with results that do not
+(``..._invariant``). These differ in their derivatives: a value that does not vary has one
+cotangent, the sum over the devices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, typeof
+
+Groups = tuple[tuple[int, ...], ...]
+"""Positions along an axis of a mesh: each group of them is an axis of its own, whose length is the
+one of ``axis_sizes``. They are a parameter, ``groups``, where there are some."""
 
 
-def _same(x: Any, *, axes: tuple[Any, ...], axis_sizes: tuple[int, ...]) -> Any:
+def _same(
+    x: Any, *, axes: tuple[Any, ...], axis_sizes: tuple[int, ...], groups: Groups = ()
+) -> Any:
     return x.strong()
 
 
 psum_p = Primitive("psum")
 pmax_p = Primitive("pmax")
 pmin_p = Primitive("pmin")
+psum_invariant_p = Primitive("psum_invariant")
+pvary_p = Primitive("pvary")
 for _p in (psum_p, pmax_p, pmin_p):
     _p.def_abstract_eval(_same)
+
+
+@psum_invariant_p.def_abstract_eval
+def _psum_invariant(x: Any, *, axes: tuple[Any, ...]) -> Any:
+    return x.strong()
+
+
+@pvary_p.def_abstract_eval
+def _pvary(x: Any, *, axes: tuple[Any, ...]) -> Any:
+    return x
+
+
+def _less(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
+    return varies if params.get("groups") else varies.difference(params["axes"])
+
+
+def _more(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
+    return varies.union(params["axes"])
+
+
+for _p in (pmax_p, pmin_p, psum_invariant_p):
+    _p.def_traits(varies=_less)
+pvary_p.def_traits(varies=_more, moves=True)
+
+
+def vary_over(x: Any, axes: Iterable[Any]) -> Any:
+    """``x`` as a value that varies over these axes of a mesh, too; as it is where it does."""
+    more = tuple([a for a in axes if a not in typeof(x).vma])
+    return pvary_p.bind(x, axes=more) if more else x
+
+
+def sum_over(x: Any, axes: Iterable[Any]) -> Any:
+    """The sum over axes of a mesh: equal on all devices along these."""
+    axes = tuple(axes)
+    return psum_invariant_p.bind(vary_over(x, axes), axes=axes) if axes else x
+
 
 axis_index_p = Primitive("axis_index")
 
@@ -45,8 +94,24 @@ all_gather_p = Primitive("all_gather")
 
 
 @all_gather_p.def_abstract_eval
-def _all_gather(x: Any, *, axes: Any, axis_sizes: tuple[int, ...], axis: int) -> Any:
+def _all_gather(
+    x: Any, *, axes: Any, axis_sizes: tuple[int, ...], axis: int, groups: Groups = ()
+) -> Any:
     return x.update(shape=(*x.shape[:axis], axis_sizes[0], *x.shape[axis:]))
+
+
+all_gather_invariant_p = Primitive("all_gather_invariant").def_traits(varies=_less)
+all_gather_invariant_p.def_abstract_eval(_all_gather)
+
+
+reduce_scatter_p = Primitive("reduce_scatter")
+
+
+@reduce_scatter_p.def_abstract_eval
+def _reduce_scatter(
+    x: Any, *, axes: Any, axis_sizes: tuple[int, ...], axis: int, groups: Groups = ()
+) -> Any:
+    return x.update(shape=(*x.shape[:axis], *x.shape[axis + 1 :]), weak_type=False)
 
 
 all_to_all_p = Primitive("all_to_all")
@@ -54,7 +119,13 @@ all_to_all_p = Primitive("all_to_all")
 
 @all_to_all_p.def_abstract_eval
 def _all_to_all(
-    x: Any, *, axes: Any, axis_sizes: tuple[int, ...], split_axis: int, concat_axis: int
+    x: Any,
+    *,
+    axes: Any,
+    axis_sizes: tuple[int, ...],
+    split_axis: int,
+    concat_axis: int,
+    groups: Groups = (),
 ) -> Any:
     rest = [d for i, d in enumerate(x.shape) if i != split_axis]
     rest.insert(concat_axis, axis_sizes[0])

@@ -14,6 +14,7 @@ from dovetail_core import (
     RegionInterface,
     with_leading,
 )
+from dovetail_core.types.avals import NOWHERE, varied
 
 from ._effects import effects_of
 
@@ -32,7 +33,10 @@ cond_p = Primitive("cond", multiple_results=True)
 
 @cond_p.def_effectful_abstract_eval
 def _cond_type(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
-    return branches[0].out_avals, effects_of(cond_p, {"branches": branches}, *branches)
+    # A branch that returns a constant may know that of a result which varies in another one.
+    all_outs = [b.out_avals for b in branches]
+    outs = [varied(a[0], NOWHERE.union(*[x.vma for x in a])) for a in zip(*all_outs)]
+    return outs, effects_of(cond_p, {"branches": branches}, *branches)
 
 
 @cond_p.def_regions

@@ -30,6 +30,7 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+from dovetail_core.types.avals import NOWHERE, varied
 
 from ...promotion import TypePromotionError, common_type
 
@@ -137,8 +138,8 @@ def paths(tree_def: Any, what: str) -> list[str]:
 
 
 def same_but_weak(a: Any, b: Any) -> bool:
-    """Whether two types differ at most in weak typing."""
-    return a is b or a.strong() == b.strong()
+    """Whether two types differ at most in weak typing, and in what they vary over."""
+    return a is b or varied(a.strong(), NOWHERE) == varied(b.strong(), NOWHERE)
 
 
 def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree: Any) -> None:
@@ -172,11 +173,15 @@ def _hint(x: Any, y: Any) -> str:
 
 
 def strengthen(x: Any, aval: Any) -> Any:
-    """``x`` with the strong type ``aval``, where it is weakly typed."""
+    """``x`` with the strong type ``aval``, where it is weakly typed or varies over fewer axes."""
+    from ...primitives.collectives import vary_over
     from ...primitives.values import convert_element_type_p
 
     own: Any = typeof(x)
-    if own == aval:
+    if aval.vma - own.vma:
+        x = vary_over(x, sorted(aval.vma, key=str))
+        own = varied(own, own.vma | aval.vma)
+    if own == varied(aval, own.vma):
         return x
     return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
@@ -217,8 +222,8 @@ def with_strong_inputs(s: Staged, wanted: Sequence[Any]) -> Staged:
 
 
 def join_weak(a: Any, b: Any) -> Any:
-    """The type that two types differing in weak typing share."""
-    return a if a == b else a.strong()
+    """The type that two types share that differ in weak typing, or in what they vary over."""
+    return a if a == b else varied(a.strong(), a.vma | b.vma)
 
 
 def stage_carry(
@@ -265,7 +270,10 @@ def stage_carry(
 
 
 def _raised(a: Any, b: Any) -> Any:
-    """The type of a carry that starts as ``a``, weakly typed, and comes back of another dtype."""
+    """The type of a carry that starts as ``a`` and comes back as ``b``: where it starts weakly
+    typed and comes back of another dtype, or varies over fewer axes than what comes back."""
+    if b.vma - a.vma:
+        return varied(a, a.vma | b.vma)
     if not getattr(a, "weak_type", False):
         return a
     if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, get_trace
+from dovetail_core import EVAL, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.types.avals import varied
 
 from ...primitives.control_flow import cond_p
 from ...primitives.values import convert_element_type_p
@@ -83,6 +84,10 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
     for f in functions:  # a comprehension would be one more frame for each level of a nest
         staged.append(stage_function(f, in_tree, avals))
     staged = agree(what, functions, staged)
+    vma = typeof(index).vma
+    if vma:  # results differ where the choice does
+        wanted = [varied(a, vma | a.vma) for a in staged[0].out_avals]
+        staged = [with_strong_outputs(s, wanted) for s in staged]
     programs, consts = close_together(staged)
     if any(a.is_mutable for a in avals):
         names = ["a value that a branch closes over"] * len(consts)

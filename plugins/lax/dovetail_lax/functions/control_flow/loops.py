@@ -14,6 +14,7 @@ from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p
+from ...primitives.collectives import vary_over
 from ...primitives.discrete import lt_p
 from ...primitives.while_loop import while_p
 from ._staging import (
@@ -76,9 +77,14 @@ def while_of(
         return value
     leaves, tree = tree_flatten(init_val)
     in_tree = tree_flatten((init_val,))[1]
-    leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
-    condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
-    _check_predicate(cond_fun, condition)
+    while True:
+        leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
+        condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
+        _check_predicate(cond_fun, condition)
+        vma = condition.out_avals[0].vma
+        if all(vma <= typeof(x).vma for x in leaves):
+            break
+        leaves = [vary_over(x, sorted(vma, key=str)) for x in leaves]  # as the number of rounds
     if provider is None:
         outs = _plain_loop(condition, body, leaves)
     else:

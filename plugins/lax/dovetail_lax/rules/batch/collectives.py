@@ -12,13 +12,17 @@ from dovetail_core import Primitive, typeof
 
 from ...primitives.arithmetic import mul_p
 from ...primitives.collectives import (
+    all_gather_invariant_p,
     all_gather_p,
     all_to_all_p,
     axis_index_p,
     pmax_p,
     pmin_p,
     ppermute_p,
+    psum_invariant_p,
     psum_p,
+    pvary_p,
+    reduce_scatter_p,
 )
 from ...primitives.moves import moved, repeated, spread
 from ...primitives.reductions import reduce_max_p, reduce_min_p, reduce_sum_p
@@ -33,11 +37,17 @@ def _without(axis: Any, axes: Sequence[Any], sizes: Sequence[int]) -> dict[str, 
 
 def _reduction(primitive: Primitive, reduce: Primitive, repeat: Callable[[Any, int], Any]) -> None:
     def rule(
-        axis: Any, args: Sequence[Any], dims: Sequence[int | None], *, axes: Any, axis_sizes: Any
+        axis: Any,
+        args: Sequence[Any],
+        dims: Sequence[int | None],
+        *,
+        axes: Any,
+        axis_sizes: Any,
+        **groups: Any,
     ) -> tuple[Any, int | None]:
         (x,), (dim,) = args, dims
         if axis.name not in axes:
-            return primitive.bind(x, axes=axes, axis_sizes=axis_sizes), dim
+            return primitive.bind(x, axes=axes, axis_sizes=axis_sizes, **groups), dim
         x = repeat(x, axis.size) if dim is None else reduce.bind(x, axes=(dim,))
         left = _without(axis, axes, axis_sizes)
         return (primitive.bind(x, **left) if left["axes"] else x), None
@@ -50,8 +60,23 @@ _reduction(pmax_p, reduce_max_p, lambda x, n: x)
 _reduction(pmin_p, reduce_min_p, lambda x, n: x)
 
 
+def _in_place(primitive: Primitive) -> None:
+    """Names of axes of meshes, which are not mapped, and nothing is moved within instances."""
+
+    def rule(axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        return primitive.bind(*args, **params), dims[0]
+
+    batch_rules.set(primitive, rule)
+
+
+_in_place(psum_invariant_p)
+_in_place(pvary_p)
+
+
 @batch_rules.register(axis_index_p)
 def _axis_index(axis: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any) -> Any:
+    if axis.name not in axes:
+        return axis_index_p.bind(axes=axes, axis_sizes=axis_sizes), None
     return iota_p.bind(dtype=np.dtype(np.int32), shape=(axis.size,), dimension=0), 0
 
 
@@ -82,13 +107,38 @@ def _rows(x: Any, rows: Sequence[int | None]) -> Any:
     return select(have, taken, spread(scalar(0, x.dtype), x.shape))
 
 
+@batch_rules.register(reduce_scatter_p)
+def _reduce_scatter(
+    mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, axis: int, **groups: Any
+) -> Any:
+    (x,), (dim,) = args, dims
+    if mapped.name not in axes:
+        x = x if dim is None else moved(x, dim, 0)
+        at = axis + (dim is not None)
+        out = reduce_scatter_p.bind(x, axes=axes, axis_sizes=axis_sizes, axis=at, **groups)
+        return out, None if dim is None else 0
+    # Position i receives the sum of all positions' slices i.
+    total = reduce_sum_p.bind(_at_front(mapped, x, dim), axes=(0,))
+    return moved(total, axis, 0), 0
+
+
+@batch_rules.register(all_gather_invariant_p)
+def _all_gather_invariant(mapped: Any, args: Any, dims: Any, *, axis: int, **params: Any) -> Any:
+    (x,), (dim,) = args, dims
+    x = x if dim is None else moved(x, dim, 0)
+    at = axis + (dim is not None)
+    return all_gather_invariant_p.bind(x, **params, axis=at), None if dim is None else 0
+
+
 @batch_rules.register(all_gather_p)
-def _all_gather(mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, axis: int) -> Any:
+def _all_gather(
+    mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, axis: int, **groups: Any
+) -> Any:
     (x,), (dim,) = args, dims
     if mapped.name not in axes:
         x = x if dim is None else moved(x, dim, 0)
         off = dim is not None
-        out = all_gather_p.bind(x, axes=axes, axis_sizes=axis_sizes, axis=axis + off)
+        out = all_gather_p.bind(x, axes=axes, axis_sizes=axis_sizes, axis=axis + off, **groups)
         return out, None if dim is None else 0
     return moved(_at_front(mapped, x, dim), 0, axis), None
 
@@ -103,6 +153,7 @@ def _all_to_all(
     axis_sizes: Any,
     split_axis: int,
     concat_axis: int,
+    **groups: Any,
 ) -> Any:
     (x,), (dim,) = args, dims
     if axis.name not in axes:
@@ -110,7 +161,7 @@ def _all_to_all(
         off = dim is not None
         out = all_to_all_p.bind(
             x, axes=axes, axis_sizes=axis_sizes, split_axis=split_axis + off,
-            concat_axis=concat_axis + off,
+            concat_axis=concat_axis + off, **groups,
         )  # fmt: skip
         return out, None if dim is None else 0
     # Position i's slice j goes to position j: the split axis becomes the mapped one, and the

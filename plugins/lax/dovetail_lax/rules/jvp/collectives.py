@@ -6,23 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules
-from dovetail_core import Primitive
+from dovetail_core import Primitive, typeof
 
 from ...primitives.arithmetic import div_p, mul_p
 from ...primitives.collectives import (
+    all_gather_invariant_p,
     all_gather_p,
     all_to_all_p,
     axis_index_p,
     pmax_p,
     pmin_p,
     ppermute_p,
+    psum_invariant_p,
     psum_p,
+    pvary_p,
+    reduce_scatter_p,
+    sum_over,
 )
 from ...primitives.discrete import eq_p
 from ...primitives.values import convert_element_type_p
 from .kinds import linear, zero
 
-for _p in (psum_p, ppermute_p, all_gather_p, all_to_all_p):
+for _p in (
+    psum_p, psum_invariant_p, pvary_p, ppermute_p, all_gather_p, all_gather_invariant_p,
+    all_to_all_p, reduce_scatter_p,
+):  # fmt: skip
     linear(_p)
 zero(axis_index_p)
 
@@ -33,9 +41,14 @@ def _extremum(primitive: Primitive) -> None:
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
         equal = eq_p.bind(x, out)
+        axes = params["axes"]
+        manual = typeof(x).vma.issuperset(axes)
+
+        def total(x: Any) -> Any:
+            return sum_over(x, axes) if manual else psum_p.bind(x, **params)
+
         hit = convert_element_type_p.bind(equal, new_dtype=t.dtype, weak_type=False)
-        count = psum_p.bind(hit, **params)
-        return out, div_p.bind(psum_p.bind(mul_p.bind(hit, t), **params), count)
+        return out, div_p.bind(total(mul_p.bind(hit, t)), total(hit))
 
     jvp_rules.set(primitive, rule)
 

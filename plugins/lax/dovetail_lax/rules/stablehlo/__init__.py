@@ -2,6 +2,7 @@
 
 from . import (
     arithmetic as arithmetic,
+    collectives as collectives,
     composite as composite,
     condensed as condensed,
     contractions as contractions,

@@ -6,13 +6,36 @@ from typing import Any
 
 from dovetail_ad import transpose_rules
 
-from ...primitives.collectives import all_gather_p, all_to_all_p, axis_index_p, ppermute_p, psum_p
+from ...primitives.collectives import (
+    all_gather_invariant_p,
+    all_gather_p,
+    all_to_all_p,
+    axis_index_p,
+    ppermute_p,
+    psum_invariant_p,
+    psum_p,
+    pvary_p,
+    reduce_scatter_p,
+    sum_over,
+    vary_over,
+)
 
 
 @transpose_rules.register(psum_p)
 def _psum(ct: Any, x: Any, **params: Any) -> list[Any]:
     # Each instance's output sums all inputs, so an input's cotangent sums all outputs' ones.
     return [psum_p.bind(ct, **params)]
+
+
+@transpose_rules.register(psum_invariant_p)
+def _psum_invariant(ct: Any, x: Any, *, axes: Any) -> list[Any]:
+    # There is one output, and one cotangent: each instance's input has that.
+    return [vary_over(ct, axes)]
+
+
+@transpose_rules.register(pvary_p)
+def _pvary(ct: Any, x: Any, *, axes: Any) -> list[Any]:
+    return [sum_over(ct, axes)]
 
 
 @transpose_rules.register(ppermute_p)
@@ -22,10 +45,20 @@ def _ppermute(ct: Any, x: Any, *, perm: Any, **params: Any) -> list[Any]:
 
 @transpose_rules.register(all_gather_p)
 def _all_gather(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
+    return [reduce_scatter_p.bind(ct, **params, axis=axis)]
+
+
+@transpose_rules.register(reduce_scatter_p)
+def _reduce_scatter(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
+    return [all_gather_p.bind(ct, **params, axis=axis)]
+
+
+@transpose_rules.register(all_gather_invariant_p)
+def _all_gather_invariant(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
     from ...functions.dynamic_slicing import dynamic_index_in_dim
 
-    total = psum_p.bind(ct, **params)
-    return [dynamic_index_in_dim(total, axis_index_p.bind(**params), axis, keepdims=False)]
+    at = vary_over(axis_index_p.bind(**params), params["axes"])
+    return [dynamic_index_in_dim(ct, at, axis, keepdims=False)]
 
 
 @transpose_rules.register(all_to_all_p)

@@ -1,0 +1,137 @@
+"""Lowering of collectives over axes of a mesh: each device runs the program on its part.
+
+Which devices take part with each other the module's ``parts`` says, which whoever wrote the program
+around put there (see ``dovetail_backends.pjrt.partition.Parts``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_backends import stablehlo_rules
+from dovetail_core import Primitive, describe_source
+
+from ...primitives.collectives import (
+    all_gather_invariant_p,
+    all_gather_p,
+    all_to_all_p,
+    axis_index_p,
+    pmax_p,
+    pmin_p,
+    ppermute_p,
+    psum_invariant_p,
+    psum_p,
+    pvary_p,
+    reduce_scatter_p,
+)
+from .reductions import combiner
+
+_CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
+
+
+def _parts(b: Any, axes: Sequence[Any]) -> Any:
+    found = b.module.parts
+    if found is None or not found.has(axes):
+        raise NameError(
+            f"a collective over {', '.join(map(repr, axes))}{describe_source(b.source)} is "
+            "compiled by itself, where no device is known along that. Compile the function around: "
+            "jit(vmap(...)), or jit(shard_map(...))."
+        )
+    return found
+
+
+def _pairs(name: str, rows: Sequence[Sequence[int]]) -> str:
+    width = len(rows[0]) if rows else 2
+    text = ", ".join(f"[{', '.join(map(str, r))}]" for r in rows)
+    return f"{name} = dense<[{text}]> : tensor<{len(rows)}x{width}xi64>"
+
+
+def _among(b: Any, axes: Sequence[Any], groups: Any) -> str:
+    rows = _parts(b, axes).groups(axes)
+    if groups:
+        rows = [[row[i] for i in group] for row in rows for group in groups]
+    return f"{_CHANNEL}, {_pairs('replica_groups', rows)}"
+
+
+def _reshape(b: Any, x: Any, shape: Sequence[int]) -> Any:
+    return b.op("stablehlo.reshape", [x], x.aval.update(shape=tuple(shape)))
+
+
+def _reduction(primitive: Primitive, kind: str, kind_of_booleans: str) -> None:
+    def rule(b: Any, x: Any, *, axes: Any, groups: Any = (), **params: Any) -> Any:
+        how = kind_of_booleans if x.aval.dtype.kind == "b" else kind
+        attrs = f"{_among(b, axes, groups)}, use_global_device_ids"
+        return b.op("stablehlo.all_reduce", [x], b.out, attrs, [combiner(how, x.aval.dtype)])
+
+    stablehlo_rules.set(primitive, rule)
+
+
+_reduction(psum_p, "sum", "or")
+_reduction(psum_invariant_p, "sum", "or")
+_reduction(pmax_p, "max", "or")
+_reduction(pmin_p, "min", "and")
+
+
+@stablehlo_rules.register(pvary_p)
+def _pvary(b: Any, x: Any, **params: Any) -> Any:
+    return x
+
+
+@stablehlo_rules.register(axis_index_p)
+def _axis_index(b: Any, *, axes: Any, axis_sizes: Any) -> Any:
+    return _parts(b, axes).index(b, axes[0])
+
+
+@stablehlo_rules.register(ppermute_p)
+def _ppermute(b: Any, x: Any, *, axes: Any, perm: Any, **params: Any) -> Any:
+    if not perm:
+        return b.broadcast(b.constant(0, b.out.update(shape=())), b.out.shape, ())
+    groups = _parts(b, axes).groups(axes)
+    pairs = _pairs("source_target_pairs", [[g[s], g[d]] for g in groups for s, d in perm])
+    return b.op("stablehlo.collective_permute", [x], b.out, f"{_CHANNEL}, {pairs}")
+
+
+def _all_gather(b: Any, x: Any, *, axes: Any, axis: int, groups: Any = (), **params: Any) -> Any:
+    shape = x.aval.shape
+    one = _reshape(b, x, (*shape[:axis], 1, *shape[axis:]))
+    attrs = f"all_gather_dim = {axis} : i64, {_among(b, axes, groups)}, use_global_device_ids"
+    return b.op("stablehlo.all_gather", [one], b.out, attrs)
+
+
+stablehlo_rules.set(all_gather_p, _all_gather)
+stablehlo_rules.set(all_gather_invariant_p, _all_gather)
+
+
+@stablehlo_rules.register(reduce_scatter_p)
+def _reduce_scatter(
+    b: Any, x: Any, *, axes: Any, axis: int, groups: Any = (), **params: Any
+) -> Any:
+    out = b.out
+    one = x.aval.update(shape=(*out.shape[:axis], 1, *out.shape[axis:]))
+    attrs = f"{_among(b, axes, groups)}, scatter_dimension = {axis} : i64, use_global_device_ids"
+    how = [combiner("sum", x.aval.dtype)]
+    return _reshape(b, b.op("stablehlo.reduce_scatter", [x], one, attrs, how), out.shape)
+
+
+@stablehlo_rules.register(all_to_all_p)
+def _all_to_all(
+    b: Any,
+    x: Any,
+    *,
+    axes: Any,
+    axis_sizes: Any,
+    split_axis: int,
+    concat_axis: int,
+    groups: Any = (),
+) -> Any:
+    attrs = (
+        f"concat_dimension = {split_axis} : i64, {_among(b, axes, groups)}, "
+        f"split_count = {axis_sizes[0]} : i64, split_dimension = {split_axis} : i64"
+    )
+    y = b.op("stablehlo.all_to_all", [x], x.aval, attrs)
+    order = [d for d in range(len(x.aval.shape)) if d != split_axis]
+    order.insert(concat_axis, split_axis)
+    moved = x.aval.update(shape=tuple(x.aval.shape[d] for d in order))
+    text = f"permutation = array<i64: {', '.join(map(str, order))}>"
+    return b.op("stablehlo.transpose", [y], moved, text)

@@ -1,0 +1,211 @@
+"""``shard_map`` and ``smap``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence, Set
+from contextlib import ExitStack
+from functools import partial
+from math import prod
+from typing import Any
+
+from dovetail_core import bound_axis, callable_name, consts_to_inputs, here, stage, typeof
+from dovetail_core.base.wrapping import wraps
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.xla.shardings import NamedSharding
+from dovetail_lax import pvary_p
+
+from ..contexts import use_abstract_mesh
+from ..specs import PartitionSpec
+from .primitives import from_parts_p, named, one_of_parts_p, shard_map_p, to_parts_p
+from .specs import (
+    INFER,
+    Mapping,
+    check_argument,
+    check_rank,
+    chosen_axes,
+    chosen_mesh,
+    inner_mesh,
+    leaf_name,
+    mesh_with_devices,
+    specs_for,
+)
+
+
+def shard_map(
+    f: Callable[..., Any] | None = None,
+    /,
+    *,
+    out_specs: Any,
+    in_specs: Any = INFER,
+    mesh: Any = None,
+    axis_names: Set[Hashable] = frozenset(),
+    check_vma: bool = True,
+) -> Any:
+    """Map ``f`` over the parts of its arguments that the devices of a mesh hold.
+
+    ``f`` sees parts: arrays whose dimensions are divided as specs say. Collectives in it
+    (``lax.psum(x, "x")``) refer to the axes of the mesh. Its results are parts of the results.
+
+    Args:
+        f: a function of arrays by position. Without it, a decorator.
+        in_specs: a PartitionSpec, or a pytree of them, a prefix of the tuple of arguments; by
+            default the specs of the arguments' shardings, where all axes are of type ``Explicit``.
+        out_specs: the same for the result. Along axes that a spec does not name the results of all
+            devices are equal, and one is taken.
+        mesh: the devices; by default the mesh that is set.
+        axis_names: the axes over which ``f`` is mapped, by default all; along others it sees
+            arrays as wholes, which the compiler divides.
+        check_vma: raise where a result may differ along an axis that its spec does not name. If
+            not, nothing is known of what differs: the sum over an axis is, for derivatives, one
+            result for each device.
+
+    Raises:
+        ValueError: there is no mesh; specs name other axes, have more dimensions than arrays or
+            another structure, or do not divide an argument; a result may differ along an axis that
+            its spec does not name.
+        TypeError: a spec is something else.
+    """
+    options: Any = {
+        "out_specs": out_specs, "in_specs": in_specs, "mesh": mesh, "axis_names": axis_names,
+        "check_vma": check_vma,
+    }  # fmt: skip
+    if f is None:
+        return partial(shard_map, **options)
+    if not callable(f):
+        raise TypeError(f"shard_map takes a function, got {f!r} of type {type(f).__name__}{here()}")
+    name = callable_name(f)
+
+    @wraps(f)
+    def mapped(*args: Any) -> Any:
+        found = chosen_mesh(name, mesh)
+        mapping = Mapping(name, found, chosen_axes(name, found, axis_names), bool(check_vma))
+        return _call(mapping, f, args, in_specs, out_specs)
+
+    return mapped
+
+
+def _call(
+    mapping: Mapping, f: Callable[..., Any], args: tuple[Any, ...], in_specs: Any, out_specs: Any
+) -> Any:
+    leaves, tree = tree_flatten(args)
+    if in_specs is INFER:
+        specs = _inferred(mapping, leaves)
+    else:
+        specs = specs_for(mapping, "in_specs", in_specs, args)
+    avals: list[Any] = [typeof(x) for x in leaves]
+    for i, (aval, spec) in enumerate(zip(avals, specs)):
+        check_argument(mapping, spec, aval.shape, leaf_name(tree, len(leaves), i, "args"))
+    mapping = mapping._replace(mesh=mesh_with_devices(mapping, leaves))
+    results = _Results(mapping, out_specs)
+
+    def flat(*wholes: Any) -> list[Any]:
+        parts = [_part(mapping, x, s) for x, s in zip(wholes, specs)]
+        with ExitStack() as scope:
+            scope.enter_context(use_abstract_mesh(inner_mesh(mapping)))
+            for name in mapping.axes:
+                size = mapping.mesh.shape[name]
+                scope.enter_context(bound_axis(name, size, manual=True, checked=mapping.check))
+            found = results.note(f(*tree_unflatten(tree, parts)))
+        return [results.whole(i, x) for i, x in enumerate(found)]
+
+    jaxpr, consts = stage(flat, avals, mapping.name)
+    outs = shard_map_p.bind(
+        *consts,
+        *leaves,
+        jaxpr=consts_to_inputs(jaxpr),
+        mesh=mapping.mesh,
+        manual_axes=mapping.axes,
+    )
+    return tree_unflatten(results.tree, outs)
+
+
+def _part(mapping: Mapping, x: Any, spec: PartitionSpec) -> Any:
+    if named(spec):
+        x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
+    if mapping.check:
+        return x
+    more = tuple(a for a in mapping.axes if a not in named(spec))
+    return pvary_p.bind(x, axes=more) if more else x
+
+
+class _Results:
+    """The results of a mapped function: their structure and specs, known once it has run."""
+
+    def __init__(self, mapping: Mapping, out_specs: Any) -> None:
+        self.mapping = mapping
+        self.out_specs = out_specs
+        self.tree: Any = None
+        self.specs: list[PartitionSpec] = []
+
+    def note(self, out: Any) -> list[Any]:
+        """The leaves of what the function returned."""
+        leaves, self.tree = tree_flatten(out)
+        self.specs = specs_for(self.mapping, "out_specs", self.out_specs, out)
+        for i, (x, spec) in enumerate(zip(leaves, self.specs)):
+            aval: Any = typeof(x)
+            what = f"shard_map of {self.mapping.name}{here()}: {self._name(i)} has shape"
+            check_rank(f"{what} {aval.shape}", spec, aval.ndim)
+        return leaves
+
+    def _name(self, i: int) -> str:
+        return leaf_name(self.tree, len(self.specs), i, "result")
+
+    def whole(self, i: int, x: Any) -> Any:
+        """The result that consists of the parts ``x``."""
+        mapping, spec = self.mapping, self.specs[i]
+        over, vma = named(spec), typeof(x).vma
+        rest = tuple(a for a in mapping.axes if a in vma and a not in over)
+        if rest and mapping.check:
+            raise ValueError(
+                f"shard_map of {mapping.name}{here()}: {self._name(i)} may differ along the axis "
+                f"{rest[0]!r} of the mesh, and its spec {spec} does not name that. Name it in "
+                f"out_specs, reduce the result over it (lax.psum(..., {rest[0]!r})), or, if the "
+                "results are equal all the same, pass check_vma=False."
+            )
+        if rest:
+            count = prod(mapping.mesh.shape[a] for a in rest)
+            x = one_of_parts_p.bind(x, axes=rest, count=count)
+        more = tuple(a for a in over if a not in vma)
+        x = pvary_p.bind(x, axes=more) if more else x
+        return from_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec) if over else x
+
+
+def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
+    """The specs of the arguments' shardings."""
+    if not mapping.mesh.are_all_axes_explicit:
+        raise TypeError(
+            f"shard_map of {mapping.name}{here()}: in_specs are not given, and not all axes of "
+            f"{mapping.mesh!s} are of type Explicit. Give in_specs."
+        )
+    found: list[PartitionSpec] = []
+    for x in leaves:
+        sharding: Any = getattr(x, "sharding", None)
+        is_named = isinstance(sharding, NamedSharding)
+        found.append(sharding.spec if is_named else PartitionSpec())  # type: ignore[union-attr]
+    return found
+
+
+def smap(
+    f: Callable[..., Any] | None = None, /, *, in_axes: Any = INFER, out_axes: Any, axis_name: Any
+) -> Any:
+    """:func:`shard_map` over one axis of the mesh that is set, by the positions of dimensions.
+
+    Args:
+        in_axes: which dimension of each argument is divided, None for those that are whole: an
+            integer, or a pytree, a prefix of the tuple of arguments.
+        out_axes: the same for the result. axis_name: the axis of the mesh.
+
+    Raises:
+        ValueError, TypeError: as :func:`shard_map`.
+    """
+    if f is None:
+        return partial(smap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name)
+
+    def spec(axis: int | None) -> PartitionSpec:
+        return PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, axis_name)
+
+    def specs(axes: Any) -> Any:
+        return axes if axes is INFER else tree_map(spec, axes, is_leaf=lambda a: a is None)
+
+    names = frozenset({axis_name})
+    return shard_map(f, in_specs=specs(in_axes), out_specs=specs(out_axes), axis_names=names)

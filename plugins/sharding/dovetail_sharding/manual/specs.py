@@ -1,0 +1,181 @@
+"""The mesh, the axes and the specs of a ``shard_map``, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple, final
+
+from dovetail_core.base.source import here, short_repr
+from dovetail_core.tree.util import broadcast_prefix, keystr, tree_flatten_with_path, tree_unflatten
+
+from ..axis_types import AxisType
+from ..contexts import concrete_mesh, get_abstract_mesh
+from ..meshes import BaseMesh, Mesh
+from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
+
+
+@final
+class Infer:
+    """Stands for specs that are those of the arguments' shardings."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Infer"
+
+
+INFER = Infer()
+
+
+class Mapping(NamedTuple):
+    """What a function is mapped by.
+
+    Attributes:
+        name: the function's. mesh: its devices. axes: those along which it sees parts, in order.
+        check: whether results that specs call equal on all devices must be known to be so.
+    """
+
+    name: str
+    mesh: Any
+    axes: tuple[Any, ...]
+    check: bool
+
+
+def chosen_mesh(name: str, mesh: Any) -> Any:
+    """The mesh that is given, or the one that is set.
+
+    Raises:
+        ValueError: there is none. TypeError: it is something else.
+    """
+    if mesh is None:
+        abstract, found = get_abstract_mesh(), concrete_mesh()
+        mesh = found if abstract in (found.abstract_mesh,) else abstract
+        if mesh.empty:
+            raise ValueError(
+                f"shard_map of {name}{here()}: no mesh is given and none is set. Give mesh=, or "
+                "set one: with dovetail.set_mesh(mesh)."
+            )
+    if not isinstance(mesh, BaseMesh):
+        raise TypeError(
+            f"shard_map of {name}{here()}: mesh must be a Mesh, got {short_repr(mesh)} of type "
+            f"{type(mesh).__name__}."
+        )
+    return mesh
+
+
+def mesh_with_devices(mapping: Mapping, leaves: Sequence[Any]) -> Any:
+    """The mesh, or if it has no devices, the one like it that arguments are on, or that is set."""
+    mesh = mapping.mesh
+    if isinstance(mesh, Mesh):
+        return mesh
+    for x in leaves:
+        other = getattr(getattr(x, "sharding", None), "mesh", None)
+        if getattr(other, "shape_tuple", None) == mesh.shape_tuple and isinstance(other, Mesh):
+            return other
+    found = concrete_mesh()
+    return found if found.shape_tuple == mesh.shape_tuple else mesh
+
+
+def chosen_axes(name: str, mesh: Any, axis_names: Any) -> tuple[Any, ...]:
+    """The axes to map over, in the order of the mesh: those that are given, or all.
+
+    Raises:
+        ValueError: the mesh lacks one; the function around sees parts along one already.
+    """
+    wanted = set(axis_names) or set(mesh.axis_names)
+    if lacking := wanted - set(mesh.axis_names):
+        raise ValueError(
+            f"shard_map of {name}{here()}: axis_names has {_listed(lacking)}, and the "
+            f"mesh has the axes {mesh.axis_names}."
+        )
+    around = get_abstract_mesh()
+    if again := wanted & set(around.manual_axes):
+        raise ValueError(
+            f"shard_map of {name}{here()} over {_listed(again)}, within a shard_map over "
+            "the same. Give the other axes as axis_names."
+        )
+    return tuple(a for a in mesh.axis_names if a in wanted)
+
+
+def _listed(axes: set[Any]) -> str:
+    return ", ".join(sorted(map(repr, axes)))
+
+
+def inner_mesh(mapping: Mapping) -> Any:
+    """The mesh as the function sees it: axes that it is mapped over are of type Manual."""
+    abstract = mapping.mesh.abstract_mesh
+    outer = set(get_abstract_mesh().manual_axes)
+    return abstract.update_axis_types(
+        dict.fromkeys(
+            [*mapping.axes, *(a for a in abstract.axis_names if a in outer)], AxisType.Manual
+        )
+    )
+
+
+def is_spec(x: Any) -> bool:
+    """Whether ``x`` is a leaf of trees of specs."""
+    return x is None or isinstance(x, PartitionSpec)
+
+
+def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[PartitionSpec]:
+    """The spec of each leaf of ``full``.
+
+    Raises:
+        ValueError: ``given`` is no prefix of ``full``; a spec names an axis that is not mapped.
+        TypeError: a leaf is no spec.
+    """
+    where = f"shard_map of {mapping.name}{here()}"
+    if isinstance(given, list) and isinstance(full, tuple):
+        given = tuple(given)  # pyright: ignore[reportUnknownVariableType]
+    try:
+        specs = broadcast_prefix(given, full, is_leaf=is_spec)
+    except ValueError as e:
+        raise ValueError(f"{where}: {argument} is no tree prefix. {e}") from None
+    return [_checked(mapping, f"{where}: {argument}", s) for s in specs]
+
+
+def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
+    if spec is None:
+        return PartitionSpec()
+    if not isinstance(spec, PartitionSpec):
+        raise TypeError(
+            f"{what} has {short_repr(spec)} of type {type(spec).__name__}: give PartitionSpecs, "
+            "P() for what is whole on each device."
+        )
+    for axis in (a for p in spec for a in axes_of(p)):
+        if axis not in mapping.axes:
+            raise ValueError(
+                f"{what} names the axis {axis!r} in {spec}, and the function is mapped over "
+                f"{mapping.axes}."
+            )
+    if UNCONSTRAINED in spec.partitions:
+        raise ValueError(
+            f"{what} has {spec}: within shard_map no dimension is left to the compiler."
+        )
+    return spec
+
+
+def leaf_name(tree: Any, count: int, i: int, root: str) -> str:
+    """What errors call a leaf: ``args[0]['a']``."""
+    paths = tree_flatten_with_path(tree_unflatten(tree, range(count)))[0]
+    return f"{root}{keystr(paths[i][0])}"
+
+
+def check_argument(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], name: str) -> None:
+    """Raise ValueError unless an argument of this shape divides as ``spec`` says."""
+    what = f"shard_map of {mapping.name}{here()}: {name} has shape {tuple(shape)}"
+    check_rank(what, spec, len(shape))
+    for dim, (n, p) in enumerate(zip(shape, spec)):
+        parts = prod(mapping.mesh.shape[a] for a in axes_of(p))
+        if n % parts:
+            raise ValueError(
+                f"{what}, and its spec {spec} divides dimension {dim}, of size {n}, into {parts} "
+                "parts, which is not possible. Pad it, or leave it whole."
+            )
+
+
+def check_rank(what: str, spec: PartitionSpec, ndim: int) -> None:
+    """Raise ValueError if a spec has more dimensions than an array."""
+    if len(spec) > ndim:
+        raise ValueError(f"{what}, and its spec {spec} is for at least {len(spec)} dimensions.")

@@ -1,0 +1,1 @@
+"""Rules of the primitives of ``shard_map`` for the tables of others."""

@@ -1,0 +1,48 @@
+"""Tangents and cotangents of parts: what divides and what joins are each other's transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_ad import jvp_rules, transpose_rules
+from dovetail_core import Primitive, typeof
+from dovetail_core.types.algebra import algebra
+from dovetail_lax import pvary_p
+
+from ..manual.primitives import from_parts_p, named, one_of_parts_p, to_parts_p
+
+
+def _linear(primitive: Primitive) -> None:
+    def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
+        return primitive.bind(*primals, **params), primitive.bind(*tangents, **params)
+
+    jvp_rules.set(primitive, rule)
+
+
+for _p in (to_parts_p, from_parts_p, one_of_parts_p):
+    _linear(_p)
+
+
+def _vary(x: Any, axes: Sequence[Any]) -> Any:
+    more = tuple(a for a in axes if a not in typeof(x).vma)
+    return pvary_p.bind(x, axes=more) if more else x
+
+
+@transpose_rules.register(to_parts_p)
+def _to_parts_transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
+    return [from_parts_p.bind(_vary(ct, named(params["spec"])), **params)]
+
+
+@transpose_rules.register(from_parts_p)
+def _from_parts_transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
+    return [to_parts_p.bind(ct, **params)]
+
+
+@transpose_rules.register(one_of_parts_p)
+def _one_of_parts_transpose(ct: Any, x: Any, *, axes: Any, count: int) -> list[Any]:
+    # All parts are equal, so that each has its share of the cotangent.
+    share = algebra().full(typeof(ct), np.asarray(1 / count))
+    return [_vary(algebra().mul(ct, share), axes)]

@@ -1,0 +1,256 @@
+"""Lowering of ``shard_map``: to Shardy's ``manual_computation``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dovetail_backends import stablehlo_rules
+from dovetail_core import ClosedJaxpr, Var, describe_source, with_leading
+
+from ..grids import words_of
+from ..manual.primitives import (
+    from_parts_p,
+    one_of_parts_p,
+    shard_map_p,
+    stacked_over,
+    to_parts_p,
+)
+from ..meshes import Mesh
+from ..specs import PartitionSpec, axes_of
+
+
+class MeshParts(NamedTuple):
+    """The devices of a mesh, told apart along ``axes`` (see ``Parts`` of the plugin backends)."""
+
+    mesh: Any
+    axes: tuple[Any, ...]
+    ids: tuple[int, ...]
+
+    def has(self, axes: Sequence[Any]) -> bool:
+        return set(axes) <= set(self.axes)
+
+    def groups(self, axes: Sequence[Any]) -> list[list[int]]:
+        names = self.mesh.axis_names
+        own = [names.index(a) for a in axes]
+        grid = np.asarray(self.ids).reshape(self.mesh.axis_sizes)
+        rest = [i for i in range(len(names)) if i not in own]
+        size = int(np.prod([self.mesh.shape[a] for a in axes], dtype=int))
+        return grid.transpose([*rest, *own]).reshape(-1, size).tolist()
+
+    def index(self, b: Any, axis: Any) -> Any:
+        free = [a for a in self.mesh.axis_names if a not in self.axes]
+        if not free or b.module.partition is None:
+            return self._index(b, axis)
+        out = b.out
+        text = b.region([], lambda b: [self._index(b, axis)], "sdy.return", True)
+        whole = _sharding(self.mesh, [], 0, ())
+        attributes = _attributes([], [whole], self.mesh, free)
+        return b.op("sdy.manual_computation", [], out, attributes, [text])
+
+    def _index(self, b: Any, axis: Any) -> Any:
+        out = b.out
+        number = out.update(dtype=np.dtype(np.uint32))
+        at = b.op("stablehlo.partition_id", [], number)
+        if self.ids != tuple(range(len(self.ids))):
+            at = _looked_up(b, np.argsort(self.ids).astype(np.uint32), at)
+        names = self.mesh.axis_names
+        below = [self.mesh.shape[n] for n in names[names.index(axis) + 1 :]]
+        step = b.constant(int(np.prod(below, dtype=int)), number)
+        at = b.op("stablehlo.divide", [at, step], number)
+        at = b.op("stablehlo.remainder", [at, b.constant(self.mesh.shape[axis], number)], number)
+        return b.convert(at, out.dtype)
+
+
+def _looked_up(b: Any, table: Any, at: Any) -> Any:
+    """The element of a constant at a place."""
+    row = at.aval.update(shape=(1,))
+    values = b.constant(table, at.aval.update(shape=table.shape))
+    found = b.op("stablehlo.dynamic_slice", [values, at], row, "slice_sizes = array<i64: 1>")
+    return b.op("stablehlo.reshape", [found], at.aval)
+
+
+def _sharding(mesh: Any, partitions: Sequence[Any], ndim: int, axes: Sequence[Any]) -> str:
+    """How a value is divided: dimensions that are not are open to the compiler's axes, if any."""
+    words = words_of(mesh)
+    is_open = bool(axes) and len(axes) < len(mesh.axis_names)
+    dims: list[str] = []
+    for p in [*partitions, *[None] * ndim][:ndim]:
+        dims.append(f"{{{', '.join([*(words[a] for a in axes_of(p)), *(['?'] * is_open)])}}}")
+    sizes = ", ".join(f"{words[n]}={size}" for n, size in mesh.shape_tuple)
+    return f"<mesh<[{sizes}]>, [{', '.join(dims)}]>"
+
+
+def _attributes(ins: Sequence[str], outs: Sequence[str], mesh: Any, axes: Sequence[Any]) -> str:
+    words = words_of(mesh)
+    names = ", ".join(words[a] for a in mesh.axis_names if a in axes)
+    return (
+        f"in_shardings = #sdy.sharding_per_value<[{', '.join(ins)}]>, "
+        f"manual_axes = #sdy<manual_axes{{{names}}}>, "
+        f"out_shardings = #sdy.sharding_per_value<[{', '.join(outs)}]>"
+    )
+
+
+class _Boundary(NamedTuple):
+    """A program that begins and ends with parts, and how each of them is of its whole."""
+
+    program: ClosedJaxpr
+    ins: list[tuple[Any, bool]]
+    outs: list[tuple[Any, bool]]
+
+
+def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
+    """Without the operations that divide inputs and join outputs, where these are all that is done
+    with them. For each input and output a spec, and whether it is a stack."""
+    jaxpr = program.jaxpr
+    uses: dict[Any, list[Any]] = {v: [] for v in jaxpr.outvars if v.__class__ is Var}
+    returned = set(uses)
+    for eqn in jaxpr.eqns:
+        for x in eqn.invars:
+            if x.__class__ is Var:
+                uses.setdefault(x, []).append(eqn)
+    gone: set[int] = set()
+
+    def whole(v: Any) -> tuple[Any, tuple[Any, bool]]:
+        over = stacked_over(v.aval, axes)
+        return v, (PartitionSpec(over) if over else PartitionSpec(), bool(over))
+
+    def taken(v: Any) -> tuple[Any, tuple[Any, bool]]:
+        own = uses.get(v, [])
+        if len(own) != 1 or own[0].primitive is not to_parts_p or v in returned:
+            return whole(v)
+        gone.add(id(own[0]))
+        return own[0].outvars[0], (own[0].params["spec"], False)
+
+    def given(v: Any) -> tuple[Any, tuple[Any, bool]]:
+        made = makers.get(v) if v.__class__ is Var else None
+        if made is None:
+            return whole(v)
+        if not uses[v]:
+            gone.add(id(made))
+        return made.invars[0], (made.params["spec"], False)
+
+    makers = {e.outvars[0]: e for e in jaxpr.eqns if e.primitive is from_parts_p}
+    ins, outs = [taken(v) for v in jaxpr.invars], [given(v) for v in jaxpr.outvars]
+    changed = jaxpr.replace(
+        invars=[v for v, _ in ins],
+        outvars=[v for v, _ in outs],
+        eqns=[e for e in jaxpr.eqns if id(e) not in gone],
+    )
+    return _Boundary(
+        ClosedJaxpr(changed, program.consts), [how for _, how in ins], [how for _, how in outs]
+    )
+
+
+@stablehlo_rules.register(shard_map_p)
+def _shard_map(b: Any, *operands: Any, jaxpr: Any, mesh: Any, manual_axes: Any) -> list[Any]:
+    found = jaxpr.memo(("opened", manual_axes), lambda: _opened(jaxpr, manual_axes))
+    outer, outs = b.module.parts, b.outs
+    around = outer.axes if outer is not None else ()
+    b.module.parts = MeshParts(mesh.abstract_mesh, (*around, *manual_axes), _ids(b, mesh))
+    try:
+        if b.module.partition is None:  # one device, which has all parts
+            return _joined(b, found, _program(b, found, operands), outs)
+        return _computation(b, found, operands, outs, mesh, manual_axes)
+    finally:
+        b.module.parts = outer
+
+
+def _ids(b: Any, mesh: Any) -> tuple[int, ...]:
+    """The numbers of the mesh's devices among those of the program."""
+    partition = b.module.partition
+    count = 1 if partition is None else len(partition.devices)
+    if mesh.size != count:
+        raise ValueError(
+            f"shard_map{describe_source(b.source)} is over {mesh!s}, of {mesh.size} devices, in a "
+            f"program on {count}. Give arguments or jit shardings on the devices of that mesh."
+        )
+    if partition is None or not isinstance(mesh, Mesh):
+        return tuple(range(count))
+    order = {d: i for i, d in enumerate(partition.devices)}
+    return tuple(order.get(d, i) for i, d in enumerate(mesh.devices.flat))
+
+
+def _program(b: Any, found: _Boundary, args: Sequence[Any]) -> list[Any]:
+    """Emits the program on parts; stacks have one element here."""
+    given = [
+        b.op("stablehlo.reshape", [x], v.aval) if is_stack else x
+        for x, (_, is_stack), v in zip(args, found.ins, found.program.jaxpr.invars)
+    ]
+    return b.inline(found.program, given)
+
+
+def _joined(b: Any, found: _Boundary, outs: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+    return [
+        b.op("stablehlo.reshape", [x], t) if is_stack else x
+        for x, (_, is_stack), t in zip(outs, found.outs, types)
+    ]
+
+
+def _computation(
+    b: Any, found: _Boundary, operands: Any, outs: Any, mesh: Any, axes: Any
+) -> list[Any]:
+    ins: list[Any] = []
+    for (_, is_stack), aval in zip(found.ins, found.program.in_avals):
+        ins.append(with_leading(aval, 1) if is_stack else aval)
+    stacks = [with_leading(aval, 1) for aval in found.program.out_avals]
+
+    def body(b: Any, *args: Any) -> list[Any]:
+        return _joined(b, found, _program(b, found, args), stacks)
+
+    def text(pairs: Sequence[tuple[Any, bool]], types: Sequence[Any]) -> list[str]:
+        return [
+            _sharding(mesh, s.partitions, len(t.shape), axes) for (s, _), t in zip(pairs, types)
+        ]
+
+    region = b.region(ins, body, "sdy.return", True)
+    attributes = _attributes(
+        text(found.ins, [x.aval for x in operands]), text(found.outs, outs), mesh, axes
+    )
+    return b.op("sdy.manual_computation", operands, list(outs), attributes, [region])
+
+
+@stablehlo_rules.register(one_of_parts_p)
+def _one_of_parts(b: Any, x: Any, **params: Any) -> Any:
+    return x
+
+
+@stablehlo_rules.register(to_parts_p)
+def _to_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
+    """The part of a value that each device has as a whole."""
+    out = b.out
+    number = out.update(shape=(), dtype=np.dtype(np.int32))
+    starts: list[Any] = []
+    for dim, p in enumerate([*spec.partitions, *[None] * len(out.shape)][: len(out.shape)]):
+        at = b.constant(0, number)
+        for axis in axes_of(p):
+            b.outs = (number,)
+            size = b.constant(mesh.shape[axis], number)
+            at = b.op("stablehlo.multiply", [at, size], number)
+            at = b.op("stablehlo.add", [at, b.module.parts.index(b, axis)], number)
+        length = b.constant(out.shape[dim], number)
+        starts.append(b.op("stablehlo.multiply", [at, length], number))
+    sizes = f"slice_sizes = array<i64: {', '.join(map(str, out.shape))}>"
+    return b.op("stablehlo.dynamic_slice", [x, *starts], out, sizes)
+
+
+@stablehlo_rules.register(from_parts_p)
+def _from_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
+    """A whole that the program goes on with, on each device."""
+    for dim, p in enumerate(spec.partitions):
+        axes = axes_of(p)
+        if not axes:
+            continue
+        groups = b.module.parts.groups(axes)
+        rows = ", ".join(f"[{', '.join(map(str, g))}]" for g in groups)
+        shape = list(x.aval.shape)
+        shape[dim] *= len(groups[0])
+        attrs = (
+            f"all_gather_dim = {dim} : i64, "
+            "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = "
+            f"dense<[{rows}]> : tensor<{len(groups)}x{len(groups[0])}xi64>, use_global_device_ids"
+        )
+        x = b.op("stablehlo.all_gather", [x], x.aval.update(shape=tuple(shape)), attrs)
+    return x

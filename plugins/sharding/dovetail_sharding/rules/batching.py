@@ -1,0 +1,32 @@
+"""Parts of arrays with a mapped axis, which no axis of the mesh divides but that of ``vmap``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_batching import batch_rules
+from dovetail_core import Primitive
+
+from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
+
+
+def _boundary(primitive: Primitive) -> None:
+    def rule(
+        axis: Any, args: Sequence[Any], dims: Sequence[Any], *, mesh: Any, spec: Any
+    ) -> tuple[Any, Any]:
+        (x,), (d,) = args, dims
+        given = [*spec.partitions, *[None] * d][: max(d, len(spec.partitions))]
+        given.insert(d, None)
+        return primitive.bind(x, mesh=mesh, spec=spec.update(partitions=tuple(given))), d
+
+    batch_rules.set(primitive, rule)
+
+
+_boundary(to_parts_p)
+_boundary(from_parts_p)
+
+
+@batch_rules.register(one_of_parts_p)
+def _one_of_parts(axis: Any, args: Any, dims: Any, **params: Any) -> tuple[Any, Any]:
+    return one_of_parts_p.bind(*args, **params), dims[0]

@@ -1,0 +1,224 @@
+"""What happens within ``shard_map``: derivatives, control flow, groups, callbacks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dovetail as dt
+import dovetail.numpy as dnp
+from dovetail import NamedSharding, P, lax, shard_map
+
+X = np.linspace(-1, 1, 32, dtype=np.float32).reshape(8, 4)
+W = np.linspace(-0.3, 0.4, 20, dtype=np.float32).reshape(4, 5)
+
+
+@pytest.fixture
+def on(mesh):
+    def mapped(f, ins, outs, **options):
+        return dt.jit(shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs, **options))
+
+    return mapped
+
+
+def loss(w, a):
+    return dnp.tanh(a @ w).sum()
+
+
+def test_gradients_within(on):
+    """With respect to what all devices have: summed, whether the loss is or not."""
+    wanted = dt.grad(loss)(W, X)
+    local = on(lambda w, a: dt.grad(loss)(w, a), (P(), P("x")), P())
+    summed = on(lambda w, a: dt.grad(lambda w: lax.psum(loss(w, a), "x"))(w), (P(), P("x")), P())
+    mean = on(lambda w, a: dt.grad(lambda w: lax.pmean(loss(w, a), "x"))(w), (P(), P("x")), P())
+    for f, factor in ((local, 1), (summed, 1), (mean, 1 / 4)):
+        np.testing.assert_allclose(f(W, X), factor * wanted, rtol=1e-5, atol=1e-6)
+    own = on(lambda w, a: dt.grad(loss)(lax.pvary(w, "x"), a), (P(), P("x")), P("x"))(W, X)
+    np.testing.assert_allclose(own.reshape(4, 4, 5).sum(0), wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(own[:4], dt.grad(loss)(W, X[:2]), rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_within_unchecked(on):
+    """Where it is not known what is equal, a sum is one result for each device."""
+    f = on(
+        lambda w, a: dt.grad(lambda w: lax.psum(loss(w, a), "x"))(w),
+        (P(), P("x")), P("x"), check_vma=False,
+    )  # fmt: skip
+    parts = [4 * dt.grad(loss)(W, X[2 * i : 2 * i + 2]) for i in range(4)]
+    np.testing.assert_allclose(f(W, X), np.concatenate(parts), rtol=1e-5, atol=1e-6)
+    g = on(lambda w, a: lax.psum(loss(w, a), "x"), (P(), P("x")), P(), check_vma=False)
+    for a, b in zip(dt.grad(g, (0, 1))(W, X), dt.grad(loss, (0, 1))(W, X)):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def test_training_within(on):
+    def train(w, a, mean):
+        def step(w, _):
+            value, g = dt.value_and_grad(lambda w: mean((a @ w) ** 2))(w)
+            return w - 0.1 * g, value
+
+        return lax.scan(step, w, None, length=3)
+
+    f = on(lambda w, a: train(w, a, lambda v: lax.pmean(v.mean(), "x")), (P(), P("x")), P())
+    for a, b in zip(f(W, X), train(W, X, dnp.mean)):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: lax.all_gather(dnp.sin(a), "x", tiled=True)[:2] * (1 + lax.axis_index("x")),
+        lambda a: lax.all_gather(dnp.sin(a), ("x", "y"), axis=1).sum(1),
+        lambda a: lax.psum_scatter(dnp.outer(dnp.sin(a), a), "x", tiled=True).sum(1),
+        lambda a: lax.psum_scatter(dnp.stack([a, a * a, a, a]), "x") * a,
+        lambda a: lax.all_to_all(dnp.outer(a, dnp.sin(a)), "x", 0, 1, tiled=True).sum(1),
+        lambda a: lax.ppermute(dnp.sin(a), "x", [(0, 1), (2, 0)]) * a,
+        lambda a: lax.ppermute(dnp.sin(a), ("y", "x"), [(0, 5), (3, 0)]) * a,
+        lambda a: lax.pshuffle(dnp.sin(a), "y", [1, 0]) * a,
+        lambda a: lax.pbroadcast(dnp.sin(a), "x", 2) * a,
+        lambda a: lax.pmax(dnp.sin(a), "x") * lax.pmin(a, ("x", "y")),
+        lambda a: lax.psum(dnp.sin(a), ("x", "y")) * lax.psum(1, "x") * a,
+        lambda a: dt.vmap(lambda r: lax.psum(dnp.sin(r), ("x", "i")) * r, axis_name="i")(a),
+    ],
+)  # fmt: skip
+def test_collectives_are_those_of_vmap(mesh, f):
+    """Also their derivatives: each device's own instance, of which all results count."""
+    v = np.linspace(-1, 1, 32, dtype=np.float32)
+    spec = P(("x", "y"))
+    g = shard_map(f, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+    over = dt.vmap(dt.vmap(f, axis_name="y"), axis_name="x")
+
+    def whole(v):
+        return over(v.reshape(4, 2, 4)).reshape(-1)
+
+    weights = np.cos(np.arange(len(g(v))), dtype=np.float32)
+
+    def total(h):
+        return lambda v: (h(v).reshape(-1) * weights).sum()
+
+    np.testing.assert_allclose(g(v).reshape(-1), whole(v), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        dt.jit(dt.grad(total(g)))(v), dt.grad(total(whole))(v), rtol=1e-4, atol=1e-5
+    )
+    rows = np.stack([v, 2 * v, 3 * v], 1)
+    np.testing.assert_allclose(dt.jit(dt.vmap(g, 1))(rows)[1], g(2 * v), rtol=1e-5, atol=1e-6)
+
+
+def test_groups(on):
+    """Each group of positions is an axis of its own."""
+    groups = {"axis_index_groups": [[0, 2], [1, 3]]}
+    own, pair = X.reshape(4, 2, 4), X.reshape(2, 2, 2, 4)
+    for f, wanted in (
+        (lambda a: lax.psum(a, "x", **groups), [*pair.sum(0)] * 2),
+        (lambda a: lax.pmean(a, "x", **groups), [*pair.mean(0)] * 2),
+        (lambda a: lax.pmax(a, "x", **groups), [*pair.max(0)] * 2),
+        (
+            lambda a: lax.all_gather(a, "x", **groups, tiled=True),
+            [own[0], own[2], own[1], own[3]] * 2,
+        ),
+        (
+            lambda a: lax.psum_scatter(a, "x", **groups, tiled=True),
+            [s[i : i + 1] for i in (0, 1) for s in pair.sum(0)],
+        ),
+        (
+            lambda a: lax.all_to_all(a, "x", 0, 0, **groups),
+            [pair[:, k, i] for i in (0, 1) for k in (0, 1)],
+        ),
+    ):
+        g = on(f, P("x"), P("x"), check_vma=False)
+        np.testing.assert_allclose(g(X), np.concatenate(wanted), rtol=1e-5, atol=1e-6)
+        if "pmax" not in f.__code__.co_names:  # it is linear, so that its transpose is its own
+            slope = dt.grad(lambda a, g=g: (g(a) ** 2).sum())(X)
+            np.testing.assert_allclose((slope * X).sum(), 2 * (g(X) ** 2).sum(), rtol=1e-4)
+
+
+def test_equal_on_all_devices(on):
+    f = on(lambda a: lax.all_gather(dnp.sin(a), "x", to="invarying", tiled=True), P("x"), P())
+    np.testing.assert_allclose(f(X), np.sin(X), rtol=1e-6)
+    slope = dt.grad(lambda a: (f(a) ** 2).sum())(X)
+    np.testing.assert_allclose(slope, 2 * np.sin(X) * np.cos(X), rtol=1e-5, atol=1e-6)
+
+
+def test_control_flow(on):
+    def f(a):
+        i = lax.axis_index("x")
+        chosen = lax.cond(i < 2, dnp.sin, lambda a: dnp.ones_like(a), a)
+        many = lax.while_loop(lambda c: c[0] < i, lambda c: (c[0] + 1, c[1] * 2), (0, dnp.ones(2)))
+        return chosen, many[0][None], many[1]
+
+    chosen, rounds, powers = on(f, P("x"), P("x"))(X)
+    np.testing.assert_allclose(chosen[:4], np.sin(X[:4]), rtol=1e-6)
+    np.testing.assert_array_equal(chosen[4:], 1)
+    np.testing.assert_array_equal(rounds, [0, 1, 2, 3])
+    np.testing.assert_array_equal(powers, [1, 1, 2, 2, 4, 4, 8, 8])
+    slope = dt.grad(lambda a: on(f, P("x"), P("x"))(a)[0].sum())(X)
+    np.testing.assert_allclose(slope, np.where(np.arange(8)[:, None] < 4, np.cos(X), 0), rtol=1e-6)
+
+
+def test_rematerialised_and_custom(on):
+    wanted = dt.grad(loss)(W, X)
+    f = on(dt.checkpoint(lambda w, a: lax.psum(loss(w, a), "x")), (P(), P("x")), P())
+    np.testing.assert_allclose(dt.grad(f)(W, X), wanted, rtol=1e-5, atol=1e-6)
+
+    @dt.custom_vjp
+    def triple(w, a):
+        return loss(w, a)
+
+    def backward(r, ct):
+        w, a = dt.grad(loss, (0, 1))(lax.pvary(r[0], "x"), r[1])
+        return lax.psum(3 * ct * w, "x"), 3 * ct * a
+
+    triple.defvjp(lambda w, a: (loss(w, a), (w, a)), backward)
+    g = on(lambda w, a: lax.psum(triple(w, a), "x"), (P(), P("x")), P())
+    np.testing.assert_allclose(dt.grad(g)(W, X), 3 * wanted, rtol=1e-5, atol=1e-5)
+    triple.defvjp(lambda w, a: (loss(w, a), (w, a)), lambda r, ct: (ct * r[0], ct * r[1]))
+    with pytest.raises(ValueError, match=r"varies over the axis 'x' of the mesh.*lax\.psum"):
+        dt.grad(on(lambda w, a: lax.psum(triple(w, a), "x"), (P(), P("x")), P()))(W, X)
+
+
+def test_closures_and_callbacks(mesh, on):
+    def total(w):
+        return shard_map(lambda a: dnp.tanh(a @ w), mesh=mesh, in_specs=P("x"), out_specs=P("x"))(X)
+
+    np.testing.assert_allclose(
+        dt.grad(lambda w: total(w).sum())(W), dt.grad(loss)(W, X), rtol=1e-5, atol=1e-6
+    )
+    shape = dt.ShapeDtypeStruct((2, 4), np.float32)
+    f = on(lambda a: dt.pure_callback(np.sin, shape, a), P("x"), P("x"))
+    np.testing.assert_allclose(f(X), np.sin(X), rtol=1e-6)
+
+
+def test_program_text(mesh):
+    f = shard_map(lambda a: lax.psum(a, "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
+    text = dt.jit(f).lower(X).as_text()
+    assert "sdy.manual_computation(" in text and text.count("stablehlo.all_reduce") == 1
+    assert "psum_invariant" in str(dt.make_jaxpr(f)(X))
+    ring = shard_map(
+        lambda a: lax.ppermute(a, "x", [(i, (i + 1) % 4) for i in range(4)]),
+        mesh=mesh, in_specs=P("x"), out_specs=P("x"),
+    )  # fmt: skip
+    place = NamedSharding(mesh, P("x"))
+    compiled = dt.jit(ring).lower(dt.device_put(X, place)).compile()
+    assert "collective-permute" in compiled.as_text() and "all-gather" not in compiled.as_text()
+    assert compiled.input_shardings[0][0].is_equivalent_to(place, 2)
+
+
+def test_errors_of_collectives(on):
+    for f, error, text in (
+        (lambda a: lax.psum(a, "z"), NameError, "axis name 'z' is not bound here"),
+        (
+            lambda a: lax.psum(a, "x", axis_index_groups=[[0, 1], [2]]),
+            ValueError,
+            "groups of one length that have each of the 4 positions once",
+        ),
+        (
+            lambda a: lax.psum(a, ("x", "y"), axis_index_groups=[[0, 1], [2, 3]]),
+            NotImplementedError,
+            "nor over several axes",
+        ),
+        (lambda a: lax.pcast(a, "x", to="reduced"), NotImplementedError, "is not supported"),
+        (lambda a: lax.pcast(a, "x", to="x"), ValueError, "pcast: to='x' is unknown"),
+        (lambda a: lax.all_gather(a, "x", to="reduced"), NotImplementedError, "to='reduced'"),
+    ):
+        with pytest.raises(error, match=text):
+            on(f, P("x"), P("x"))(X)
