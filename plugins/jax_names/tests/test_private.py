@@ -31,6 +31,7 @@ from dovetail_jax_names.private import (
     flatten_util,
     lib,
     literals,
+    pjit,
     traceback_util,
     tree_util,
     xla_bridge,
@@ -40,7 +41,7 @@ from dovetail_jax_names.private import (
 def test_each_module_answers_and_says_who_needs_it() -> None:
     for module in (
         ad_util, api_util, checkify, compiler, core, dispatch, distributed, dtypes, earray,
-        flatten_util, lib, literals, traceback_util, tree_util, xla_bridge,
+        flatten_util, lib, literals, pjit, traceback_util, tree_util, xla_bridge,
     ):  # fmt: skip
         path = module.__name__.rpartition(".")[2]
         assert names.home(f"jax._src.{path}") == module.__name__
@@ -246,3 +247,33 @@ def test_orbax_and_flax_ask_about_containers() -> None:
         tree_util.flatten_one_level(3)
     assert dict in tree_util._registry and int not in tree_util._registry
     assert tree_util.default_registry is registry
+
+
+def test_numbers_that_have_a_dtype() -> None:
+    for made, number, dtype in (
+        (literals.TypedInt, 5, np.int32),
+        (literals.TypedFloat, 2.5, np.float32),
+        (literals.TypedComplex, 1j, np.complex64),
+    ):
+        found = made(number, dtype)
+        assert found == number and found.dtype == dtype
+        assert repr(found) == f"{made.__name__}({number}, dtype={found.dtype.name})"
+
+
+def test_the_current_trace_and_what_tracers_stand_for() -> None:
+    outer = core.trace_ctx.trace
+    assert core.trace_ctx.is_top_level() and core.full_lower(3.0) == 3.0
+
+    class Known(core.Tracer):
+        def full_lower(self) -> Any:
+            return 4.0
+
+    assert core.full_lower(Known(outer, None)) == 4.0
+    trace = core.Trace()
+    assert trace.full_raise(2.0) == 2.0
+    core.trace_ctx.set_trace(trace)
+    try:
+        assert core.trace_ctx.trace is trace and not core.trace_ctx.is_top_level()
+    finally:
+        core.trace_ctx.set_trace(outer)
+    assert pjit.jit_p.name == "jit"

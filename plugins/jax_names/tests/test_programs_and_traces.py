@@ -189,6 +189,41 @@ with core.take_current_trace() as parent:
 assert counter.names == ["mul", "sin"]
 np.testing.assert_allclose(y, np.sin(6), rtol=1e-6)
 
+class Seen(Counter):
+    def process_primitive(self, primitive, tracers, params):
+        self.names.append((str(primitive), sorted(params)))
+        return super().process_primitive(primitive, tracers, params)
+    def process_custom_jvp_call(self, primitive, fun, jvp, tracers, *, symbolic_zeros):
+        self.names.append("custom")
+        params = dict(subfuns=(fun, jvp), symbolic_zeros=symbolic_zeros)
+        return primitive.bind_with_trace(self.parent_trace, tuple(tracers), None, params)
+@jax.custom_jvp
+def five(x):
+    return jnp.sin(x)
+five.defjvp(lambda p, t: (jnp.sin(p[0]), 5 * t[0]))
+def seen(f):
+    def run(*args):
+        with core.take_current_trace() as parent:
+            trace = Seen(parent)
+            with core.set_current_trace(trace):
+                out = f(*args)
+        names.append([n for n in trace.names if type(n) is tuple or n == "custom"])
+        return out
+    return run
+names = []
+loop = lambda x: jax.lax.while_loop(lambda c: c < 2 * x, lambda c: c + x, x)
+assert seen(loop)(1.0) == 2 and jax.jit(seen(loop))(1.0) == 2
+(name, params), = [n for n in names[0] if n[0] == "while"]
+assert params == ["body_jaxpr", "body_nconsts", "cond_jaxpr", "cond_nconsts"]
+seen(lambda x: jnp.sum(jnp.broadcast_to(x, (2,))))(jnp.float32(1))
+found = dict(n for n in names[-1])
+assert found["broadcast_in_dim"] == ["broadcast_dimensions", "shape", "sharding"], found
+assert "out_sharding" in found["reduce_sum"]
+assert seen(five)(0.0) == 0 and names[-1] == ["custom"]
+assert jax.grad(seen(five))(0.0) == 5
+seen(jax.jit(five))(0.0)
+assert "inline" in dict(n for n in names[-1] if n != "custom")["jit"]
+
 x = jnp.float32(0.5)
 f = lambda x, y: [x * y, y]
 values, tangents = ad.jvp(f, (x, x), (x, ad.Zero(jax.typeof(x))), instantiate=False)

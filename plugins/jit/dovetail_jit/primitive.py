@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
+from dovetail_core.dispatch.forms import accept_parameters
 
 jit_p = Primitive("jit", multiple_results=True)
 jit_p.def_traits(
@@ -15,6 +16,7 @@ jit_p.def_traits(
         "donated_invars": "which operands it may overwrite",
     }
 )
+accept_parameters(jit_p, inline=False, keep_unused=False, compiler_options_kvs=())
 
 
 @jit_p.def_effectful_abstract_eval

@@ -24,6 +24,7 @@ from dovetail_core import (
     set_trace,
     typeof,
 )
+from dovetail_core.dispatch.forms import other_form
 from dovetail_core.dispatch.primitive import EvalTrace
 from dovetail_core.types.high import with_leading, without_leading
 from dovetail_custom_rules import custom_jvp_call_p, custom_vjp_call_p
@@ -47,13 +48,13 @@ class Trace(KernelTrace, metaclass=Covering):
         super().__init__(get_trace())
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Apply a primitive: a call of a function with a derivative rule by the method for that,
-        where the trace has it."""
+        """Apply a primitive, in JAX's form: a call of a function with a derivative rule by the
+        method for that, where the trace has it."""
         if primitive in _CALLS and hasattr(self, f"process_{primitive.name}"):
             bound = primitive.get_bind_params(params)
             given = (*bound.pop("subfuns"), args)
             return getattr(self, f"process_{primitive.name}")(primitive, *given, **bound)
-        return self.process_primitive(primitive, args, params)
+        return self.process_primitive(primitive, *other_form(primitive, args, params))
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
@@ -64,6 +65,10 @@ class Trace(KernelTrace, metaclass=Covering):
     def stage_value(self, val: Any) -> Any:
         """A value from outside as one of this trace."""
         return val
+
+    def full_raise(self, x: Any) -> Any:
+        """What ``x`` is in this trace: itself, as values of other traces are taken as they are."""
+        return x
 
     def is_valid(self) -> bool:
         """Whether its transformation is going on."""

@@ -1,5 +1,6 @@
 """``jax._src.core``. flax (``linen.fp8_ops``): ``ShapedArray``, ``physical_aval``; numpyro:
-``trace_state_clean``; dynamiqs: ``concrete_or_error``.
+``trace_state_clean``; dynamiqs: ``concrete_or_error``; quax, which has traces and tracers of its
+own: the classes of these, what makes one current, and ``full_lower``.
 """
 
 from __future__ import annotations
@@ -7,11 +8,50 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core import EVAL, ConcretizationTypeError, ShapedArray as ShapedArray, Tracer
+from dovetail_core import (
+    EVAL,
+    AbstractValue as AbstractValue,
+    ConcretizationTypeError,
+    ShapedArray as ShapedArray,
+    Tracer as Tracer,
+)
 from dovetail_core.base.source import here
-from dovetail_core.dispatch.primitive import get_trace
+from dovetail_core.dispatch.primitive import get_trace, set_trace
 
+from ..extending.primitive import Primitive as Primitive
+from ..extending.programs import jaxpr_as_fun as jaxpr_as_fun
+from ..extending.traces import (
+    Trace as Trace,
+    TraceTag as TraceTag,
+    set_current_trace as set_current_trace,
+    take_current_trace as take_current_trace,
+)
 from .absent import absent
+
+
+class TracingContext:
+    """Which trace is current."""
+
+    @property
+    def trace(self) -> Any:
+        return get_trace()
+
+    def set_trace(self, trace: Any) -> None:
+        """Make another one current."""
+        set_trace(EVAL if trace is None else trace)
+
+    def is_top_level(self) -> bool:
+        """Whether nothing is being traced."""
+        return get_trace() is EVAL
+
+
+trace_ctx = TracingContext()
+
+
+def full_lower(val: Any) -> Any:
+    """What a tracer says that it is (its ``full_lower``) where it stands for something simpler."""
+    lower = getattr(type(val), "full_lower", None) if isinstance(val, Tracer) else None
+    return val if lower is None else lower(val)
 
 
 def trace_state_clean() -> bool:

@@ -43,5 +43,47 @@ class TypedNdArray:
         return f"TypedNdArray({self.val!r}, weak_type={self.weak_type})"
 
 
+class TypedInt(int):
+    """An integer that has an element type. Programs hold none here, nor of the other two."""
+
+    dtype: np.dtype[Any]
+
+    def __new__(cls, value: int, dtype: Any) -> TypedInt:
+        made = super().__new__(cls, value)
+        made.dtype = np.dtype(dtype)
+        return made
+
+    def __repr__(self) -> str:
+        return f"TypedInt({int(self)}, dtype={self.dtype.name})"
+
+
+class TypedFloat(float):
+    """A floating-point number that has an element type."""
+
+    dtype: np.dtype[Any]
+
+    def __new__(cls, value: float, dtype: Any) -> TypedFloat:
+        made = super().__new__(cls, value)
+        made.dtype = np.dtype(dtype)
+        return made
+
+    def __repr__(self) -> str:
+        return f"TypedFloat({float(self)}, dtype={self.dtype.name})"
+
+
+class TypedComplex(complex):
+    """A complex number that has an element type."""
+
+    dtype: np.dtype[Any]
+
+    def __new__(cls, value: complex, dtype: Any) -> TypedComplex:
+        made = super().__new__(cls, value)
+        made.dtype = np.dtype(dtype)
+        return made
+
+    def __repr__(self) -> str:
+        return f"TypedComplex({complex(self)}, dtype={self.dtype.name})"
+
+
 def __getattr__(name: str) -> Any:
     raise absent("jax._src.literals", name)

@@ -10,6 +10,7 @@ from . import (
     discrete as discrete,
     factorizations as factorizations,
     fft as fft,
+    forms as forms,
     gather as gather,
     incomplete as incomplete,
     joining as joining,

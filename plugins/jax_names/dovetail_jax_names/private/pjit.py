@@ -1,0 +1,13 @@
+"""``jax._src.pjit``. quax: ``jit_p``, for which it has a rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_jit import jit_p as jit_p
+
+from .absent import absent
+
+
+def __getattr__(name: str) -> Any:
+    raise absent("jax._src.pjit", name)
