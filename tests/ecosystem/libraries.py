@@ -14,9 +14,10 @@ class Library(NamedTuple):
     """What is known of one library.
 
     ``tests`` are the folders or files of its source distribution in which its tests are;
-    ``without`` says why there are none. ``left_out`` maps the beginnings of paths to why these
-    tests are not run, ``needs`` are further packages for tests and programs, ``sample`` are quick
-    files of tests and ``programs/NAME``; ``options`` go to pytest, ``settings`` are variables.
+    ``patterns`` are their names, and ``without`` says why there are none. ``left_out`` maps the
+    beginnings of paths to why these tests are not run, ``needs`` are further packages for tests and
+    programs, ``sample`` are quick files of tests and ``programs/NAME``; ``options`` go to pytest,
+    ``settings`` are variables.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Library(NamedTuple):
     tests: list[str]
     without: str
     left_out: dict[str, str]
+    patterns: list[str]
     needs: list[str]
     sample: list[str]
     options: list[str]
@@ -50,6 +52,7 @@ def _library(name: str, told: dict[str, Any]) -> Library:
         told.get("tests", []),
         told.get("without", ""),
         told.get("left_out", {}),
+        told.get("patterns", ["*_test.py", "test_*.py"]),
         [told.get("distribution", name), *told.get("needs", [])],
         told.get("sample", []),
         told.get("options", []),

@@ -13,7 +13,6 @@ from .libraries import CONSTRAINTS, HERE, Library
 
 SUITES = BUILD / "suites"
 CONFIGURATIONS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-PATTERNS = ("*_test.py", "test_*.py")
 
 
 def files_of(
@@ -30,17 +29,17 @@ def files_of(
     found = {
         path.relative_to(root).as_posix()
         for place in places
-        for path in _tests_below(root / place)
+        for path in _tests_below(root / place, library.patterns)
         if not any(part.startswith(".") for part in path.relative_to(root).parts)
     }
     files = sorted(f for f in found if not _why_left_out(library, f))
     return root, [f for f in files if f in library.sample] if sample else files
 
 
-def _tests_below(place: Path) -> list[Path]:
+def _tests_below(place: Path, patterns: list[str]) -> list[Path]:
     if place.is_file():
         return [place]
-    return [path for pattern in PATTERNS for path in place.rglob(pattern)]
+    return [path for pattern in patterns for path in place.rglob(pattern)]
 
 
 def _why_left_out(library: Library, file: str) -> str:
