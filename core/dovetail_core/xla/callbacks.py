@@ -18,6 +18,7 @@ from ._bindings import (
     Buffer as Buffer,
     ExecutionContext as ExecutionContext,
     ExecutionStage as ExecutionStage,
+    JaxRuntimeError,
 )
 
 TARGET = "xla_ffi_python_cpu_callback"
@@ -152,7 +153,39 @@ def exception_behind(error: BaseException) -> BaseException:
     defined in Python do), or one like it, if it says just words and numbers. Raise it outside of
     the ``except`` clause, which would become its context, and keep it in no variable, since it
     refers to the variables of those who raise it.
+
+    After :func:`report_as_runtime_errors` it is the cause of what is returned.
     """
+    behind = _exception_behind(error)
+    if behind is error or not (_reported and isinstance(behind, Exception)):
+        return behind
+    told = error if isinstance(error, JaxRuntimeError) else JaxRuntimeError(str(error))
+    told.__cause__ = behind
+    return told
+
+
+def as_reported(error: Exception) -> Exception:
+    """What is raised where a function was called without a program that raised ``error``."""
+    if not _reported:
+        return error
+    told = JaxRuntimeError(f"INTERNAL: error in a callback: {''.join(format_exception(error))}")
+    told.__cause__ = error
+    return told
+
+
+def report_as_runtime_errors(report: bool = True) -> None:
+    """Have exceptions of callbacks arrive as the runtime's error, whose text says their traceback.
+
+    Interrupts and the like arrive as themselves.
+    """
+    global _reported
+    _reported = report
+
+
+_reported = False
+
+
+def _exception_behind(error: BaseException) -> BaseException:
     found = _NUMBER.search(str(error))
     if found is None:
         return KeyboardInterrupt() if _INTERRUPTED.search(str(error)) else error

@@ -269,3 +269,36 @@ def test_calls_that_c_repeats_raise_what_a_callback_raised(monkeypatch: pytest.M
     call.clear_cache()
     call(X)
     assert seen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_errors_of_the_runtime(kind: str) -> None:
+    error = Own("why")
+    callbacks.report_as_runtime_errors()
+    try:
+        for _ in range(3):
+            with pytest.raises(XlaRuntimeError, match=r"Own: why") as caught:
+                program(kind, raising(error))(X)
+            assert caught.value.__cause__ is error
+        with pytest.raises(KeyboardInterrupt):
+            program(kind, raising(KeyboardInterrupt()))(X)
+    finally:
+        callbacks.report_as_runtime_errors(False)
+    with pytest.raises(Own):
+        program(kind, raising(error))(X)
+
+
+def test_at_once_as_errors_of_the_runtime() -> None:
+    error = Own("why")
+    callbacks.report_as_runtime_errors()
+    try:
+        for call in (pure_callback, io_callback):
+            with pytest.raises(XlaRuntimeError, match=r"Own: why") as caught:
+                call(raising(error), SCALAR, X)
+            assert caught.value.__cause__ is error
+        with pytest.raises(Own):
+            debug.callback(raising(error), X)
+    finally:
+        callbacks.report_as_runtime_errors(False)
+    with pytest.raises(Own):
+        pure_callback(raising(error), SCALAR, X)

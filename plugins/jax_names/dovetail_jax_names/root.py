@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from dovetail_core.base.lazy import absent_name
+from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 from . import names
 from .absence import VERSION, reason
@@ -21,6 +22,7 @@ __path__: list[str] = []  # a package, whose modules the import hook finds
 
 add_options()
 name_trees()
+report_as_runtime_errors()
 
 
 def __getattr__(name: str) -> Any:

@@ -155,3 +155,18 @@ except ValueError as e:
     assert done.stdout.startswith(
         "option 'random_seed_offset': Dovetail has no other than 0, got 3 at "
     ), done.stderr
+
+
+def test_exceptions_of_callbacks_are_the_runtimes(python) -> None:
+    code = """
+import dovetail.jax, jax
+def fails(x):
+    raise KeyError("why")
+f = jax.jit(lambda x: jax.pure_callback(fails, x, x))
+for call in (f, f, lambda x: jax.pure_callback(fails, x, x)):
+    try:
+        call(jax.numpy.float32(1)).block_until_ready()
+    except jax.errors.JaxRuntimeError as e:
+        print("KeyError: 'why'" in str(e), repr(e.__cause__))
+"""
+    assert python("-c", code).stdout.splitlines() == ["True KeyError('why')"] * 3

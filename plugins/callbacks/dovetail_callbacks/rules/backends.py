@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail_backends import put_host, reference_rules, stablehlo_rules
 from dovetail_core import def_impl, typeof
+from dovetail_core.xla.callbacks import as_reported
 
 from ..host import HostFunction
 from ..primitives import buffer_callback_p, debug_callback_p, io_callback_p, pure_callback_p
@@ -28,6 +29,16 @@ def _call(args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> l
     return _call_low(*args, callback=callback, result_avals=result_avals)
 
 
+def _call_reported(args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
+    try:
+        return _call(args, callback, result_avals)
+    except Exception as error:
+        failure = [as_reported(error)]
+        if failure[0] is error:
+            raise
+    raise failure.pop()
+
+
 def _call_low(*args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
     found = callback.checked(result_avals, *[read_only(x) for x in args])
     return [put_host(x, a) for x, a in zip(found, result_avals)]
@@ -35,12 +46,12 @@ def _call_low(*args: Any, callback: HostFunction, result_avals: tuple[Any, ...])
 
 @def_impl(pure_callback_p)
 def _pure_eval(*args: Any, callback: Any, result_avals: Any, vmap_method: Any) -> list[Any]:
-    return _call(args, callback, result_avals)
+    return _call_reported(args, callback, result_avals)
 
 
 @def_impl(io_callback_p)
 def _io_eval(*args: Any, callback: Any, result_avals: Any, ordered: bool) -> list[Any]:
-    return _call(args, callback, result_avals)
+    return _call_reported(args, callback, result_avals)
 
 
 @def_impl(debug_callback_p)
