@@ -11,6 +11,12 @@ if TYPE_CHECKING:
         custom_linear_solve as custom_linear_solve,
         custom_root as custom_root,
     )
+    from dovetail_jax_names.extending.unheld import (
+        after_all_p as after_all_p,
+        create_token_p as create_token_p,
+        linear_solve_p as linear_solve_p,
+        select_and_scatter_p as select_and_scatter_p,
+    )
     from dovetail_lax import *
     from dovetail_sharding.constraints import with_sharding_constraint as with_sharding_constraint
 

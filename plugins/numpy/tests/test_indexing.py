@@ -334,3 +334,9 @@ def test_a_box_is_written_at_integers_of_either_width(index):
 def test_errors(call, error, text, arrays):
     with pytest.raises(error, match=text):
         call(arrays["f2"])
+
+
+def test_unravel_index_takes_whole_numbers_of_floating_point_types() -> None:
+    rows, columns = dnp.unravel_index(np.float32([2, 1, -1]), (2, 3))
+    assert rows.dtype == columns.dtype == np.float32
+    np.testing.assert_array_equal([rows, columns], np.unravel_index([2, 1, 5], (2, 3)))

@@ -79,7 +79,7 @@ def _integer_pow(x: ShapedArray, *, y: int) -> ShapedArray:
         reject("integer_pow", x, NUMBER)
     if y < 0 and kind in INTEGER:
         raise TypeError(
-            f"lax.integer_pow cannot raise integers ({x.str_short()}) to the negative power {y}"
-            f"{place()}. Convert the operand to a floating-point type first."
+            "Integers cannot be raised to negative powers: lax.integer_pow got "
+            f"{x.str_short()} and {y}{place()}. Convert the operand to a floating-point type first."
         )
     return x

@@ -154,19 +154,23 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
 
 @names_itself
 def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
-    """Indices into a flattened array as indices per dimension; those out of bounds are clipped."""
+    """Indices into a flattened array as indices per dimension; those out of bounds are clipped.
+
+    Whole numbers of floating-point types are taken, too, and give such.
+    """
     at = as_array("unravel_index", indices)
-    if at.dtype.kind not in "iu":
+    if at.dtype.kind not in "iuf":
         raise TypeError(f"unravel_index takes integers, got dtype {at.dtype}{here()}")
     dims = shape_tuple("unravel_index", shape)
     total = int(np.prod(dims, dtype=int))
     at = lax.clamp(number(at, -total), at, number(at, max(total - 1, 0)))
-    if at.dtype.kind == "i":
+    if at.dtype.kind != "u":
         at = select(lax.lt(at, number(at, 0)), lax.add(at, number(at, total)), at)
     out = []
     for d in reversed(dims):
         out.append(lax.rem(at, number(at, max(d, 1))))
         at = lax.div(at, number(at, max(d, 1)))
+        at = lax.floor(at) if at.dtype.kind == "f" else at
     return tuple(reversed(out))
 
 

@@ -21,6 +21,7 @@ _MODULES = (
     "dovetail_random.draws.gamma",
     "dovetail_refs.primitives",
     "dovetail_jax_names.extending.calls",
+    "dovetail_jax_names.extending.unheld",
 )
 """Where primitives are, by the names that they have there."""
 _OTHERS = {"add_jaxvals_p": "add_p"}
