@@ -63,3 +63,13 @@ def test_unrolling_by_nothing_is_no_unrolling() -> None:
     np.testing.assert_allclose(
         slope, sum(V[4 - k] * k * 0.5 ** (k - 1) for k in range(5)), rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("run", [jit, lambda f: f])
+def test_results_of_branches_are_as_weak_as_those_of_the_first(run: Any) -> None:
+    strong, weak = lambda x: np.float32(2), lambda x: x
+    choose = lambda *branches: run(lambda x: lax.switch(0, branches, x))(1.0).weak_type  # noqa: E731
+    assert choose(weak, strong) and choose(weak, weak, strong)
+    assert not choose(strong, weak) and not choose(strong, strong)
+    assert run(lambda x: lax.cond(x > 3, strong, weak, x))(1.0).weak_type  # the first is for False
+    assert not run(lambda x: lax.cond(x > 3, weak, strong, x))(1.0).weak_type

@@ -21,7 +21,6 @@ from ._staging import (
     check_structure,
     check_types,
     close_together,
-    join_weak,
     name_of,
     operand_types,
     paths,
@@ -97,21 +96,19 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
 
 
 def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
-    """Branches that return equal types, where they do but for weak ones.
+    """Branches that return the types of the first, where they do but for weak types.
 
     Raises:
         TypeError: they do not; names the branches and the place in the result.
     """
     first, *others = staged
     label = [f"{name_of(f)} (branch {i})" for i, f in enumerate(functions)]
-    wanted = list(first.out_avals)
     for i, s in enumerate(others, 1):
         context = f"{what}: the branches' results"
         check_structure(context, label[0], first.out_tree, label[i], s.out_tree)
         names = paths(first.out_tree, "result")
         check_types(context, label[0], first.out_avals, label[i], s.out_avals, names)
-        wanted = [join_weak(a, b) for a, b in zip(wanted, s.out_avals)]
-    return [with_strong_outputs(s, wanted) for s in staged]
+    return [with_strong_outputs(s, first.out_avals) for s in staged]
 
 
 def cond(
