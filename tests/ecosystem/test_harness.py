@@ -33,7 +33,8 @@ def test_skipped(): pytest.skip("no")
 def test_last(): pass
 """
 
-LIBRARY = Library("made-up", "1.0", "made_up", ["tests"], "", {}, [], [], [], {})
+PATTERNS = ["*_test.py", "test_*.py"]
+LIBRARY = Library("made-up", "1.0", "made_up", ["tests"], "", {}, PATTERNS, [], [], [], {})
 
 
 class Environment:
