@@ -6,10 +6,10 @@ application to code for the other interface asks :func:`other_form`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from .primitive import Primitive, Trace, get_trace, run_under
+from .primitive import Primitive, get_trace
 
 Form = tuple[tuple[Any, ...], dict[str, Any]]
 """Operands and parameters."""
@@ -27,10 +27,6 @@ class _OfTwoForms(Primitive):
         if params:
             args, params = _converters[self][0](args, params)
         return get_trace().process(self, args, params)
-
-    def bind_with_trace(self, trace: Trace, args: Sequence[Any], *rest: Any) -> Any:
-        own = _converters[self][0](tuple(args), dict(rest[-1]))
-        return run_under(trace, trace.process, self, *own)
 
 
 def accept_form(primitive: Primitive, read: Convert, write: Convert) -> None:

@@ -173,7 +173,7 @@ class Primitive:
     def bind_with_trace(self, trace: Trace, args: Sequence[Any], *rest: Any) -> Any:
         """:meth:`bind` under ``trace``: ``bind_with_trace(trace, args, avals, params)``, where the
         types may be left out."""
-        return run_under(trace, trace.process, self, tuple(args), dict(rest[-1]))
+        return run_under(trace, self.bind, *args, **rest[-1])
 
     @property
     def impl(self) -> Callable[..., Any]:

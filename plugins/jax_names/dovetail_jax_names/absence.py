@@ -12,8 +12,6 @@ _MANY_DEVICES = "programs on many devices and in many processes are planned"
 _PRIMITIVES = "jax.extend.core.primitives"
 _NO_TOKENS = "effects that are ordered keep their order without tokens"
 _NO_SHARDING_TYPES = "types say nothing of shardings"
-_SOLVE = "a solve is a call of a function with rules of its own"
-_WINDOWS = "derivatives of windows consist of other operations"
 _REASONS = {
     "jax.auto_pcast": _NO_SHARDING_TYPES,
     "jax.custom_derivatives.remat_opt_p": "optimize_remat is said to the forward function",

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dovetail_core import ClosedJaxpr, Var
-from dovetail_core.dispatch.forms import Form, accept_form, accept_parameters
+from dovetail_core.dispatch.forms import accept_parameters
 
 from .arithmetic import cbrt_p, mul_p, rsqrt_p, sqrt_p
 from .contractions import conv_general_dilated_p, dot_general_p
-from .control_flow import while_p
 from .factorizations import qr_p
 from .gather import scatter_p
 from .reductions import reduce_sum_p
@@ -46,42 +42,3 @@ accept_parameters(qr_p, use_magma=None)
 accept_parameters(svd_p, subset_by_index=None)
 accept_parameters(eig_p, implementation=None)
 accept_parameters(eigh_p, sort_eigenvalues=True, subset_by_index=None, algorithm=None)
-
-
-# JAX's loop has constants of its condition, then those of its body; here both programs take all.
-
-
-def _read_while(args: tuple[Any, ...], params: dict[str, Any]) -> Form:
-    if "cond_nconsts" not in params:
-        return args, params
-    n, m = params.pop("cond_nconsts"), params.pop("body_nconsts")
-    cond: ClosedJaxpr = params["cond_jaxpr"]
-    body: ClosedJaxpr = params["body_jaxpr"]
-    return args, {
-        **params,
-        "cond_jaxpr": _with_inputs(cond, n, body.in_avals[:m]),
-        "body_jaxpr": _with_inputs(body, 0, cond.in_avals[:n]),
-        "num_consts": n + m,
-    }
-
-
-def _with_inputs(program: ClosedJaxpr, position: int, avals: list[Any]) -> ClosedJaxpr:
-    """The program with further inputs, which it does not use."""
-    if not avals:
-        return program
-    key = "with inputs", position, tuple(avals)
-    found = program.cache.get(key)
-    if found is None:
-        ins = list(program.jaxpr.invars)
-        ins[position:position] = [Var(aval) for aval in avals]
-        found = program.cache[key] = program.replace(jaxpr=program.jaxpr.replace(invars=ins))
-    return found
-
-
-def _write_while(args: tuple[Any, ...], params: dict[str, Any]) -> Form:
-    told = dict(params)
-    n = told.pop("num_consts")
-    return (*args[:n], *args), {"cond_nconsts": n, **told, "body_nconsts": n}
-
-
-accept_form(while_p, _read_while, _write_while)
