@@ -24,7 +24,7 @@ from dovetail_core import (
     set_trace,
     typeof,
 )
-from dovetail_core.dispatch.forms import other_form
+from dovetail_core.dispatch.forms import with_parameters
 from dovetail_core.dispatch.primitive import EvalTrace
 from dovetail_core.types.high import with_leading, without_leading
 from dovetail_custom_rules import custom_jvp_call_p, custom_vjp_call_p
@@ -54,7 +54,7 @@ class Trace(KernelTrace, metaclass=Covering):
             bound = primitive.get_bind_params(params)
             given = (*bound.pop("subfuns"), args)
             return getattr(self, f"process_{primitive.name}")(primitive, *given, **bound)
-        return self.process_primitive(primitive, *other_form(primitive, args, params))
+        return self.process_primitive(primitive, args, with_parameters(primitive, params))
 
     def process_primitive(
         self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]
