@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         SparseEfficiencyError as SparseEfficiencyError,
         SparseEfficiencyWarning as SparseEfficiencyWarning,
     )
+    from dovetail_sparse.primitives import todense_p as todense_p
+    from dovetail_sparse.sparsify import sparsify as sparsify
 
     from . import bcoo as bcoo
 else:

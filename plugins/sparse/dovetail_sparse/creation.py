@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import here
+from dovetail_core import Tracer, here
 
 from .base import Array, JAXSparse
 from .bcoo.array import BCOO
+from .primitives import todense_p
 
 _FORMATS: dict[str, Any] = {"bcoo": BCOO}
 
@@ -66,5 +67,10 @@ def eye(
 
 
 def todense(arr: Any) -> Array:
-    """A sparse array as a dense one; dense ones are returned as they are."""
+    """A sparse array as a dense one; dense ones are returned as they are.
+
+    In a function under :func:`sparsify`, what looks dense may be sparse: this makes it dense.
+    """
+    if isinstance(arr, Tracer):
+        return todense_p.bind(arr)
     return arr.todense() if isinstance(arr, JAXSparse) else arr

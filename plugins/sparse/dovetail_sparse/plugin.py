@@ -5,5 +5,15 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "sparse",
     requires=("batching", "jit", "lax", "numpy"),
+    primitives=("dovetail_sparse.primitives",),
+    tables={"sparse.sparsify": "dovetail_sparse.sparsify.carrier:sparsify_rules"},
+    contributes={
+        "sparse.sparsify": (
+            "dovetail_sparse.rules.sparsify.elementwise",
+            "dovetail_sparse.rules.sparsify.shapes",
+        ),
+    },
+    samples=("dovetail_sparse.samples",),
+    laws={"sparse.sparsify": "dovetail_sparse.sparsify.laws:sparsify_law"},
     surfaces={"experimental.sparse": "dovetail_sparse"},
 )
