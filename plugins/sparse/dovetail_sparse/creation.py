@@ -9,9 +9,12 @@ from dovetail_core import Tracer, here
 
 from .base import Array, JAXSparse
 from .bcoo.array import BCOO
+from .bcsr import BCSR
+from .coo import COO
+from .csr import CSC, CSR
 from .primitives import todense_p
 
-_FORMATS: dict[str, Any] = {"bcoo": BCOO}
+_FORMATS: dict[str, Any] = {"bcoo": BCOO, "bcsr": BCSR, "coo": COO, "csr": CSR, "csc": CSC}
 
 
 def _format(name: str) -> Any:
@@ -32,8 +35,8 @@ def empty(
     """A sparse array of zeros, none of which is stored.
 
     Args:
-        sparse_format: ``"bcoo"``.
-        kwds: of the format: ``n_batch``, ``n_dense``, and ``nse``, the number of elements to have
+        sparse_format: ``"bcoo"``, ``"bcsr"``, ``"coo"``, ``"csr"`` or ``"csc"``.
+        kwds: of the first two formats: ``n_batch``, ``n_dense``, and ``nse``, the number of elements to have
             storage for.
 
     Raises:
@@ -56,14 +59,17 @@ def eye(
     Args:
         N, M: the numbers of rows and of columns, which are equal by default.
         k: the diagonal's number: positive above the main one.
-        sparse_format: ``"bcoo"``.
-        kwds: of the format: ``n_batch`` and ``n_dense``.
+        sparse_format: ``"bcoo"``, ``"coo"``, ``"csr"`` or ``"csc"``.
+        kwds: of the first format: ``n_batch`` and ``n_dense``.
 
     Raises:
         ValueError: there is no such format.
     """
     columns = N if M is None else M
-    return _format(sparse_format)._eye(N, columns, k, dtype=dtype, index_dtype=index_dtype, **kwds)
+    kind = _format(sparse_format)
+    if kind is BCSR:
+        raise NotImplementedError(f"eye in the format BCSR{here()}; BCSR.from_bcoo makes it one")
+    return kind._eye(N, columns, k, dtype=dtype, index_dtype=index_dtype, **kwds)
 
 
 def todense(arr: Any) -> Array:

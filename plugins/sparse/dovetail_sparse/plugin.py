@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "sparse",
-    requires=("batching", "jit", "lax", "numpy"),
+    requires=("ad", "batching", "callbacks", "custom_rules", "jit", "lax", "numpy", "random"),
     primitives=("dovetail_sparse.primitives",),
     tables={"sparse.sparsify": "dovetail_sparse.sparsify.carrier:sparsify_rules"},
     contributes={
@@ -15,5 +15,8 @@ MANIFEST = Manifest(
     },
     samples=("dovetail_sparse.samples",),
     laws={"sparse.sparsify": "dovetail_sparse.sparsify.laws:sparsify_law"},
-    surfaces={"experimental.sparse": "dovetail_sparse"},
+    surfaces={
+        "experimental.sparse": "dovetail_sparse",
+        "experimental.sparse.linalg": "dovetail_sparse.linalg",
+    },
 )

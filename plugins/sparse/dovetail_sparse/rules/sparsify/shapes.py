@@ -51,8 +51,8 @@ _simple(lax.slice_p, bcoo_slice, "start_indices", "limit_indices", "strides")
 _simple(lax.squeeze_p, bcoo_squeeze, "dimensions")
 _simple(lax.transpose_p, moved, "permutation")
 _simple(
-    lax.gather_p, bcoo_gather,
-    "dimension_numbers", "slice_sizes", "indices_are_sorted", "unique_indices", "mode", "fill_value",
+    lax.gather_p, bcoo_gather, "dimension_numbers", "slice_sizes", "indices_are_sorted",
+    "unique_indices", "mode", "fill_value",
 )  # fmt: skip
 
 
