@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tarfile
@@ -11,6 +12,7 @@ from .environment import BUILD, Environment
 from .libraries import CONSTRAINTS, HERE, Library
 
 SUITES = BUILD / "suites"
+CONFIGURATIONS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 PATTERNS = ("*_test.py", "test_*.py")
 
 
@@ -59,9 +61,21 @@ def _fetch(library: Library, environment: Environment, root: Path) -> None:
         normal = name.replace("-", "[-_]")
         (archive,) = folder.glob(f"{normal}-{library.version}.tar.gz")
         _unpack(archive, root)
+    if not any(_configures(root / name) for name in CONFIGURATIONS):
+        # Or pytest would take that of this repository, below which the folder is.
+        (root / "pytest.ini").write_text("[pytest]\n")
     ours = HERE / "inherited" / library.folder
     if ours.exists():
         shutil.copytree(ours, root / "inherited")
+
+
+def _configures(file: Path) -> bool:
+    """Whether pytest takes this file as its configuration."""
+    if not file.exists():
+        return False
+    return file.name == "pytest.ini" or bool(
+        re.search(r"^\[(tool[.:])?pytest", file.read_text(), re.M)
+    )
 
 
 def _unpack(archive: Path, root: Path) -> None:
