@@ -90,7 +90,7 @@ class Runner:
             if not at:
                 break
             found[at] = ("died", 0.0, _last(told) or "the process died", "")
-        record.unlink()
+        record.unlink(missing_ok=True)
         if not found and told:
             found = {job.file: ("failed", 0.0, _last(told), "")}
         if job.only is not None:
@@ -118,7 +118,7 @@ class Runner:
         except subprocess.TimeoutExpired:
             return f"no end within {PATIENCE} s"
         finally:
-            wanted.unlink()
+            wanted.unlink(missing_ok=True)
         if done_process.returncode in (0, 1, 5):
             return ""
         return f"{done_process.stdout}\n{done_process.stderr}"
