@@ -66,7 +66,8 @@ def told_table(c: Comparison) -> str:
     return f"{name:<34}{told}; {c.seconds[0]:.0f} s, on JAX {c.seconds[1]:.0f} s"
 
 
-VARYING = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\[[^\]]*\]|\([^)]*\)")
+# Addresses, numbers, names, shapes, and places in files with what follows them.
+VARYING = re.compile(r" (at|in scope) ['/].*|0x[0-9a-f]+|\d+|'[^']*'|\[[^\]]*\]|\([^)]*\)")
 
 
 def told_failures(comparison: Comparison, shown: int = 3) -> str:
