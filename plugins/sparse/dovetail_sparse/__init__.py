@@ -66,12 +66,18 @@ if TYPE_CHECKING:
         SparseEfficiencyError as SparseEfficiencyError,
         SparseEfficiencyWarning as SparseEfficiencyWarning,
     )
+    from dovetail_sparse.lifting import sparsify as sparsify
     from dovetail_sparse.primitives import todense_p as todense_p
     from dovetail_sparse.random import random_bcoo as random_bcoo
-    from dovetail_sparse.sparsify import sparsify as sparsify
 
-    from . import bcoo as bcoo, bcsr as bcsr, coo as coo, csr as csr, linalg as linalg
-    from . import random as random
+    from . import (
+        bcoo as bcoo,
+        bcsr as bcsr,
+        coo as coo,
+        csr as csr,
+        linalg as linalg,
+        random as random,
+    )
 else:
     from dovetail_core import lazy_exports
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
+from dovetail_batching import register_vmappable
 from dovetail_core import here
 from dovetail_core.tree.util import register_pytree_node
 
@@ -53,8 +54,10 @@ class BCSR(JAXSparse):
         lengths = self.indices.shape[-1:]
         wanted = [(*lengths, *dense), lengths, tuple(r + 1 for r in rows)]
         batches = [s[:n] for s in shapes]
-        if len(self.shape) < n + 2 or [s[n:] for s in shapes] != wanted or any(
-            any(a not in (1, b) for a, b in zip(batch, self.shape)) for batch in batches
+        if (
+            len(self.shape) < n + 2
+            or [s[n:] for s in shapes] != wanted
+            or any(any(a not in (1, b) for a, b in zip(batch, self.shape)) for batch in batches)
         ):
             raise ValueError(
                 f"BCSR: data, indices and indptr of shapes {shapes} do not fit shape "
@@ -86,9 +89,7 @@ class BCSR(JAXSparse):
         arr = arr if arr.indices_sorted else bcoo_sort_indices(arr)
         data, indices = arr.full_parts()
         parts = data, indices[..., 1], pointers(indices[..., 0], arr.sparse_shape[0])
-        return cls(
-            parts, shape=arr.shape, indices_sorted=True, unique_indices=arr.unique_indices
-        )
+        return cls(parts, shape=arr.shape, indices_sorted=True, unique_indices=arr.unique_indices)
 
     @classmethod
     def from_scipy_sparse(
@@ -175,7 +176,37 @@ class BCSR(JAXSparse):
         return operators.matmul(_plain(other), self.to_bcoo())
 
 
+def _element(cont: Any, index: Any, mat: BCSR, axis: int | None) -> BCSR:
+    """What a mapped function sees of a batched array."""
+    if axis is None:
+        return mat
+    if not 0 <= axis < mat.n_batch:
+        raise ValueError(
+            f"Cannot map in_axis={axis} for BCSR array with n_batch={mat.n_batch}. in_axes for "
+            f"batched BCSR operations must correspond to a batch dimension{here()}."
+        )
+    parts, rest = mat.tree_flatten()
+    full = [dnp.broadcast_to(x, mat.shape[: mat.n_batch] + x.shape[mat.n_batch :]) for x in parts]
+    shape = mat.shape[:axis] + mat.shape[axis + 1 :]
+    return BCSR.tree_unflatten(rest | {"shape": shape}, [cont(x, axis) for x in full])
+
+
+def _batched(cont: Any, size: int, mat: BCSR, axis: int | None) -> BCSR:
+    """The array of the elements that a mapped function returned."""
+    parts, rest = mat.tree_flatten()
+    if axis is None:
+        return BCSR.tree_unflatten(rest, [cont(size, x, None) for x in parts])
+    if not 0 <= axis <= mat.n_batch:
+        raise ValueError(
+            f"BCSR: cannot add out_axis={axis} for BCSR array with n_batch={mat.n_batch}. BCSR "
+            f"batch axes must be a contiguous block of leading dimensions{here()}."
+        )
+    shape = (*mat.shape[:axis], size, *mat.shape[axis:])
+    return BCSR.tree_unflatten(rest | {"shape": shape}, [cont(size, x, axis) for x in parts])
+
+
 register_pytree_node(BCSR, BCSR.tree_flatten, BCSR.tree_unflatten)
+register_vmappable(BCSR, int, int, _element, _batched, None)
 
 
 def _plain(x: Any) -> Any:

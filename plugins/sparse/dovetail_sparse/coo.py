@@ -51,16 +51,12 @@ class COO(Matrix):
         return cls((found.data, row, col), shape=found.shape, rows_sorted=True)
 
     @classmethod
-    def _empty(
-        cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32"
-    ) -> COO:
+    def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
         parts = dnp.zeros(0, dtype), *[dnp.zeros(0, index_dtype) for _ in range(2)]
         return cls(parts, shape=shape, rows_sorted=True, cols_sorted=True)
 
     @classmethod
-    def _eye(
-        cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32"
-    ) -> COO:
+    def _eye(cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
         data, places = eye_parts(N, M, k, dtype, index_dtype, 0, 0)
         parts = data, places[:, 0], places[:, 1]
         return cls(parts, shape=(N, M), rows_sorted=True, cols_sorted=True)

@@ -36,8 +36,8 @@ def empty(
 
     Args:
         sparse_format: ``"bcoo"``, ``"bcsr"``, ``"coo"``, ``"csr"`` or ``"csc"``.
-        kwds: of the first two formats: ``n_batch``, ``n_dense``, and ``nse``, the number of elements to have
-            storage for.
+        kwds: of the first two formats: ``n_batch``, ``n_dense``, and ``nse``, the number of
+            elements to have storage for.
 
     Raises:
         ValueError: there is no such format.

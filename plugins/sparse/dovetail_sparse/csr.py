@@ -40,22 +40,18 @@ class CSR(Matrix):
 
     @classmethod
     def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSR:
-        """The elements of a dense matrix that are not zero; ``nse`` as of :meth:`BCOO.fromdense`."""
+        """The elements of a dense matrix that are not zero; see :meth:`BCOO.fromdense`."""
         found = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
         row, col = found.indices[:, 0], found.indices[:, 1]
         return cls(_parts(found.data, row, col, found.shape[0]), shape=found.shape)
 
     @classmethod
-    def _empty(
-        cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32"
-    ) -> CSR:
+    def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
         pointers = dnp.zeros(shape[0] + 1, index_dtype)
         return cls((dnp.zeros(0, dtype), dnp.zeros(0, index_dtype), pointers), shape=shape)
 
     @classmethod
-    def _eye(
-        cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32"
-    ) -> CSR:
+    def _eye(cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
         data, places = eye_parts(N, M, k, dtype, index_dtype, 0, 0)
         return cls(_parts(data, places[:, 0], places[:, 1], N), shape=(N, M))
 
@@ -85,19 +81,15 @@ class CSC(Matrix):
 
     @classmethod
     def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSC:
-        """The elements of a dense matrix that are not zero; ``nse`` as of :meth:`BCOO.fromdense`."""
+        """The elements of a dense matrix that are not zero; see :meth:`BCOO.fromdense`."""
         return CSR.fromdense(dnp.asarray(mat).T, nse=nse, index_dtype=index_dtype).transpose()
 
     @classmethod
-    def _empty(
-        cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32"
-    ) -> CSC:
+    def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSC:
         return CSR._empty(shape[::-1], dtype=dtype, index_dtype=index_dtype).transpose()
 
     @classmethod
-    def _eye(
-        cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32"
-    ) -> CSC:
+    def _eye(cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSC:
         return CSR._eye(M, N, -k, dtype=dtype, index_dtype=index_dtype).transpose()
 
     def to_bcoo(self) -> BCOO:

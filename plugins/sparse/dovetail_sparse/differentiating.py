@@ -10,8 +10,8 @@ import dovetail_ad as ad
 import dovetail_core.tree.util as tree
 from dovetail_batching import vmap
 
-from .sparsify.formats import with_data
-from .sparsify.function import is_sparse
+from .lifting.formats import with_data
+from .lifting.function import is_sparse
 
 Fun = Callable[..., Any]
 
@@ -99,9 +99,7 @@ def value_and_grad(
     return _differentiating(ad.value_and_grad, fun, argnums, has_aux, finish, kwargs)
 
 
-def jacfwd(
-    fun: Fun, argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any
-) -> Fun:
+def jacfwd(fun: Fun, argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any) -> Fun:
     """:func:`dovetail.jacfwd` for functions of sparse arrays.
 
     The Jacobian with respect to an array in BCOO format has the axes of the result as batch axes.
@@ -109,9 +107,7 @@ def jacfwd(
     return _jacobian(ad.jacfwd, fun, argnums, has_aux, kwargs)
 
 
-def jacrev(
-    fun: Fun, argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any
-) -> Fun:
+def jacrev(fun: Fun, argnums: int | Sequence[int] = 0, has_aux: bool = False, **kwargs: Any) -> Fun:
     """:func:`dovetail.jacrev` for functions of sparse arrays; see :func:`jacfwd`."""
     return _jacobian(ad.jacrev, fun, argnums, has_aux, kwargs)
 

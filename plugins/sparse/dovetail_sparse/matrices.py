@@ -64,8 +64,8 @@ class Matrix(JAXSparse):
         other = dnp.asarray(other)
         if other.ndim not in (1, 2):
             raise NotImplementedError(
-                f"matmul of a {type(self).__name__} and an array of shape {other.shape}{here()}: it "
-                "must have one axis or two"
+                f"matmul of a {type(self).__name__} and an array of shape {other.shape}{here()}: "
+                "it must have one axis or two"
             )
         return product(self, other)
 

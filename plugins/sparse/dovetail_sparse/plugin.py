@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "sparse",
     requires=("ad", "batching", "callbacks", "custom_rules", "jit", "lax", "numpy", "random"),
     primitives=("dovetail_sparse.primitives",),
-    tables={"sparse.sparsify": "dovetail_sparse.sparsify.carrier:sparsify_rules"},
+    tables={"sparse.sparsify": "dovetail_sparse.lifting.carrier:sparsify_rules"},
     contributes={
         "sparse.sparsify": (
             "dovetail_sparse.rules.sparsify.elementwise",
@@ -14,7 +14,7 @@ MANIFEST = Manifest(
         ),
     },
     samples=("dovetail_sparse.samples",),
-    laws={"sparse.sparsify": "dovetail_sparse.sparsify.laws:sparsify_law"},
+    laws={"sparse.sparsify": "dovetail_sparse.lifting.laws:sparsify_law"},
     surfaces={
         "experimental.sparse": "dovetail_sparse",
         "experimental.sparse.linalg": "dovetail_sparse.linalg",

@@ -15,9 +15,7 @@ from dovetail_numpy import linalg
 Array = Any
 
 
-def lobpcg_standard(
-    A: Any, X: Any, m: int = 100, tol: Any = None
-) -> tuple[Array, Array, Array]:
+def lobpcg_standard(A: Any, X: Any, m: int = 100, tol: Any = None) -> tuple[Array, Array, Array]:
     """The largest eigenvalues of a Hermitian matrix, and their eigenvectors, by LOBPCG.
 
     Each step looks for the best approximation among combinations of the vectors that it has, of

@@ -11,9 +11,9 @@ from dovetail_core import Primitive, derive, here
 from ...base import JAXSparse
 from ...bcoo import operators
 from ...bcoo.reductions import unique
+from ...lifting.carrier import SparseCarrier, sparsify_rules
+from ...lifting.formats import as_bcoo, with_data
 from ...primitives import todense_p
-from ...sparsify.carrier import SparseCarrier, sparsify_rules
-from ...sparsify.formats import as_bcoo, with_data
 
 LINEAR = (lax.copy_p, lax.imag_p, lax.neg_p, lax.real_p, lax.reduce_precision_p, lax.conj_p)
 ZERO_STAYS = (

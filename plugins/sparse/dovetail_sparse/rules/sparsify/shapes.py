@@ -25,8 +25,8 @@ from ...bcoo import (
 )
 from ...bcoo.array import BCOO
 from ...bcoo.slicing import moved
-from ...sparsify.carrier import SparseCarrier, sparsify_rules
-from ...sparsify.formats import as_bcoo
+from ...lifting.carrier import SparseCarrier, sparsify_rules
+from ...lifting.formats import as_bcoo
 
 Args = Sequence[Any]
 Params = dict[str, Any]
