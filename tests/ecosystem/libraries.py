@@ -30,7 +30,7 @@ class Library(NamedTuple):
     sample: list[str]
     options: list[str]
     settings: dict[str, str]
-    every: int
+    every: int = 1
 
     @property
     def folder(self) -> str:
