@@ -115,11 +115,12 @@ def devices_of_set_mesh(sharding: Any) -> NamedSharding | None:
 
     None where that has another form, or the sharding has devices.
     """
+    given = sharding
     if not isinstance(sharding, NamedSharding) or isinstance(sharding.mesh, Mesh):
         return None
     for mesh in (concrete_mesh(), resource_mesh()):
         if not mesh.empty and mesh.abstract_mesh == sharding.mesh:
-            return NamedSharding(mesh, sharding.spec, memory_kind=sharding.memory_kind)
+            return NamedSharding(mesh, sharding.spec, memory_kind=given.memory_kind)
     return None
 
 

@@ -37,7 +37,8 @@ BRANCHES: dict[str, tuple[Call, type[Exception], str]] = {
     "structure": (
         lambda: lax.cond(True, twice, same, X), TypeError,
         rf"cond branch outputs must have the same pytree structure: same \(branch 0\) and twice "
-        rf"\(branch 1\) must have one structure, but they differ: at the root: a leaf against tuple.*{HERE}",
+        r"\(branch 1\) must have one structure, but they differ: at the root: a leaf against "
+        rf"tuple.*{HERE}",
     ),
     "shape": (
         lambda: lax.cond(True, same, dnp.sum, X), TypeError,

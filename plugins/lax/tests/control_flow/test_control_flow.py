@@ -374,5 +374,5 @@ def test_a_branch_that_is_given_twice_is_traced_once() -> None:
 def test_results_of_branches_that_differ_are_named() -> None:
     with pytest.raises(TypeError, match=r"cond branch outputs must have the same pytree struct"):
         lax.cond(np.bool_(True), lambda: 1.0, lambda: (1.0,))
-    with pytest.raises(TypeError, match=r"switch: the branches' results: types must agree.*f32\[2\]"):
+    with pytest.raises(TypeError, match=r"switch: the branches' results: types must"):
         lax.switch(np.asarray(0), [lambda: np.ones(2, np.float32), lambda: np.ones(3, np.float32)])

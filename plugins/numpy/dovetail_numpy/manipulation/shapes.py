@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -210,7 +210,7 @@ def expand_dims(a: ArrayLike, axis: Any) -> Array:
         ValueError: a place is out of bounds or named twice.
     """
     a = as_array("expand_dims", a)
-    axis = tuple(axis) if isinstance(axis, Iterable) and np.ndim(axis) else axis
+    axis = tuple(axis) if np.ndim(axis) else axis
     count = len(axis) if isinstance(axis, tuple) else 1
     ndim = a.ndim + count
     new = axis_tuple("expand_dims", axis, ndim)
