@@ -142,3 +142,8 @@ def test_regions_need_a_list_of_results():
 
 def test_bind_evaluates_at_rest():
     assert add_p.bind(np.float32(1), 2.0) == 3
+
+
+def test_no_primitive_is_a_call_of_a_function_among_its_operands():
+    made = Primitive("test.plain", unlisted=True)
+    assert (made.call_primitive, made.map_primitive) == (False, False)

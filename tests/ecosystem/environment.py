@@ -56,7 +56,8 @@ class Environment:
     def key(self, side: Side, library: Library) -> str:
         """What results of a side depend on."""
         mine = hashlib.sha256(CONSTRAINTS.read_bytes()).hexdigest()[:12]
-        return f"{library.version} {self.digest if side == 'dovetail' else mine}"
+        some = f" every {library.every}" if library.every > 1 else ""
+        return f"{library.version} {self.digest if side == 'dovetail' else mine}{some}"
 
     def variables(self, side: Side, more: Mapping[str, str]) -> dict[str, str]:
         """The variables of a process of that side."""

@@ -18,6 +18,7 @@ class Library(NamedTuple):
     beginnings of paths to why these tests are not run, ``needs`` are further packages for tests and
     programs, ``sample`` are quick files of tests and ``programs/NAME``; ``options`` go to pytest,
     ``settings`` are variables.
+    Where a suite takes long, one in ``every`` tests of each file is run.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Library(NamedTuple):
     sample: list[str]
     options: list[str]
     settings: dict[str, str]
+    every: int = 1
 
     @property
     def folder(self) -> str:
@@ -57,6 +59,7 @@ def _library(name: str, told: dict[str, Any]) -> Library:
         told.get("sample", []),
         told.get("options", []),
         told.get("settings", {}),
+        told.get("every", 1),
     )
 
 

@@ -102,7 +102,8 @@ class Runner:
         """Runs pytest; what it told where it did not end as it should."""
         wanted = record.with_suffix(".wanted")
         only = sorted(job.only) if job.only is not None else None
-        wanted.write_text(json.dumps({"only": only, "done": sorted(done)}))
+        every = job.library.every if only is None else 1
+        wanted.write_text(json.dumps({"only": only, "every": every, "done": sorted(done)}))
         command = [self.environment.python, "-m", "pytest", "-q", "-p", "ecosystem_recorder"]
         command += ["-p", "no:cacheprovider", "-o", "addopts=", f"--rootdir={job.root}"]
         command += [*job.library.options, job.file]

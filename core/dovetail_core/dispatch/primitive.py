@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 from ..base.caches import KEPT
 from ..base.errors import MissingRule, RegistryError
@@ -133,6 +133,10 @@ class Primitive:
         "is_high", "anonymous", "unlisted", "rules", "lift", "stateful", "allocates", "traits",
         "keys", "_effectful", "_memo", "__weakref__",
     )  # fmt: skip
+
+    call_primitive: ClassVar[bool] = False
+    """Whether it is a call with a function among its operands: none is. Interpreters ask."""
+    map_primitive: ClassVar[bool] = False
 
     def __init__(
         self,

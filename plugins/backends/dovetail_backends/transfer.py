@@ -21,12 +21,17 @@ from .array.layouts import in_usual_layout
 def sharding_for(device: Any) -> Any:
     """The sharding of a device, or what else is given: a sharding, None, or what callers refuse.
 
+    A sharding of an abstract mesh is meant on the devices of the mesh that is set.
+
     Raises:
         ValueError: the sharding has no devices.
     """
     if isinstance(device, Device):
         return single_device_sharding(device)
     if not getattr(device, "_is_concrete", True):
+        on_devices = getattr(device, "_on_devices", None)
+        if on_devices is not None and (found := on_devices()) is not None:
+            return found
         raise ValueError(
             f"device_put{here()} to {device!r}, which has no devices: make the sharding with a "
             "Mesh, or set one (dovetail.set_mesh)."

@@ -297,7 +297,8 @@ def _axis_size(
     ]
     asked = f"\n  axis_size={given} was given" if given is not None else ""
     raise ValueError(
-        f"vmap of {name}: mapped axes must have one length{here()}:\n"
+        f"vmap got inconsistent sizes for array axes to be mapped of {name}{here()}; mapped axes "
+        "must have one length:\n"
         + "\n".join(lines)
         + asked
         + "\nSlice or broadcast them to one length, or pass in_axes with None for those not mapped."

@@ -152,6 +152,7 @@ PLACES: list[tuple[type[Exception], str, Call]] = [
     (ValueError, r"in_axes has 1 entries.*Give one entry", lambda: vmap(lax.add, (0,))(A, A)),
     (ValueError, r"in_axes\[0\] is a dict.*prefix", lambda: vmap(same, ({"y": 0},))({"x": A})),
     (ValueError, r"mapped axes must have one length.*Slice", lambda: vmap(lax.add)(A, V)),
+    (ValueError, "vmap got inconsistent sizes for array axes", lambda: vmap(lax.add)(A, V)),
     (ValueError, r"in_axes asks for axis 2 of args\[0\].*Use None", lambda: vmap(same, 2)(A)),
     (ValueError, r"out_axes is None for a result.*reduce", lambda: vmap(same, 0, None)(A)),
     (ValueError, r"out_axes=5 is out of range.*Use one from -2", lambda: vmap(same, 0, 5)(A)),

@@ -60,12 +60,15 @@ def differences(expected: Any, found: Any) -> str:
 _ZERO = object()
 
 
-def leaves_with_zeros(tree: Any, found: Any) -> list[Any] | None:
+def leaves_with_zeros(tree: Any, found: Any, repeated: bool = False) -> list[Any] | None:
     """The leaves of ``found``, in which None may stand for any part of ``tree``: None for each of
-    that part's leaves. None where ``found`` has another structure."""
+    that part's leaves. Any leaf may where they are ``repeated``. None where ``found`` has another
+    structure."""
 
     def filled(x: Any, part: Any) -> Any:
-        return tree_map(lambda _: _ZERO, part) if x is None else x
+        if x is None:
+            return tree_map(lambda _: _ZERO, part)
+        return tree_map(lambda _: x, part) if repeated else x
 
     full = tree_unflatten(tree, [_ZERO] * tree.num_leaves)
     try:
@@ -158,7 +161,7 @@ def shown_zero(tangent_aval: Any, symbolic: bool) -> Any:
         return SymbolicZero(tangent_aval)
     if getattr(tangent_aval, "dtype", None) == float0:
         return np.zeros(tangent_aval.shape, float0)
-    return zeros(tangent_aval)
+    return arrayed(zeros(tangent_aval))
 
 
 def is_zero(x: Any) -> bool:

@@ -194,8 +194,8 @@ def _converted(x: Any, want: Any) -> Any:
 
 
 def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:
-    """The leaves of ``ct``, in which None may stand for any part of ``tree``."""
-    leaves = leaves_with_zeros(tree, ct)
+    """The leaves of ``ct``, in which None or a leaf may stand for any part of ``tree``."""
+    leaves = leaves_with_zeros(tree, ct, repeated=True)
     if leaves is None:
         found = tree_structure(ct)
         raise TypeError(

@@ -20,7 +20,7 @@ _REASONS = {
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.serialize_executable": "exported and stored programs are planned",
-    "jax.experimental.sparse": "of sparse arrays it has the format BCOO so far",
+    "jax.experimental.sparse": "of sparse arrays it has neither the primitives nor the tracer",
     "jax.experimental.topologies": _MANY_DEVICES,
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",

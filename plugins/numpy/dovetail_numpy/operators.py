@@ -25,24 +25,24 @@ def _operator(
     own, reflected = f"__{name}__", f"__r{name}__"
 
     def forward(x: Any, y: Any) -> Any:
-        plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
-        if plan is not None:
-            try:
+        try:
+            plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
+            if plan is not None:
                 return plan(x, y)
-            except TypeError:
-                return _converted(miss, y, x, y)
+        except TypeError:
+            return _converted(miss, y, x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
         return _left_alone(engine.name, y) if foreign(y) else miss(x, y)
 
     def backward(x: Any, y: Any) -> Any:
-        plan = plans.get((getattr(y, "aval", y.__class__), x.aval))
-        if plan is not None:
-            try:
+        try:
+            plan = plans.get((getattr(y, "aval", y.__class__), x.aval))
+            if plan is not None:
                 return plan(y, x)
-            except TypeError:
-                return _converted(miss, y, y, x)
+        except TypeError:
+            return _converted(miss, y, y, x)
         found = own_operator(x, y, reflected)
         if found is not NotImplemented:
             return found
@@ -54,8 +54,11 @@ def _operator(
 def _converted(miss: Callable[[Any, Any], Any], operand: Any, *both: Any) -> Any:
     """Where a plan raised: what ``miss`` makes of an operand that stands for an array.
 
-    The error of any other is raised again, without a name that would tie it to this frame.
+    One whose ``aval`` has no hash is no array and left alone. The error of any other is raised
+    again, without a name that would tie it to this frame.
     """
+    if getattr(operand, "aval", operand.__class__).__class__.__hash__ is None:
+        return NotImplemented
     if not stands_for_array(operand):
         raise
     return miss(*both)
@@ -79,12 +82,12 @@ def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], 
     own = f"__{name}__"
 
     def compare(x: Any, y: Any) -> Any:
-        plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
-        if plan is not None:
-            try:
+        try:
+            plan = plans.get((x.aval, getattr(y, "aval", y.__class__)))
+            if plan is not None:
                 return plan(x, y)
-            except TypeError:
-                return _converted(miss, y, x, y)
+        except TypeError:
+            return _converted(miss, y, x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found

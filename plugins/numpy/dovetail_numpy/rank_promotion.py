@@ -51,5 +51,5 @@ def check_ranks(name: str, shapes: Sequence[Shape]) -> None:
         "numpy_rank_promotion to 'allow'."
     )
     if rank_promotion.value == "raise":
-        raise ShapeError(text)
+        raise ShapeError(f"operands could not be broadcast together: {text}")
     warn_here(text, UserWarning)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
 from dovetail_batching import vmap
@@ -83,6 +84,44 @@ def test_functions_of_one_and_where_take_them_every_time() -> None:
     for _ in range(2):
         agree(dnp.where(x > 2, Forwarding(x), Forwarding(x * 2)), dnp.where(x > 2, x, x * 2))
         agree(dnp.where(Forwarding(x > 2), x, 0.0), dnp.where(x > 2, x, 0.0))
+
+
+def test_reductions_products_and_conversions_take_them_every_time() -> None:
+    x = dnp.arange(6.0).reshape(2, 3)
+    for f in (dnp.mean, dnp.sum, dnp.max, dnp.var, lambda a: dnp.asarray(a) * 2, dnp.zeros_like):
+        for way in (f, jit(lambda a, f=f: f(Forwarding(a)))):
+            agree(way(x), f(x))
+        for _ in range(2):
+            agree(f(Forwarding(x)), f(x))
+            agree(jvp(lambda a, f=f: f(Forwarding(a)), (x,), (x,)), jvp(f, (x,), (x,)))
+    for _ in range(2):
+        agree(dnp.matmul(Forwarding(x), Forwarding(x.T)), x @ x.T)
+        agree(lax.convert_element_type(Forwarding(x), np.int32), x.astype(int))
+
+
+class Path:
+    """Makes an object of itself of any attribute, and compares element by element: no hash."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Path()
+
+    def __eq__(self, other: object) -> Any:
+        return Path()
+
+    def __radd__(self, other: Any) -> str:
+        return "its own"
+
+
+def test_what_has_no_hash_is_left_alone() -> None:
+    x = dnp.arange(3.0)
+    assert x + Path() == "its own"
+    assert isinstance(x == Path(), Path)
+    with pytest.raises(TypeError):
+        x * Path()
 
 
 def test_errors_of_operands_are_still_told() -> None:

@@ -153,3 +153,10 @@ def test_deleting_traced_unique_places(arrays, near):
 def test_errors(call, error, text, arrays):
     with pytest.raises(error, match=text):
         call(arrays["f2"])
+
+
+def test_expand_dims_takes_any_sequence_of_axes():
+    x = np.arange(3)
+    for axes in (range(2), [0, 2], (0, -1), np.array([0, 1]), np.int64(1)):
+        wanted = tuple(axes) if np.ndim(axes) else int(axes)
+        np.testing.assert_array_equal(dnp.expand_dims(x, axes), np.expand_dims(x, wanted))

@@ -28,6 +28,7 @@ def test_ranks_that_differ_are_refused_and_allowed_again(name):
     assert "(3,)" in str(e.value)
     assert "(2, 3)" in str(e.value)
     assert "test_rank_promotion.py" in str(e.value)
+    assert "could not be broadcast together" in str(e.value)
     assert str(e.value).endswith("set the option numpy_rank_promotion to 'allow'.")
     np.testing.assert_array_equal(MIXED[name](), before)
 

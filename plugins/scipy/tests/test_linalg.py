@@ -304,3 +304,11 @@ WRONG = [
 def test_messages_name_the_thing_the_place_and_the_remedy(f, error, message):
     with pytest.raises(error, match=message):
         f()
+
+
+def test_whether_to_transpose_may_be_a_boolean():
+    a, b = np.tril(np.arange(1.0, 10).reshape(3, 3)).astype(np.float32), np.ones(3, np.float32)
+    for trans in (True, False):
+        found = linalg.solve_triangular(a, b, trans=trans, lower=True)
+        wanted = linalg.solve_triangular(a, b, trans=int(trans), lower=True)
+        np.testing.assert_array_equal(found, wanted)

@@ -12,6 +12,8 @@ from dovetail_core.tree.util import broadcast_prefix, tree_flatten
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import Sharding
 
+from .contexts import devices_of_set_mesh
+
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """``x``, a pytree of arrays, to be where ``shardings`` say.
@@ -23,7 +25,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     Outside of such a function arrays are put there now.
 
     Args:
-        shardings: a sharding, a PartitionSpec of the mesh that is set, a Format (whose layout
+        shardings: a sharding (one of an abstract mesh is meant on the devices of the mesh that is
+            set), a PartitionSpec of the mesh that is set, a Format (whose layout
             counts only outside of traced functions), or a pytree of these, a prefix of ``x``.
 
     Raises:
@@ -59,6 +62,7 @@ def _constrained(x: Any, given: Any) -> Any:
             f"{name}{here()} takes shardings, got {short_repr(given)} of type "
             f"{type(given).__name__}. Give NamedSharding(mesh, P('x')), or P('x') with a mesh set."
         )
+    sharding = devices_of_set_mesh(sharding) or sharding
     aval: Any = typeof(x)
     _check_rank(aval, sharding)
     if get_trace() is EVAL:

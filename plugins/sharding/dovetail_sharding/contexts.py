@@ -6,6 +6,7 @@ from typing import Any
 
 from dovetail_core import EVAL, get_trace, here
 from dovetail_core.base.placements import register_surroundings
+from dovetail_core.xla import shardings
 from dovetail_core.xla.config import unset
 
 from . import state
@@ -112,6 +113,23 @@ def _around() -> NamedSharding | None:
 
 
 register_surroundings(_around)
+
+
+def devices_of_set_mesh(sharding: Any) -> NamedSharding | None:
+    """What a sharding of an abstract mesh is on the devices of the mesh that is set or entered.
+
+    None where that has another form, or the sharding has devices.
+    """
+    given = sharding
+    if not isinstance(sharding, NamedSharding) or isinstance(sharding.mesh, Mesh):
+        return None
+    for mesh in (concrete_mesh(), resource_mesh()):
+        if not mesh.empty and mesh.abstract_mesh == sharding.mesh:
+            return NamedSharding(mesh, sharding.spec, memory_kind=given.memory_kind)
+    return None
+
+
+shardings.install(NamedSharding, "_on_devices", devices_of_set_mesh)
 
 
 def resource_mesh() -> Mesh:

@@ -149,3 +149,18 @@ def test_errors(mesh, devices):
 
         m = Mesh(mesh.devices, ("x", "y"), AxisType.Explicit)
         dt.jit(lambda a: f(a + 1, NamedSharding(m, P("x", unreduced={"y"}))))(WHOLE)
+
+
+@pytest.mark.filterwarnings("ignore:.with mesh:DeprecationWarning")
+def test_an_abstract_mesh_means_the_one_that_is_set(mesh):
+    abstract = NamedSharding(mesh.abstract_mesh, P("x", "y"))
+    wanted = _at("x", "y")(mesh)
+    with pytest.raises(ValueError, match="has no devices"):
+        lax.with_sharding_constraint(WHOLE, abstract)
+    for around in (set_mesh(mesh), mesh):
+        with around:
+            assert lax.with_sharding_constraint(WHOLE, abstract).sharding == wanted
+            compiled = dt.jit(lambda x: lax.with_sharding_constraint(x, abstract) + 1)
+            assert compiled(WHOLE).sharding.is_equivalent_to(wanted, 2)
+            mapped = dt.vmap(lambda x: lax.with_sharding_constraint(x, abstract))(WHOLE[None])
+            assert mapped.sharding.is_equivalent_to(_at(None, "x", "y")(mesh), 3)

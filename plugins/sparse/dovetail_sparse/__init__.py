@@ -28,14 +28,56 @@ if TYPE_CHECKING:
         bcoo_transpose as bcoo_transpose,
         bcoo_update_layout as bcoo_update_layout,
     )
+    from dovetail_sparse.bcsr import (
+        BCSR as BCSR,
+        bcsr_broadcast_in_dim as bcsr_broadcast_in_dim,
+        bcsr_concatenate as bcsr_concatenate,
+        bcsr_dot_general as bcsr_dot_general,
+        bcsr_extract as bcsr_extract,
+        bcsr_fromdense as bcsr_fromdense,
+        bcsr_sum_duplicates as bcsr_sum_duplicates,
+        bcsr_todense as bcsr_todense,
+    )
+    from dovetail_sparse.coo import (
+        COO as COO,
+        coo_fromdense as coo_fromdense,
+        coo_matmat as coo_matmat,
+        coo_matvec as coo_matvec,
+        coo_todense as coo_todense,
+    )
     from dovetail_sparse.creation import empty as empty, eye as eye, todense as todense
+    from dovetail_sparse.csr import (
+        CSC as CSC,
+        CSR as CSR,
+        csr_fromdense as csr_fromdense,
+        csr_matmat as csr_matmat,
+        csr_matvec as csr_matvec,
+        csr_todense as csr_todense,
+    )
+    from dovetail_sparse.differentiating import (
+        grad as grad,
+        jacfwd as jacfwd,
+        jacobian as jacobian,
+        jacrev as jacrev,
+        value_and_grad as value_and_grad,
+    )
     from dovetail_sparse.efficiency import (
         CuSparseEfficiencyWarning as CuSparseEfficiencyWarning,
         SparseEfficiencyError as SparseEfficiencyError,
         SparseEfficiencyWarning as SparseEfficiencyWarning,
     )
+    from dovetail_sparse.lifting import sparsify as sparsify
+    from dovetail_sparse.primitives import todense_p as todense_p
+    from dovetail_sparse.random import random_bcoo as random_bcoo
 
-    from . import bcoo as bcoo
+    from . import (
+        bcoo as bcoo,
+        bcsr as bcsr,
+        coo as coo,
+        csr as csr,
+        linalg as linalg,
+        random as random,
+    )
 else:
     from dovetail_core import lazy_exports
 

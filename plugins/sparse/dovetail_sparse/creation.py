@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import here
+from dovetail_core import Tracer, here
 
 from .base import Array, JAXSparse
 from .bcoo.array import BCOO
+from .bcsr import BCSR
+from .coo import COO
+from .csr import CSC, CSR
+from .primitives import todense_p
 
-_FORMATS: dict[str, Any] = {"bcoo": BCOO}
+_FORMATS: dict[str, Any] = {"bcoo": BCOO, "bcsr": BCSR, "coo": COO, "csr": CSR, "csc": CSC}
 
 
 def _format(name: str) -> Any:
@@ -31,9 +35,9 @@ def empty(
     """A sparse array of zeros, none of which is stored.
 
     Args:
-        sparse_format: ``"bcoo"``.
-        kwds: of the format: ``n_batch``, ``n_dense``, and ``nse``, the number of elements to have
-            storage for.
+        sparse_format: ``"bcoo"``, ``"bcsr"``, ``"coo"``, ``"csr"`` or ``"csc"``.
+        kwds: of the first two formats: ``n_batch``, ``n_dense``, and ``nse``, the number of
+            elements to have storage for.
 
     Raises:
         ValueError: there is no such format.
@@ -55,16 +59,24 @@ def eye(
     Args:
         N, M: the numbers of rows and of columns, which are equal by default.
         k: the diagonal's number: positive above the main one.
-        sparse_format: ``"bcoo"``.
-        kwds: of the format: ``n_batch`` and ``n_dense``.
+        sparse_format: ``"bcoo"``, ``"coo"``, ``"csr"`` or ``"csc"``.
+        kwds: of the first format: ``n_batch`` and ``n_dense``.
 
     Raises:
         ValueError: there is no such format.
     """
     columns = N if M is None else M
-    return _format(sparse_format)._eye(N, columns, k, dtype=dtype, index_dtype=index_dtype, **kwds)
+    kind = _format(sparse_format)
+    if kind is BCSR:
+        raise NotImplementedError(f"eye in the format BCSR{here()}; BCSR.from_bcoo makes it one")
+    return kind._eye(N, columns, k, dtype=dtype, index_dtype=index_dtype, **kwds)
 
 
 def todense(arr: Any) -> Array:
-    """A sparse array as a dense one; dense ones are returned as they are."""
+    """A sparse array as a dense one; dense ones are returned as they are.
+
+    In a function under :func:`sparsify`, what looks dense may be sparse: this makes it dense.
+    """
+    if isinstance(arr, Tracer):
+        return todense_p.bind(arr)
     return arr.todense() if isinstance(arr, JAXSparse) else arr

@@ -4,6 +4,19 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "sparse",
-    requires=("batching", "jit", "lax", "numpy"),
-    surfaces={"experimental.sparse": "dovetail_sparse"},
+    requires=("ad", "batching", "callbacks", "custom_rules", "jit", "lax", "numpy", "random"),
+    primitives=("dovetail_sparse.primitives",),
+    tables={"sparse.sparsify": "dovetail_sparse.lifting.carrier:sparsify_rules"},
+    contributes={
+        "sparse.sparsify": (
+            "dovetail_sparse.rules.sparsify.elementwise",
+            "dovetail_sparse.rules.sparsify.shapes",
+        ),
+    },
+    samples=("dovetail_sparse.samples",),
+    laws={"sparse.sparsify": "dovetail_sparse.lifting.laws:sparsify_law"},
+    surfaces={
+        "experimental.sparse": "dovetail_sparse",
+        "experimental.sparse.linalg": "dovetail_sparse.linalg",
+    },
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dovetail_core import Tracer, get_trace, here
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
@@ -114,6 +114,8 @@ def keep_imaginary(name: str, operand: ArrayLike, dtype: Any) -> None:
 
 def convert(operand: ArrayLike, dtype: Any, weak_type: bool) -> Array:
     """``operand`` as type ``dtype`` (canonical), weak or not; itself if it has that type."""
+    if hasattr(operand.__class__, "__jax_array__"):
+        operand = cast(Any, operand).__jax_array__()
     aval = check("convert_element_type", operand)
     if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(operand, "aval"):
         return operand

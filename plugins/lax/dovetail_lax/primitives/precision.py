@@ -21,7 +21,8 @@ class Precision(enum.Enum):
     def __repr__(self) -> str:
         return f"Precision.{self.name}"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return self.name
 
     @classmethod
     def _missing_(cls, value: object) -> Precision | None:
@@ -92,7 +93,8 @@ class DotAlgorithmPreset(enum.Enum):
     def __repr__(self) -> str:
         return f"DotAlgorithmPreset.{self.name}"
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return self.name
 
 
 STORED_TYPES = {

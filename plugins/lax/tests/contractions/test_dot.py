@@ -132,6 +132,10 @@ def test_precisions_by_name_and_per_operand(precision):
     assert_sums(lax.dot(A[0], A[0].T, precision=precision), A[0] @ A[0].T)
 
 
+def test_precisions_are_written_by_name():
+    assert (str(lax.Precision.HIGH), f"{lax.Precision.DEFAULT}") == ("HIGH", "DEFAULT")
+
+
 def test_empty_contractions_are_zero():
     assert_same(lax.dot(A[0, :, :0], B[0, :0, 0]), np.zeros((3, 2), np.float32))
     assert np.shape(lax.dot(A[0, :0], B[0, :, 0])) == (0, 2)

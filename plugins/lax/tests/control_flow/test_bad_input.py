@@ -36,8 +36,9 @@ def halve(c: Any, _: Any = None) -> Any:
 BRANCHES: dict[str, tuple[Call, type[Exception], str]] = {
     "structure": (
         lambda: lax.cond(True, twice, same, X), TypeError,
-        rf"cond: the branches' results: same \(branch 0\) and twice \(branch 1\) must have one "
-        rf"structure, but they differ: at the root: a leaf against tuple.*{HERE}",
+        rf"cond branch outputs must have the same pytree structure: same \(branch 0\) and twice "
+        r"\(branch 1\) must have one structure, but they differ: at the root: a leaf against "
+        rf"tuple.*{HERE}",
     ),
     "shape": (
         lambda: lax.cond(True, same, dnp.sum, X), TypeError,

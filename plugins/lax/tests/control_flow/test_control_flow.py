@@ -357,3 +357,22 @@ def test_branches_that_are_not_taken_leave_no_nan() -> None:
         mapped = jit(grad(lambda xs, g=g: total(vmap(g)(flags, xs))))(ROWS)
         expected = [jit(grad(g, 1))(flag, x) for flag, x in zip(flags, ROWS)]
         close(mapped, np.stack(expected))
+
+
+def test_a_branch_that_is_given_twice_is_traced_once() -> None:
+    traced: list[int] = []
+
+    def square(x: Any) -> Any:
+        traced.append(1)
+        return x * x
+
+    assert float(lax.cond(np.asarray(True), square, square, 3.0)) == 9.0
+    assert float(lax.switch(np.asarray(2), [square, lax.sin, square], 3.0)) == 9.0
+    assert len(traced) == 2
+
+
+def test_results_of_branches_that_differ_are_named() -> None:
+    with pytest.raises(TypeError, match=r"cond branch outputs must have the same pytree struct"):
+        lax.cond(np.bool_(True), lambda: 1.0, lambda: (1.0,))
+    with pytest.raises(TypeError, match=r"switch: the branches' results: types must"):
+        lax.switch(np.asarray(0), [lambda: np.ones(2, np.float32), lambda: np.ones(3, np.float32)])

@@ -12,7 +12,7 @@ from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 
 from ..fusion import fused_when_evaluated, of_two_arrays
-from ..operands import Array, ArrayLike, ShapeError, here, operand
+from ..operands import Array, ArrayLike, ShapeError, here, operand, stands_for_array
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
 
@@ -47,7 +47,14 @@ class MatMul:
 
     def __call__(self, x: Any, y: Any) -> Any:
         plan = self.plans.get((getattr(x, "aval", None), getattr(y, "aval", None)))
-        return self.miss(x, y) if plan is None else plan(x, y)
+        if plan is None:
+            return self.miss(x, y)
+        try:
+            return plan(x, y)
+        except TypeError:
+            if not (stands_for_array(x) or stands_for_array(y)):
+                raise
+        return self.miss(x, y)
 
     def miss(self, x: Any, y: Any, precision: Any = None, preferred: Any = None) -> Any:
         """The product of operands whose types were not seen before, or are NumPy's."""

@@ -51,9 +51,11 @@ _MORE = "".join(chr(c) for c in range(0x3B1, 0x3CA))
 def _spelled(subscripts: str, i: int, term: str, shape: Shape, dots: str) -> str:
     """One operand's letters, Ellipsis replaced by as many letters as it has axes left."""
     named = term.replace("...", "")
-    if not all(c.isalpha() for c in named):
-        bad = next(c for c in named if not c.isalpha())
-        raise ValueError(f"einsum {subscripts!r}: {bad!r} in {term!r} is not a letter{here()}")
+    if not all(c.isalnum() for c in named):
+        bad = next(c for c in named if not c.isalnum())
+        raise ValueError(
+            f"einsum {subscripts!r}: {bad!r} in {term!r} is neither a letter nor a digit{here()}"
+        )
     left = len(shape) - len(named)
     if left < 0 or (left and "..." not in term):
         raise ValueError(

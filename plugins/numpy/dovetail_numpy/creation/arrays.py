@@ -24,6 +24,7 @@ from ..operands import (
     called,
     operand,
     short_repr,
+    stands_for_array,
 )
 from ..operations import strong
 from ..promotion import convert, default_int
@@ -36,7 +37,7 @@ def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
     Raises:
         TypeError: ``x`` is a list, or otherwise no array; names the function and the position.
     """
-    if hasattr(x, "aval"):
+    if hasattr(x, "aval") and not stands_for_array(x):
         return x
     value = operand(name, x, position)
     if hasattr(value, "aval"):
@@ -86,7 +87,7 @@ def array(
             f"array: order={order!r} is not supported, only 'K' and 'C' are{here()}"
         )
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if hasattr(object, "aval"):
+    if hasattr(object, "aval") and not stands_for_array(object):
         out = object if wanted is None else lax.convert_element_type(object, wanted)
         out = lax.copy_p.bind(out) if copy and out is object else out
     else:

@@ -210,7 +210,8 @@ def expand_dims(a: ArrayLike, axis: Any) -> Array:
         ValueError: a place is out of bounds or named twice.
     """
     a = as_array("expand_dims", a)
-    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    axis = tuple(axis) if np.ndim(axis) else axis
+    count = len(axis) if isinstance(axis, tuple) else 1
     ndim = a.ndim + count
     new = axis_tuple("expand_dims", axis, ndim)
     rest = iter(a.shape)

@@ -136,4 +136,4 @@ def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) ->
 
 def operand_array(name: str, a: ArrayLike) -> Any:
     """The argument of a reduction as an array."""
-    return a if hasattr(a, "aval") else as_array(name, a)
+    return as_array(name, a)

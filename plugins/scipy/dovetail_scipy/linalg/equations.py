@@ -59,6 +59,7 @@ def _triangular(a: Any, b: Any, *, lower: bool, trans: int = 0, unit: bool = Fal
 
 
 def _transposition(name: str, trans: Any, allowed: str) -> int:
+    trans = int(trans) if isinstance(trans, bool) else trans
     found = _TRANSPOSED.get(trans) if isinstance(trans, (int, str)) else None
     if found is None or str(trans) not in allowed.split(", "):
         raise ValueError(f"{name}: trans must be one of {allowed}, got {short_repr(trans)}{here()}")

@@ -33,9 +33,13 @@ def is_dense(x: Any) -> bool:
 def converted(mat: S, dtype: Any) -> S:
     """The same in another dtype."""
     dtype = dnp.zeros((0,), dtype).dtype
-    if is_inexact(mat.dtype) and not is_inexact(dtype):
-        mat = unique(mat)  # the integer part of a sum is not the sum of integer parts
+    mat = unique(mat) if loses_fractions(mat.dtype, dtype) else mat
     return mat.with_data(mat.data.astype(dtype))
+
+
+def loses_fractions(dtype: Any, new: Any) -> bool:
+    """Whether the conversion of a sum is not the sum of conversions: its integer part is not."""
+    return is_inexact(dtype) and not is_inexact(new)
 
 
 def add(x: Stored, y: Any) -> Any:

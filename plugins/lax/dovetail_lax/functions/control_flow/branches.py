@@ -79,10 +79,11 @@ def switch(
 def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[Any]) -> Any:
     leaves, in_tree = tree_flatten(tuple(operands))
     avals = operand_types(leaves, in_tree, f"{what}: operands")
-    staged: list[Staged] = []
+    found: dict[int, Staged] = {}  # a function that is given twice is traced once
     for f in functions:  # a comprehension would be one more frame for each level of a nest
-        staged.append(stage_function(f, in_tree, avals))
-    staged = agree(what, functions, staged)
+        if id(f) not in found:
+            found[id(f)] = stage_function(f, in_tree, avals)
+    staged = agree(what, functions, [found[id(f)] for f in functions])
     vma = typeof(index).vma
     if vma:  # results differ where the choice does
         wanted = [varied(a, vma | a.vma) for a in staged[0].out_avals]
@@ -104,8 +105,9 @@ def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Sta
     first, *others = staged
     label = [f"{name_of(f)} (branch {i})" for i, f in enumerate(functions)]
     for i, s in enumerate(others, 1):
-        context = f"{what}: the branches' results"
+        context = f"{what} branch outputs must have the same pytree structure"
         check_structure(context, label[0], first.out_tree, label[i], s.out_tree)
+        context = f"{what}: the branches' results"
         names = paths(first.out_tree, "result")
         check_types(context, label[0], first.out_avals, label[i], s.out_avals, names)
     return [with_strong_outputs(s, first.out_avals) for s in staged]

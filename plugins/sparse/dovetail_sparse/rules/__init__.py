@@ -1,0 +1,1 @@
+"""Rules of primitives, by the table that they are for."""

@@ -1,0 +1,1 @@
+"""How operations on dense arrays are done on sparse ones, by family."""
