@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from dovetail_core.xla.callbacks import report_as_runtime_errors
+
 
 @pytest.fixture(autouse=True)
 def without_the_hook() -> Iterator[None]:
@@ -18,3 +20,4 @@ def without_the_hook() -> Iterator[None]:
     sys.meta_path[:] = [f for f in sys.meta_path if not hasattr(f, "stands_in_for")]
     for name in [n for n in sys.modules if n == "jax" or n.startswith("jax.")]:
         del sys.modules[name]
+    report_as_runtime_errors(False)
