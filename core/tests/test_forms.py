@@ -21,7 +21,7 @@ def test_parameters_that_say_nothing_are_dropped() -> None:
     assert shift.bind(1, by=2) == shift.bind(1, by=2, sharding=None, exact=True) == 3
     assert shift.bind_with_trace(get_trace(), (1,), {"by": 2, "sharding": None}) == 3
     assert with_parameters(shift, {"by": 2}) == {"by": 2, "sharding": None, "exact": True}
-    with pytest.raises(TypeError, match=r"shift takes no exact but True.*Leave it out"):
+    with pytest.raises(TypeError, match="exact"):
         shift.bind(1, by=2, exact=False)
 
 

@@ -178,7 +178,7 @@ def test_after_an_interrupt_of_the_barrier_the_next_one_waits_again():
     while more:
         at += 1
         f(pending(large))
-        more = stopped(dovetail.effects_barrier, at, ("dovetail_jit/executables.py",))
+        more = stopped(dovetail.effects_barrier, at, ("dovetail_jit/pending.py",))
         dovetail.effects_barrier()
         assert len(seen) == at + 1
     assert at > 20

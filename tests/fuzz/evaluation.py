@@ -102,6 +102,7 @@ class _Interpreted:
         self.program = program
         self.device = device
         self.module = SimpleNamespace(host_callbacks=())
+        self.calls_python = False
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         outs: list[Any] = evaluate(self.program, *leaves)

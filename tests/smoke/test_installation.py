@@ -74,10 +74,10 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_disabled_plugin_is_named(tmp_path: Path) -> None:
-    name = "dovetail.pure_callback"
+    name = "dovetail.image"
     code = f"import dovetail\ntry:\n    {name}\nexcept AttributeError as e:\n    print(e)\n"
-    found = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="callbacks")
-    expected = f"{name} comes from the plugin 'callbacks', which is disabled (DOVETAIL_DISABLE"
+    found = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="image")
+    expected = f"{name} comes from the plugin 'image', which is disabled (DOVETAIL_DISABLE"
     assert expected in found.stdout, found.stderr
 
 

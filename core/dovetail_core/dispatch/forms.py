@@ -25,9 +25,9 @@ class _Lenient(Primitive):
 
 
 def accept_parameters(primitive: Primitive, **defaults: Any) -> None:
-    """Have ``bind`` take further parameters that have their defaults, and drop them.
+    """Have ``bind`` drop parameters that have these values.
 
-    Binding raises TypeError where such a parameter has another value.
+    With other values they are the primitive's own, or not known to it.
     """
     _further[primitive] = defaults
     primitive.__class__ = _Lenient
@@ -35,15 +35,13 @@ def accept_parameters(primitive: Primitive, **defaults: Any) -> None:
 
 def with_parameters(primitive: Primitive, params: dict[str, Any]) -> dict[str, Any]:
     """The parameters of an application as the other interface says them."""
-    return {**params, **_further.get(primitive, {})}
+    return {**_further.get(primitive, {}), **params}
 
 
 def _own(primitive: Primitive, params: dict[str, Any]) -> dict[str, Any]:
     defaults = _further[primitive]
-    for name in defaults.keys() & params.keys():
-        if params[name] != defaults[name]:
-            raise TypeError(
-                f"{primitive.name} takes no {name} but {defaults[name]!r}, which has no effect "
-                "here. Leave it out."
-            )
-    return {name: value for name, value in params.items() if name not in defaults}
+    return {
+        name: value
+        for name, value in params.items()
+        if name not in defaults or value != defaults[name]
+    }

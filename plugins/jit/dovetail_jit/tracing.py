@@ -113,8 +113,11 @@ def trace_program(
 def _embedding(jaxpr: Jaxpr, consts: list[Any]) -> tuple[ClosedJaxpr, list[Any]]:
     """The program, with small constants of its own and the others as leading inputs, and the values
     of those others. XLA calculates with what it knows, and calls need not pass it."""
+    variables = [*jaxpr.constvars, *jaxpr.invars]
     known = [host_constant(c) for c in consts]
-    if all(k is None for k in known):
+    # Effects on mutable values say their positions among all variables, constants first.
+    mutable = any(v.aval.is_mutable or v.aval.has_mutable_type for v in variables)
+    if mutable or all(k is None for k in known):
         return consts_to_inputs(jaxpr), consts
     passed = [v for v, k in zip(jaxpr.constvars, known) if k is None]
     own = [v for v, k in zip(jaxpr.constvars, known) if k is not None]

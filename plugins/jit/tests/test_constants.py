@@ -12,6 +12,7 @@ from dovetail_backends import device_put, devices, transfer_guard
 from dovetail_batching import vmap
 from dovetail_core import stage_closed, typeof
 from dovetail_jit import jit, jit_p, make_jaxpr
+from dovetail_refs import new_ref
 
 
 def array(x: Any) -> Any:
@@ -87,6 +88,16 @@ def test_constants_of_functions_that_are_transformed() -> None:
         np.testing.assert_allclose(f(x), 2 * np.asarray(c))
     np.testing.assert_allclose(jit(lambda x: inner(x) + inner(x))(x), 12)
     np.testing.assert_allclose(hessian(inner)(x), np.diag(2 * np.asarray(c)))
+
+
+def test_constants_beside_references() -> None:
+    """Effects of a program are on its operands, by their positions."""
+    known = np.array([0.75], np.float32)
+    ref = new_ref(array(np.ones(1, np.float32)))
+    add = jit(lambda r: r.__setitem__(..., known + r[...]))
+    for n in (1, 2, 3):
+        add(ref)
+        np.testing.assert_allclose(ref[...], 1 + n * 0.75)
 
 
 def test_numpy_arrays_without_dimensions_are_literals() -> None:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dovetail_sparse import *
+
+    from . import linalg as linalg
 else:
     from dovetail_core import surface as _surface
 

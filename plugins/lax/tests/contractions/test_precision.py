@@ -82,7 +82,7 @@ def test_the_algorithm_is_in_the_program():
 
 
 def test_what_cannot_be_had():
-    with pytest.raises(NotImplementedError, match=r"the CPU does not offer DotAlgorithmPreset"):
+    with pytest.raises(NotImplementedError, match=r"the CPU does not offer TF32_TF32_F32"):
         lax.dot(X, X.T, precision="TF32_TF32_F32")
     with pytest.raises(TypeError, match=r"it multiplies 8-bit floats. Convert the operands"):
         lax.dot(X, X.T, precision=lax.DotAlgorithmPreset.ANY_F8_ANY_F8_F32)
