@@ -25,7 +25,7 @@ import sections
 
 CALLS = 50
 """How many calls are traced in one function."""
-TURNS = 4
+TURNS = 6
 OPERANDS = "x, y, p, v, m, x3, i, i2, w, n, k, f, t"
 Figures = dict[str, float]
 GOALS = {"eager": 0.6, "traced": 0.25}
