@@ -28,6 +28,7 @@ from . import (
     tridiagonal as tridiagonal,
     updates as updates,
     values as values,
+    while_loop as while_loop,
     windows as windows,
 )
 

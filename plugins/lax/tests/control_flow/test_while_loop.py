@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -77,3 +79,10 @@ def test_a_reference_is_one_operand_of_both_programs() -> None:
     assert eqn.params["num_consts"] == 1 and len(eqn.invars) == 2
     for f in run, dt.jit(run):
         assert f(3.0) == (3, 24)
+
+
+def test_its_primitive_is_one_of_the_plugins() -> None:
+    """The command line finds primitives in the modules that manifests name, and in no others."""
+    imports = "import dovetail_lax.primitives; from dovetail_core import primitives"
+    done = [sys.executable, "-c", f"{imports}; print('while' in primitives())"]
+    assert subprocess.run(done, capture_output=True, text=True, check=True).stdout == "True\n"
