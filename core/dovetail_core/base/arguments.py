@@ -102,14 +102,22 @@ def hashable(argument: str, value: Any) -> Any:
 def no_sharding(name: str, given: Any, argument: str = "out_sharding") -> None:
     """Refuse a sharding for the result of a function: types say nothing of shardings.
 
+    What divides no axis says as little, such as the sharding of a type.
+
     Raises:
         NotImplementedError: it is given.
     """
-    if given is not None:
+    if given is not None and _divides(getattr(given, "spec", given)):
         raise NotImplementedError(
             f"{name} does not take {argument}, got {short_repr(given)}{here()}. Leave it out, or "
             "move the result with dovetail.device_put."
         )
+
+
+def _divides(spec: Any) -> bool:
+    """Whether a spec names an axis, or is none."""
+    named = not hasattr(spec, "__iter__") or any(part is not None for part in spec)
+    return named or bool(getattr(spec, "unreduced", ()))
 
 
 def placement(argument: str, value: Any) -> Any:

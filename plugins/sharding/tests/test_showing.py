@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dovetail as dt
-from dovetail import NamedSharding, P, debug, lax, set_mesh, shard_map
+from dovetail import NamedSharding, P, debug, lax, random, set_mesh, shard_map
 from dovetail.sharding import SingleDeviceSharding, get_abstract_mesh
 
 X = np.arange(32, dtype=np.float32).reshape(8, 4)
@@ -97,3 +97,11 @@ def test_types(mesh):
         return a
 
     shard_map(f, mesh=mesh, in_specs=(P("x", "y"), P()), out_specs=P("x", "y"))(X, 1.0)
+
+
+def test_a_sharding_that_divides_no_axis_may_be_asked_of_any_function() -> None:
+    """Libraries hand on the sharding of a type (flax's dropout does)."""
+    for given in (dt.typeof(X).sharding, P(None), P()):
+        assert random.bernoulli(random.key(0), 0.5, X.shape, out_sharding=given).shape == X.shape
+    with pytest.raises(NotImplementedError, match=r"normal does not take out_sharding, got P\('x'"):
+        random.normal(random.key(0), (2,), out_sharding=P("x"))
