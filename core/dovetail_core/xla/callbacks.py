@@ -160,16 +160,19 @@ def exception_behind(error: BaseException) -> BaseException:
     if behind is error or not (_reported and isinstance(behind, Exception)):
         return behind
     told = error if isinstance(error, JaxRuntimeError) else JaxRuntimeError(str(error))
-    told.__cause__ = behind
-    return told
+    return _caused_by(told, behind)
 
 
 def as_reported(error: Exception) -> Exception:
     """What is raised where a function was called without a program that raised ``error``."""
     if not _reported:
         return error
-    told = JaxRuntimeError(f"INTERNAL: error in a callback: {''.join(format_exception(error))}")
-    told.__cause__ = error
+    text = f"INTERNAL: error in a callback: {''.join(format_exception(error))}"
+    return _caused_by(JaxRuntimeError(text), error)
+
+
+def _caused_by(told: JaxRuntimeError, cause: BaseException) -> JaxRuntimeError:
+    told.__cause__ = cause
     return told
 
 

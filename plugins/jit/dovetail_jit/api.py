@@ -106,9 +106,8 @@ def _wrap(settings: Settings) -> Any:
     call.trace = partial(_trace_stage, settings)
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
-    call.clear_cache = partial(
-        _clear_cache, ref(direct), inner
-    )  # no circle: dies with its last use
+    # No circle of references: it dies with the last use.
+    call.clear_cache = partial(_clear_cache, ref(direct), inner)
     call._settings = settings
     return call
 

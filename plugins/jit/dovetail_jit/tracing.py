@@ -113,17 +113,20 @@ def trace_program(
 def _embedding(jaxpr: Jaxpr, consts: list[Any]) -> tuple[ClosedJaxpr, list[Any]]:
     """The program, with small constants of its own and the others as leading inputs, and the values
     of those others. XLA calculates with what it knows, and calls need not pass it."""
-    variables = [*jaxpr.constvars, *jaxpr.invars]
     known = [host_constant(c) for c in consts]
-    # Effects on mutable values say their positions among all variables, constants first.
-    mutable = any(v.aval.is_mutable or v.aval.has_mutable_type for v in variables)
-    if mutable or all(k is None for k in known):
+    if all(k is None for k in known) or _has_mutable(jaxpr):
         return consts_to_inputs(jaxpr), consts
     passed = [v for v, k in zip(jaxpr.constvars, known) if k is None]
     own = [v for v, k in zip(jaxpr.constvars, known) if k is not None]
     program = jaxpr.replace(constvars=own, invars=[*passed, *jaxpr.invars])
     closed = ClosedJaxpr(program, [k for k in known if k is not None])
     return closed, [c for c, k in zip(consts, known) if k is None]
+
+
+def _has_mutable(jaxpr: Jaxpr) -> bool:
+    """Whether effects may say positions among all variables, constants first."""
+    avals = [v.aval for v in (*jaxpr.constvars, *jaxpr.invars)]
+    return any(a.is_mutable or a.has_mutable_type for a in avals)
 
 
 def signatures(f: Any) -> list[Signature]:

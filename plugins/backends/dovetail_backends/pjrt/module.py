@@ -76,8 +76,9 @@ def lower_module(
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
     module = ModuleText(platform, annotated, are_used(), partition)
     b = (MarkingBuilder if module.marks else Builder)(module)
-    passed = [c for c in program.consts if not is_in_module(c)]
-    constants, const_args = _constants(b, program)
+    passed = [(c, v) for c, v in zip(program.consts, jaxpr.constvars) if not is_in_module(c)]
+    const_args = b.arguments([v.aval for _, v in passed])
+    constants = _constants(b, program, const_args)
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)
     b.terminate("func.return", outs)
@@ -94,19 +95,17 @@ def lower_module(
     text = f"module @{identifier(f'jit_{name}')}{many} {{\n{main}{''.join(module.functions)}}}\n"
     given_away = tuple(i in alias for i, k in enumerate(kept) if k)
     return LoweredModule(
-        text, name, platform, tuple(passed), tuple(kept), tuple(program.out_avals),
+        text, name, platform, tuple([c for c, _ in passed]), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
         frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition,
     )  # fmt: skip
 
 
-def _constants(b: Builder, program: ClosedJaxpr) -> tuple[list[Val], list[Val]]:
-    """Values of a program's constants, which its module contains or takes; and those it takes."""
-    pairs: list[tuple[Any, Any]] = list(zip(program.consts, program.jaxpr.constvars))
-    arguments = b.arguments([v.aval for c, v in pairs if not is_in_module(c)])
+def _constants(b: Builder, program: ClosedJaxpr, arguments: Sequence[Val]) -> list[Val]:
+    """Values of a program's constants: those in its module, and arguments for the others."""
     rest = iter(arguments)
-    found = [b.constant(c, v.aval) if is_in_module(c) else next(rest) for c, v in pairs]
-    return found, arguments
+    pairs: list[tuple[Any, Any]] = list(zip(program.consts, program.jaxpr.constvars))
+    return [b.constant(c, v.aval) if is_in_module(c) else next(rest) for c, v in pairs]
 
 
 def _marks(alias: Mapping[int, int], partition: Partition | None, i: int, x: Val) -> str:

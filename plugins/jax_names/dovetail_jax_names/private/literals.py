@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,46 +43,30 @@ class TypedNdArray:
         return f"TypedNdArray({self.val!r}, weak_type={self.weak_type})"
 
 
-class TypedInt(int):
-    """An integer that has an element type. Programs hold none here, nor of the other two."""
+class _Typed:
+    """A number of Python's that has an element type. Programs hold none here."""
 
     dtype: np.dtype[Any]
 
-    def __new__(cls, value: int, dtype: Any) -> TypedInt:
-        made = super().__new__(cls, value)
+    def __new__(cls, value: Any, dtype: Any) -> Self:
+        made = super().__new__(cls, value)  # type: ignore[call-arg]
         made.dtype = np.dtype(dtype)
         return made
 
     def __repr__(self) -> str:
-        return f"TypedInt({int(self)}, dtype={self.dtype.name})"
+        return f"{type(self).__name__}({super().__repr__()}, dtype={self.dtype.name})"
 
 
-class TypedFloat(float):
+class TypedInt(_Typed, int):
+    """An integer that has an element type."""
+
+
+class TypedFloat(_Typed, float):
     """A floating-point number that has an element type."""
 
-    dtype: np.dtype[Any]
 
-    def __new__(cls, value: float, dtype: Any) -> TypedFloat:
-        made = super().__new__(cls, value)
-        made.dtype = np.dtype(dtype)
-        return made
-
-    def __repr__(self) -> str:
-        return f"TypedFloat({float(self)}, dtype={self.dtype.name})"
-
-
-class TypedComplex(complex):
+class TypedComplex(_Typed, complex):
     """A complex number that has an element type."""
-
-    dtype: np.dtype[Any]
-
-    def __new__(cls, value: complex, dtype: Any) -> TypedComplex:
-        made = super().__new__(cls, value)
-        made.dtype = np.dtype(dtype)
-        return made
-
-    def __repr__(self) -> str:
-        return f"TypedComplex({complex(self)}, dtype={self.dtype.name})"
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,12 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, here
 from dovetail_core.base.caches import Cache
 
+from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
 from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, flag, no_out
 from ..operations import truth
 from ..promotion import BOOL, convert, default_int
-from .engine import operand_array, reduce, reduced_axes, strong, sum_types
+from .engine import reduce, reduced_axes, strong, sum_types
 
 _plain: Cache[tuple[ShapedArray, bool], bool] = Cache()
 
@@ -49,7 +50,7 @@ def sum(
         ValueError: an axis is out of bounds.
     """
     no_out("sum", out)
-    a = operand_array("sum", a)
+    a = as_array("sum", a)
     if keepdims.__class__ is not bool:
         keepdims = flag("keepdims", keepdims)
     simple = dtype is None and initial is None and where is None and not keepdims
@@ -68,7 +69,7 @@ def prod(
 ) -> Array:  # fmt: skip
     """The product over ``axis`` (see :func:`sum` for the arguments)."""
     no_out("prod", out)
-    a = operand_array("prod", a)
+    a = as_array("prod", a)
     compute, result = sum_types(a.aval, dtype, promote_integers)
     return reduce("prod", "prod", a, axis, keepdims, initial, where, compute, result)
 
@@ -77,7 +78,7 @@ def _extreme(
     kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Array:
     no_out(kind, out)
-    a = operand_array(kind, a)
+    a = as_array(kind, a)
     return reduce(kind, kind, a, axis, keepdims, initial, where, a.dtype, a.dtype)
 
 
@@ -108,7 +109,7 @@ amax, amin = max, min
 
 def _test(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: Any) -> Array:
     no_out(kind, out)
-    a = operand_array(kind, a)
+    a = as_array(kind, a)
     if a.dtype.kind == "b" and where is None and not keepdims:
         prim = lax.reduce_and_p if kind == "all" else lax.reduce_or_p
         axes = reduced_axes(kind, axis, a.ndim)
@@ -147,7 +148,7 @@ def any(
 def _arg_extreme(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Array:
     name = "arg" + kind
     no_out(name, out)
-    a = operand_array(name, a)
+    a = as_array(name, a)
     if axis is not None:
         axis = axis_index(name, axis, a.ndim)
     if (a.size if axis is None else a.shape[axis]) == 0:
@@ -198,14 +199,14 @@ def argmin(
 def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """The greatest element less the least one, over ``axis``."""
     no_out("ptp", out)
-    a = operand_array("ptp", a)
+    a = as_array("ptp", a)
     return lax.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
 @of_one_array("axis", "keepdims")
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements over ``axis`` are not zero."""
-    a = operand_array("count_nonzero", a)
+    a = as_array("count_nonzero", a)
     axes = reduced_axes("count_nonzero", axis, a.ndim)
     return _count(a, axes=axes, keepdims=flag("keepdims", keepdims), dtype=default_int())
 

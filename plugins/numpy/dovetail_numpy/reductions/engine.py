@@ -13,7 +13,7 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import ArrayLike, DTypeError, axis_tuple, flag, static_axis
+from ..operands import DTypeError, axis_tuple, flag, static_axis
 from ..operations import select, strong as strong
 from ..promotion import broadcast, broadcast_shapes, convert, default_int, requested
 
@@ -132,8 +132,3 @@ def _check_has_identity(name: str, a: Any, axes: tuple[int, ...], where: Any) ->
             f"{name} of an array of shape {a.shape} over axes {axes} is over no element and has no "
             f"value{here()}. Give an initial value."
         )
-
-
-def operand_array(name: str, a: ArrayLike) -> Any:
-    """The argument of a reduction as an array."""
-    return as_array(name, a)

@@ -8,11 +8,11 @@ import numpy as np
 
 import dovetail_lax as lax
 
+from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, Axis, DTypeLike, flag, no_out
 from ..operations import number, select
 from . import basic, moments
-from .engine import operand_array
 
 
 def _exact(a: Any) -> bool:
@@ -37,7 +37,7 @@ def nansum(
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
     """The sum over ``axis`` of what is not NaN."""
-    a = _filled(operand_array("nansum", a), 0)
+    a = _filled(as_array("nansum", a), 0)
     return basic.sum(a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -46,7 +46,7 @@ def nanprod(
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
     """The product over ``axis`` of what is not NaN."""
-    a = _filled(operand_array("nanprod", a), 1)
+    a = _filled(as_array("nanprod", a), 1)
     return basic.prod(a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -55,7 +55,7 @@ def _nan_extreme(
 ) -> Array:
     name, reducer = f"nan{kind}", basic.max if kind == "max" else basic.min
     no_out(name, out)
-    a = operand_array(name, a)
+    a = as_array(name, a)
     if _exact(a):
         return reducer(a, axis, None, keepdims, initial, where)
     value = -np.inf if kind == "max" else np.inf
@@ -85,7 +85,7 @@ def nanmin(
 def _nan_arg(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Array:
     name, finder = f"nanarg{kind}", basic.argmax if kind == "max" else basic.argmin
     no_out(name, out)
-    a = operand_array(name, a)
+    a = as_array(name, a)
     if _exact(a):
         return finder(a, axis, None, keepdims)
     found = finder(_filled(a, -np.inf if kind == "max" else np.inf), axis, None, keepdims)
@@ -123,7 +123,7 @@ def nanmean(
 ) -> Array:  # fmt: skip
     """The mean over ``axis`` of what is not NaN; NaN where there is nothing."""
     no_out("nanmean", out)
-    a = operand_array("nanmean", a)
+    a = as_array("nanmean", a)
     if _exact(a):
         return moments.mean(a, axis, dtype, None, keepdims, where=where)
     return moments.mean(a, axis, dtype, None, keepdims, where=_kept(a, where))
@@ -135,7 +135,7 @@ def nanvar(
 ) -> Array:  # fmt: skip
     """The variance over ``axis`` of what is not NaN; NaN where too little is left."""
     no_out("nanvar", out)
-    a = operand_array("nanvar", a)
+    a = as_array("nanvar", a)
     where = where if _exact(a) else _kept(a, where)
     return moments.var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
 
@@ -146,6 +146,6 @@ def nanstd(
 ) -> Array:  # fmt: skip
     """The standard deviation over ``axis`` of what is not NaN."""
     no_out("nanstd", out)
-    a = operand_array("nanstd", a)
+    a = as_array("nanstd", a)
     where = where if _exact(a) else _kept(a, where)
     return moments.std(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)

@@ -25,7 +25,7 @@ from ..operands import (
 )
 from ..operations import number, select
 from ..promotion import broadcast, broadcast_shapes, convert, inexact_dtype, promote, requested
-from .engine import computation_type, keep_dims, operand_array, reduced_axes, strong
+from .engine import computation_type, keep_dims, reduced_axes, strong
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -50,7 +50,7 @@ def mean(
         ValueError: an axis is out of bounds.
     """
     no_out("mean", out)
-    a = operand_array("mean", a)
+    a = as_array("mean", a)
     aval = a.aval
     if where is not None:
         mask = _mask("mean", where, aval.shape)
@@ -128,7 +128,7 @@ def _spread(
                 f"{name}: ddof and correction mean the same; give only one of them{here()}"
             )
         ddof = correction
-    a = operand_array(name, a)
+    a = as_array(name, a)
     own = a.aval
     if dtype is not None and own.dtype.kind == "c" and np.dtype(dtype).kind != "c":
         raise ValueError(
@@ -200,7 +200,7 @@ def average(
         ValueError: the weights have neither the shape of ``a`` nor that of its axes ``axis``.
     """
     if weights is None:
-        a = operand_array("average", a)
+        a = as_array("average", a)
         out = mean(a, axis, keepdims=keepdims)
         size = a.size if axis is None else prod(
             a.shape[i] for i in reduced_axes("average", axis, a.ndim))  # fmt: skip

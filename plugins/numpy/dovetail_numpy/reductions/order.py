@@ -16,7 +16,7 @@ from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, Axis, flag, no_out
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
-from .engine import operand_array, reduced_axes, strong
+from .engine import reduced_axes, strong
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
@@ -32,7 +32,7 @@ def _quantile(
         raise ValueError(
             f"{name}: method must be one of {', '.join(_METHODS)}, got {method!r}{here()}"
         )
-    a, q = operand_array(name, a), as_array(name, q, 1)
+    a, q = as_array(name, a), as_array(name, q, 1)
     if a.dtype.kind == "c":
         raise ValueError(f"{name} does not accept complex numbers, which have no order{here()}")
     (a,) = promote(name, a, inexact=True)

@@ -107,27 +107,29 @@ def _rows(x: Any, rows: Sequence[int | None]) -> Any:
     return select(have, taken, spread(scalar(0, x.dtype), x.shape))
 
 
+def _along_others(primitive: Any, x: Any, dim: int | None, params: dict[str, Any]) -> Any:
+    """A collective over other axes than the mapped one, which moves to the front."""
+    if dim is None:
+        return primitive.bind(x, **params), None
+    return primitive.bind(moved(x, dim, 0), **{**params, "axis": params["axis"] + 1}), 0
+
+
 @batch_rules.register(reduce_scatter_p)
 def _reduce_scatter(
     mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, axis: int, **groups: Any
 ) -> Any:
     (x,), (dim,) = args, dims
     if mapped.name not in axes:
-        x = x if dim is None else moved(x, dim, 0)
-        at = axis + (dim is not None)
-        out = reduce_scatter_p.bind(x, axes=axes, axis_sizes=axis_sizes, axis=at, **groups)
-        return out, None if dim is None else 0
+        params = {"axes": axes, "axis_sizes": axis_sizes, "axis": axis, **groups}
+        return _along_others(reduce_scatter_p, x, dim, params)
     # Position i receives the sum of all positions' slices i.
     total = reduce_sum_p.bind(_at_front(mapped, x, dim), axes=(0,))
     return moved(total, axis, 0), 0
 
 
 @batch_rules.register(all_gather_invariant_p)
-def _all_gather_invariant(mapped: Any, args: Any, dims: Any, *, axis: int, **params: Any) -> Any:
-    (x,), (dim,) = args, dims
-    x = x if dim is None else moved(x, dim, 0)
-    at = axis + (dim is not None)
-    return all_gather_invariant_p.bind(x, **params, axis=at), None if dim is None else 0
+def _all_gather_invariant(mapped: Any, args: Any, dims: Any, **params: Any) -> Any:
+    return _along_others(all_gather_invariant_p, args[0], dims[0], params)
 
 
 @batch_rules.register(all_gather_p)
@@ -136,10 +138,8 @@ def _all_gather(
 ) -> Any:
     (x,), (dim,) = args, dims
     if mapped.name not in axes:
-        x = x if dim is None else moved(x, dim, 0)
-        off = dim is not None
-        out = all_gather_p.bind(x, axes=axes, axis_sizes=axis_sizes, axis=axis + off, **groups)
-        return out, None if dim is None else 0
+        params = {"axes": axes, "axis_sizes": axis_sizes, "axis": axis, **groups}
+        return _along_others(all_gather_p, x, dim, params)
     return moved(_at_front(mapped, x, dim), 0, axis), None
 
 
