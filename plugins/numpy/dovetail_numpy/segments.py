@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.arguments import no_sharding
 from dovetail_lax import dtypes
@@ -15,7 +14,6 @@ from .creation.arrays import as_array
 from .creation.filled import full
 from .manipulation.joining import stack
 from .operands import Array, ArrayLike, DTypeError, integer
-from .operations import number, select
 from .promotion import broadcast
 from .reductions import basic
 from .searching.finding import known
@@ -97,15 +95,15 @@ def _segments(
     x, ids = as_array(name, data), as_array(name, segment_ids, 1)
     x = _rows(name, x, ids)
     count = _count(name, ids, num_segments)
-    if mode is None:  # numbers below 0 do not count from the end
-        ids, mode = select(lax.lt(ids, number(ids, 0)), number(ids, count), ids), "drop"
+    mode = "drop" if mode is None else mode
     method, reduce = _UPDATES[name]
 
     def updated(rows: Any, numbers: Any) -> Any:
         out = full((count, *x.shape[1:]), _identity(name, x.dtype), x.dtype)
         return getattr(out.at[numbers], method)(
-            rows, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode
-        )
+            rows, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode,
+            wrap_negative_indices=False,
+        )  # fmt: skip
 
     if bucket_size is None:
         return updated(x, ids)

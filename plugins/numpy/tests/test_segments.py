@@ -124,3 +124,11 @@ def test_one_row_is_there_for_all_numbers():
     np.testing.assert_array_equal(
         segments.segment_max(dnp.ones((1, 2)), numbers, 2), np.ones((2, 2))
     )
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("clip", [3, 3, 4]), ("drop", [2, 3, 0])])
+def test_numbers_below_0_do_not_count_from_the_end_in_any_mode(
+    mode: str, expected: list[int]
+) -> None:
+    found = segments.segment_sum(np.arange(1.0, 5), np.array([-1, 0, 1, 7]), 3, mode=mode)
+    np.testing.assert_array_equal(found, expected)

@@ -122,6 +122,8 @@ def _spread(source: Any, dims: tuple[int, ...], ndim: int) -> Any:
     full = [1] * ndim
     for d, n in zip(dims, shape):
         full[d] = n
+    if tuple(full) == shape:
+        return source
     if isinstance(source, np.ndarray):
         return source.reshape(full)
     return lax.broadcast_in_dim_p.bind(source, shape=tuple(full), broadcast_dimensions=dims)
