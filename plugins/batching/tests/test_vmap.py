@@ -224,3 +224,13 @@ def test_a_rule_follows_from_a_decomposition() -> None:
     p.def_decomposition(lambda x: lax.add(lax.mul(x, x), x))
     found = vmap(p.bind, 1, 1)(A)
     np.testing.assert_allclose(found, A * A + A, rtol=1e-6)
+
+
+def test_a_broadcast_keeps_a_mapped_axis_in_front() -> None:
+    """A later reduction then reads whole rows: over the axis before the mapped one it strides."""
+
+    def spread(g: Any) -> Any:
+        return lax.broadcast_in_dim(g, (5, 3), (1,))
+
+    program = make_jaxpr(vmap(spread))(np.ones((4, 1), np.float32))
+    assert [e.primitive.name for e in program.jaxpr.eqns] == ["broadcast_in_dim"]

@@ -57,9 +57,10 @@ def _broadcast_in_dim_batch(
     shape: Shape,
     broadcast_dimensions: Shape,
 ) -> Batched:
-    # The mapped axis goes before the axis that its successor becomes, so that the order is kept.
+    # The order is kept: a first axis stays in front, where what follows reads whole rows of it, and
+    # others go before the axis that their successor becomes.
     (dim,) = dims
-    at = broadcast_dimensions[dim] if dim < len(broadcast_dimensions) else len(shape)
+    at = (*broadcast_dimensions, len(shape))[dim] if dim else 0
     places = beyond(broadcast_dimensions, at)
     out = broadcast_in_dim_p.bind(
         args[0],
