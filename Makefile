@@ -68,7 +68,7 @@ $(FLAX)/.ready: $(VENV)/.base $(PROJECTS) examples/flax_digits/requirements.txt
 	@touch $@
 
 .PHONY: test
-test: test-all test-core test-examples test-smoke ## run every test that CI runs, a sample of each product
+test: test-all test-first-calls test-core test-examples test-smoke ## run every test that CI runs, a sample of each product
 
 .PHONY: test-full
 test-full: export DOVETAIL_TEST_FULL := 1
@@ -143,6 +143,12 @@ clean: ## remove the environments and all that was built
 .PHONY: test-all
 test-all: $(TEST)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore core/tests
+
+# Eager operations as users call them: by NumPy first. Elsewhere tests call the compiled ones.
+.PHONY: test-first-calls
+test-first-calls: $(TEST)
+	DOVETAIL_INTERPRET_FIRST_CALLS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal \
+		plugins/numpy plugins/random
 
 # What the other parts and `make bench` install: wheels, as a user gets them.
 .PHONY: wheels

@@ -1,11 +1,14 @@
-"""What all tests share: none leaves the import hook behind."""
+"""What all tests share: none leaves the import hook behind, and what they call once is compiled."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
 import pytest
+
+os.environ.setdefault("DOVETAIL_INTERPRET_FIRST_CALLS", "0")  # read at the import
 
 from dovetail_core.xla.callbacks import report_as_runtime_errors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 Group = tuple[int, ...] | slice
 """Operands by position; a slice where their number varies."""
@@ -43,6 +43,9 @@ class Traits:
             operands vary over ``axes``; by default the same. See ``ShapedArray.vma``.
         places: ``places(params)`` are the shardings that it names: a program with it runs on their
             devices.
+        exact: of which elements its results are the same to the last bit whoever computes them:
+            ``"integers"`` (and booleans), ``"numbers"`` (real ones, too: it rounds once, as IEEE
+            754 says), or none. What ``moves`` elements is exact for all.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -57,6 +60,7 @@ class Traits:
     superlinear: bool = False
     varies: Callable[[frozenset[Any], dict[str, Any]], frozenset[Any]] | None = None
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
+    exact: Literal["", "integers", "numbers"] = ""
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

@@ -95,13 +95,16 @@ def _find_passes() -> dict[Stage, list[Pass]]:
     return {stage: ordered([p for p in accepted if p.stage == stage]) for stage in _STAGES}
 
 
+def passes_of(stage: Stage) -> list[Pass]:
+    """The registered passes of ``stage``, in order."""
+    if stage not in _by_stage:
+        _by_stage.update(_find_passes())
+    return _by_stage[stage]
+
+
 def run_passes(stage: Stage, program: Any) -> Any:
     """Apply every registered pass of ``stage`` in order."""
-    passes = _by_stage.get(stage)
-    if passes is None:
-        _by_stage.update(_find_passes())
-        passes = _by_stage[stage]
-    for p in passes:
+    for p in passes_of(stage):
         program = p.run(program)
         if enable_checks.value and stage != "module":
             check_jaxpr(program, f"the pass {p.name!r}")

@@ -24,6 +24,7 @@ from .oracles import (
     assert_close as assert_close,
     assert_near as assert_near,
     assert_same as assert_same,
+    assert_same_bits as assert_same_bits,
     assert_transposes as assert_transposes,
     dot as dot,
     finite_difference as finite_difference,

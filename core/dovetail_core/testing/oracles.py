@@ -67,6 +67,19 @@ def assert_close(
     assert_near(x, y, tol, what, atol=tol * np.asarray(scale))
 
 
+def assert_same_bits(actual: Any, expected: Any, what: str = "") -> None:
+    """Fail unless elements are the same, zeros of one sign included; NaNs are alike."""
+    x: Any = np.asarray(actual)
+    y: Any = np.asarray(expected)
+    assert_near(x, y, 0.0, what)
+    if x.dtype.kind in "fc":
+        for part in (np.real, np.imag):
+            p: Any = part(x)
+            q: Any = part(y)
+            differ: Any = (np.signbit(p) != np.signbit(q)) & (p == p)
+            assert not differ.any(), f"zeros of other signs, at {np.argwhere(differ)[0]} ({what})"
+
+
 def assert_near(actual: Any, expected: Any, tol: float, what: str = "", *, atol: Any = 0.0) -> None:
     """Fail unless shapes agree, and elements within ``tol`` relative to the expected element.
 

@@ -92,6 +92,11 @@ class ThreadGuard:
             self.value = value
 
 
+def any_used() -> bool:
+    """Whether a transfer guard was ever set."""
+    return bool(_used)
+
+
 def explicit_put(f: Callable[..., Any], *args: Any) -> Any:
     """``f(*args)``, whose transfers to devices the user asked for."""
     return _explicit("explicit_device_put", f, *args) if _used else f(*args)

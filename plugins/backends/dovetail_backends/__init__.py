@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .array.shards import devices_indices_map as devices_indices_map
     from .constraints import sharding_constraint_p as sharding_constraint_p
     from .dlpack import from_dlpack as from_dlpack
+    from .exact import evaluate_exactly as evaluate_exactly, is_exact as is_exact
     from .formats import Format as Format, Layout as Layout
     from .pjrt.attributes import (
         Attribute as Attribute,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import lower_to_lo, lower_values, typeof
-from dovetail_core.testing import Sample, assert_close, law
+from dovetail_core.testing import Sample, assert_close, assert_same_bits, law
 from dovetail_core.testing.kernel_laws import arrays_of, assert_untouched, contents, staged
 
+from .exact import evaluate_exactly, is_exact
 from .reference import evaluate
 
 
@@ -25,10 +26,13 @@ def lower_law(sample: Sample) -> None:
     """Compiled and reference evaluation of an operation agree in type and value."""
     program, expected = _evaluated(sample)
     found = arrays_of(sample.flat())
+    exact = is_exact(program) and evaluate_exactly(program, arrays_of(sample.args)) is not None
     for got, want, aval in zip(found, expected, program.out_avals, strict=True):
         compiled: Any = typeof(got)
         assert compiled.shape == aval.shape and compiled.dtype == aval.dtype, "result type"  # type: ignore
         what = "compiled against reference"
+        if exact:
+            assert_same_bits(got, want, what)
         assert_close(got, want, what, factor=256, scale=sample.scale)
 
 

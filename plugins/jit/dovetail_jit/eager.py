@@ -37,6 +37,7 @@ from dovetail_core.xla.shardings import SingleDeviceSharding
 
 from .boundary import Boundary, boundary_of, call_boundary
 from .compilation import executable_for
+from .first_calls import first_call
 from .places import placement
 from .primitive import call_program, jit_p
 from .timing import timing
@@ -99,9 +100,13 @@ def compiled_call(
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False
         place, committed = placement(args, name, program)
+        tree = out_tree_for(program)
+        outs = first_call(program, name, args, place, committed)
+        if outs is not None:
+            again[avals, trace_context()] = program
+            return tree.unflatten(outs), None, True
         ex = executable_for(program, name, place, profile=_profile(program))
         outs = run(ex, program, args, committed, lines)
-        tree = out_tree_for(program)
         return tree.unflatten(outs), fast_path(ex, tree, committed, args), False
 
     def without_jit(*args: Any) -> Any:
@@ -314,8 +319,12 @@ def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None)
     place, committed = placement(
         [*program.consts, *leaves], f.__name__, program.call, len(program.consts)
     )
+    operands = [*program.consts, *leaves]
+    outs = first_call(program.call, f.__name__, operands, place, committed)
+    if outs is not None:
+        return tree_unflatten(program.out_tree, outs), None, True
     chosen = profile or _profile(program.call)
     ex = executable_for(program.call, f.__name__, place, profile=chosen)
-    outs = run(ex, program.call, [*program.consts, *leaves], committed, "none")
+    outs = run(ex, program.call, operands, committed, "none")
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     return tree_unflatten(program.out_tree, outs), path, False

@@ -24,6 +24,7 @@ MANIFEST = Manifest(
         "compilation_cache_dir": "dovetail_jit.disk_cache:cache_dir",
         "compilation_cache_max_size": "dovetail_jit.disk_cache:cache_max_size",
         "compilation_cache_signed": "dovetail_jit.disk_cache:cache_signed",
+        "interpret_first_calls": "dovetail_jit.first_calls:interpret_first_calls",
         "no_execution": "dovetail_jit.restrictions:no_execution",
         "no_tracing": "dovetail_jit.restrictions:no_tracing",
         "persistent_cache_min_compile_time_secs": "dovetail_jit.disk_cache:cache_min_seconds",

@@ -35,6 +35,7 @@ threefry2x32_p = Primitive("threefry2x32", multiple_results=True)
 
 Operands, like those of any elementwise operation, are equally shaped or scalar.
 """
+threefry2x32_p.def_traits(exact="integers")
 
 
 @threefry2x32_p.def_abstract_eval

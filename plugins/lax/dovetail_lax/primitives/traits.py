@@ -53,6 +53,16 @@ SUPERLINEAR = """
     reduce_window_sum reduce_window_prod reduce_window_max reduce_window_min
 """
 COMMUTATIVE = "add mul max min eq ne and or xor mulhi"
+# Not max and its like, of which zeros of two signs have either.
+EXACT = """
+    add sub mul div rem neg sign abs square sqrt floor ceil round is_finite eq ne lt le gt ge
+    convert_element_type nextafter argmax argmin
+"""
+EXACT_OF_INTEGERS = """
+    and or xor not shift_left shift_right_logical shift_right_arithmetic population_count clz mulhi
+    max min clamp iota integer_pow reduce_max reduce_min reduce_and reduce_or reduce_xor reduce_sum
+    reduce_prod cumsum cumprod cummax cummin eq_to le_to lt_to bitcast_convert_type
+"""
 
 PARAMETERS = {
     "aggregate_to_topk": "whether partial results are put together",
@@ -175,9 +185,8 @@ def describe_all() -> None:
     say("add sub complex pad dynamic_update_slice", linear=((0, 1),))
     say("scatter scatter_add scatter_sub", linear=((0, 2),))
     say("scatter_mul select_and_gather_add select_and_scatter_add", linear=((0,),))
-    say("triangular_solve", linear=((1,),))
-    say("tridiagonal_solve", linear=((3,),))
-    say("ormqr", linear=((2,),))
+    for name, operand in {"triangular_solve": 1, "tridiagonal_solve": 3, "ormqr": 2}.items():
+        say(name, linear=((operand,),))
     say("gather", linear=_gather)
     say("convert_element_type", linear=_conversion)
     say("select_n", linear=(slice(1, None),))
@@ -197,6 +206,8 @@ def describe_all() -> None:
     say(ELEMENTWISE, elementwise=True)
     say(COMMUTATIVE, commutative=True)
     say(SUPERLINEAR, superlinear=True)
+    say(EXACT, exact="numbers")
+    say(EXACT_OF_INTEGERS, exact="integers")
     _name_parameters(of)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import ml_dtypes
@@ -14,6 +15,22 @@ from dovetail_core import Primitive
 from ...dtypes import kind_of
 
 Array = np.ndarray[Any, Any]
+
+
+class Late:
+    """The functions of a module that is imported when the first of them is called.
+
+    SciPy takes longer to import than all of Dovetail, and most programs call rules without it.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return getattr(import_module(self._module), name)(*args, **kwargs)
+
+        return call
 
 
 def quiet(f: Callable[..., Any]) -> Callable[..., Any]:

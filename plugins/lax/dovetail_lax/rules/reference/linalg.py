@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
 
 from dovetail_backends import reference_rules
 
@@ -23,7 +22,9 @@ from ...primitives.factorizations import (
 from ...primitives.spectral import eig_p, eigh_p, svd_p
 from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.updates import cholesky_update_p, symmetric_product_p
-from .kinds import Array
+from .kinds import Array, Late
+
+sl = Late("scipy.linalg")
 
 
 def per_matrix(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
 from ...primitives import incomplete, special as s, transcendental as t
-from .kinds import Array, wide
+from .kinds import Array, Late, wide
+
+special = Late("scipy.special")
 
 
 def _log1p(x: Array) -> Array:

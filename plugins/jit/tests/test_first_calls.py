@@ -1,0 +1,138 @@
+"""Small eager operations: computed by NumPy when first called, compiled when called again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as jnp
+from dovetail_backends import cpu, device_put, lower_module
+from dovetail_core import typeof
+from dovetail_core.registry.hooks import hookimpl, manager
+from dovetail_jit import clear_caches, compilation
+from dovetail_jit.first_calls import interpret_first_calls
+from dovetail_jit.restrictions import no_execution
+from dovetail_random import bits, key, split
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Names of the programs that are lowered, with the option on and nothing remembered."""
+    names: list[str] = []
+
+    def watched(program: Any, platform: str, name: str, *args: Any, **kwargs: Any) -> Any:
+        names.append(name)
+        return lower_module(program, platform, name, *args, **kwargs)
+
+    monkeypatch.setattr(compilation, "lower_module", watched)
+    x = jnp.asarray(X)  # whatever this needs is compiled before
+    del x
+    clear_caches()
+    with interpret_first_calls(1):
+        yield names
+
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x * x, lambda x: x > 2, lambda x: x.reshape(3, 2), lambda x: x[1], lambda x: x.T,
+     lambda x: jnp.concatenate([x, x]), lambda x: x.at[0].set(1.0), lambda x: x.astype("int32")],
+)  # fmt: skip
+def test_the_second_call_is_compiled_and_gives_the_same(
+    f: Callable[[Any], Any], lowered: list[str]
+) -> None:
+    x = jnp.asarray(X)
+    first = f(x)
+    assert not lowered
+    second = f(x)
+    assert lowered
+    del lowered[:]
+    np.testing.assert_array_equal(np.asarray(first), np.asarray(f(x)))
+    assert not lowered
+    assert typeof(first) == typeof(second) and first.sharding == second.sharding
+
+
+def test_keys_are_split_and_drawn_from(lowered: list[str]) -> None:
+    k = key(3)
+    parts, drawn = split(k), bits(k, (5,))
+    assert not lowered
+    np.testing.assert_array_equal(bits(k, (5,)), drawn)
+    np.testing.assert_array_equal(bits(split(k)[1], (5,)), bits(parts[1], (5,)))
+    assert lowered
+
+
+def test_results_keep_weak_types_and_places(lowered: list[str]) -> None:
+    assert typeof(jnp.asarray(2) * 3).weak_type == typeof(jnp.asarray(2) * 3).weak_type
+    device = cpu.BACKEND.devices()[0]
+    first, second = (-device_put(X, device) for _ in range(2))
+    assert first.committed and second.committed
+    assert not (-jnp.asarray(X)).committed
+    assert lowered == ["__mul__", "__neg__"]
+
+
+def test_what_rounds_more_than_once_is_compiled(lowered: list[str]) -> None:
+    jnp.exp(X)
+    jnp.asarray(X).sum()
+    assert len(lowered) == 2
+
+
+def test_subnormal_numbers_are_zero_in_both_calls(lowered: list[str]) -> None:
+    x = jnp.asarray(np.full(3, 1e-40, np.float32))
+    assert not np.any(x * x) and not np.any(x + x) and lowered
+
+
+def test_large_arrays_are_compiled_at_once(lowered: list[str]) -> None:
+    x = jnp.asarray(np.ones((200, 200), np.float32))
+    x + x
+    assert lowered == ["__add__"]
+
+
+class Watch:
+    """Hears of programs that are compiled."""
+
+    @hookimpl
+    def dovetail_compiled(self, name: str) -> None:
+        pass
+
+
+def test_who_watches_sees_the_first_compilation(lowered: list[str]) -> None:
+    watch = Watch()
+    manager().register(watch)
+    try:
+        -jnp.asarray(X)
+    finally:
+        manager().unregister(watch)
+    assert lowered == ["__neg__"]
+
+
+def test_switched_off_it_is_compiled_at_once(lowered: list[str]) -> None:
+    with interpret_first_calls(0):
+        -jnp.asarray(X)
+    assert lowered == ["__neg__"]
+
+
+def test_how_many_calls_are_a_number(lowered: list[str]) -> None:
+    x = jnp.asarray(X)
+    with interpret_first_calls(3):
+        for _ in range(3):
+            jnp.negative(x)
+        assert not lowered
+        jnp.negative(x)
+    assert len(lowered) == 1
+    with pytest.raises(ValueError, match="interpret_first_calls.*expected a number of calls"):
+        interpret_first_calls(-1).__enter__()
+
+
+def test_errors_are_those_of_compiled_calls(lowered: list[str]) -> None:
+    x = jnp.asarray(X)
+    with no_execution(True), pytest.raises(RuntimeError, match="no_execution forbids it"):
+        jnp.negative(x)
+    assert not lowered
+    x.delete()
+    with pytest.raises(RuntimeError, match="deleted"):
+        jnp.negative(x)
