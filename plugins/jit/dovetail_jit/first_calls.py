@@ -1,8 +1,9 @@
 """First calls of small eager programs: computed by NumPy where it gives the very bits.
 
 A compilation takes milliseconds, and many operations of a program that is being set up run a few
-times. So a program is compiled when it was called that often. Nobody must see a difference but in time: not where
-somebody watches programs being compiled or run, forbids transfers or has rules of his own.
+times. So a program is compiled when it was called that often. Nobody must see a difference but in
+time: not where somebody watches programs being compiled or run, forbids transfers or has rules of
+his own.
 """
 
 from __future__ import annotations

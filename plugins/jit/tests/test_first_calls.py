@@ -124,7 +124,7 @@ def test_how_many_calls_are_a_number(lowered: list[str]) -> None:
         assert not lowered
         jnp.negative(x)
     assert len(lowered) == 1
-    with pytest.raises(ValueError, match="interpret_first_calls.*expected a number of calls"):
+    with pytest.raises(ValueError, match=r"interpret_first_calls.*expected a number of calls"):
         interpret_first_calls(-1).__enter__()
 
 
