@@ -103,11 +103,11 @@ def _where_plan(condition: Any, x: Any, y: Any) -> Any:
     scalars = [v.__class__ in PYTHON_SCALARS for v in values]
     steps = [_case_step(a, dtype, weak, shape) for a in avals[1:]]
 
-    def device(c: Any, a: Any, b: Any) -> Any:
+    def where(c: Any, a: Any, b: Any) -> Any:
         c = broadcast(truth(c), shape) if shape_of(c) else truth(c)
         return lax.select_n_p.bind(c, steps[1](b), steps[0](a))
 
-    run = fused_when_evaluated(device)
+    run = fused_when_evaluated(where)
 
     def plan(c: Any, a: Any, b: Any) -> Any:
         # Numbers are converted on the host, so that a traced program holds them as literals.
