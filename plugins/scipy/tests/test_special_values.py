@@ -219,7 +219,7 @@ def test_spherical_harmonics() -> None:
 
 
 def test_associated_legendre_functions() -> None:
-    """All orders and degrees up to 6, plain and orthonormal; derivatives, also by transformation."""
+    """All orders and degrees up to 6, plain and orthonormal, and their derivatives."""
     z = np.linspace(-0.95, 0.9, 7)
     want, slope = reference.assoc_legendre_p_all(6, 6, z, diff_n=1).swapaxes(1, 2)[:, :7]
     normed = reference.assoc_legendre_p_all(6, 6, z, norm=True).swapaxes(1, 2)[0, :7]

@@ -90,9 +90,9 @@ def _with_derivatives(z: Any, *, degrees: int) -> Any:
 
 
 def _columns(z: Any, degrees: int, normalized: bool) -> list[Any]:
-    """By degree l: the functions of orders 0 to ``degrees``.
+    """By degree: the functions of orders 0 to ``degrees``.
 
-    The function of order l is its predecessor times ``-sqrt(1 - z²)`` and a number; those of
+    That whose order is the degree is its predecessor times ``-sqrt(1 - z²)`` and a number; those of
     smaller orders follow from the two degrees before.
     """
     sine = lax.sqrt(1.0 - z * z)
@@ -115,11 +115,11 @@ def _along_diagonal(degree: int, normalized: bool) -> float:
 
 def _recurrence(degree: int, normalized: bool) -> tuple[np.ndarray, np.ndarray]:
     """By order below ``degree``: what z times the degree before counts, and the one before that."""
-    l, m = float(degree), np.arange(degree)[:, None]
+    n, m = float(degree), np.arange(degree)[:, None]
     if not normalized:
-        return (2.0 * l - 1.0) / (l - m), (l + m - 1.0) / (l - m)
-    first = np.sqrt((4.0 * l * l - 1.0) / (l * l - m * m))
-    behind = ((l - 1.0) ** 2 - m * m) / (4.0 * (l - 1.0) ** 2 - 1.0)
+        return (2.0 * n - 1.0) / (n - m), (n + m - 1.0) / (n - m)
+    first = np.sqrt((4.0 * n * n - 1.0) / (n * n - m * m))
+    behind = ((n - 1.0) ** 2 - m * m) / (4.0 * (n - 1.0) ** 2 - 1.0)
     return first, first * np.sqrt(np.maximum(behind, 0.0))
 
 
