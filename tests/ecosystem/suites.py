@@ -61,7 +61,7 @@ def _fetch(library: Library, environment: Environment, root: Path) -> None:
         (archive,) = folder.glob(f"{normal}-{library.suite}.tar.gz")
         _unpack(archive, root)
         if library.suite != library.version:
-            _leave_tests(root, library)
+            leave_tests(root, library)
     if not any(_configures(root / name) for name in CONFIGURATIONS):
         # Or pytest would take that of this repository, below which the folder is.
         (root / "pytest.ini").write_text("[pytest]\n")
@@ -70,7 +70,7 @@ def _fetch(library: Library, environment: Environment, root: Path) -> None:
         shutil.copytree(ours, root / "inherited")
 
 
-def _leave_tests(root: Path, library: Library) -> None:
+def leave_tests(root: Path, library: Library) -> None:
     """Removes an older version's modules and metadata, so that the installed one is imported."""
     for path in (root / library.module.partition(".")[0]).rglob("*"):
         if path.is_file() and not any(path.match(pattern) for pattern in library.patterns):
