@@ -18,7 +18,8 @@ class Library(NamedTuple):
     beginnings of paths to why these tests are not run, ``needs`` are further packages for tests and
     programs, ``sample`` are quick files of tests and ``programs/NAME``; ``options`` go to pytest,
     ``settings`` are variables.
-    Where a suite takes long, one in ``every`` tests of each file is run.
+    Where a suite takes long, one in ``every`` tests of each file is run. ``suite`` is the version
+    whose source distribution has the tests, where that of ``version`` has none.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Library(NamedTuple):
     options: list[str]
     settings: dict[str, str]
     every: int = 1
+    suite: str = ""
 
     @property
     def folder(self) -> str:
@@ -47,9 +49,10 @@ def pins() -> dict[str, str]:
 
 
 def _library(name: str, told: dict[str, Any]) -> Library:
+    pin = pins()[told.get("distribution", name)]
     return Library(
         name,
-        pins()[told.get("distribution", name)],
+        pin,
         told.get("module", name.replace("-", "_")),
         told.get("tests", []),
         told.get("without", ""),
@@ -60,6 +63,7 @@ def _library(name: str, told: dict[str, Any]) -> Library:
         told.get("options", []),
         told.get("settings", {}),
         told.get("every", 1),
+        told.get("suite", pin),
     )
 
 

@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 from .environment import BUILD, Environment
-from .libraries import CONSTRAINTS, HERE, Library
+from .libraries import HERE, Library
 
 SUITES = BUILD / "suites"
 CONFIGURATIONS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
@@ -22,7 +22,7 @@ def files_of(
 
     ``checkout`` is a folder with the library's repository, whose tests are taken instead.
     """
-    root = Path(checkout).resolve() if checkout else SUITES / f"{library.folder}-{library.version}"
+    root = Path(checkout).resolve() if checkout else SUITES / f"{library.folder}-{library.suite}"
     if not checkout and not root.exists():
         _fetch(library, environment, root)
     places = ["tests", "test"] if checkout and not library.tests else library.tests
@@ -52,20 +52,31 @@ def _fetch(library: Library, environment: Environment, root: Path) -> None:
     root.mkdir(parents=True)
     name = library.needs[0]
     if library.tests:
-        with_name = f"{name}=={library.version}"
+        with_name = f"{name}=={library.suite}"
         folder = SUITES / "fetched"
         command = [environment.python, "-m", "pip", "--quiet", "download", "--no-deps"]
-        command += ["-c", CONSTRAINTS, "--no-binary", name, "--dest", folder, with_name]
+        command += ["--no-binary", name, "--dest", folder, with_name]
         subprocess.run(command, check=True)
         normal = name.replace("-", "[-_]")
-        (archive,) = folder.glob(f"{normal}-{library.version}.tar.gz")
+        (archive,) = folder.glob(f"{normal}-{library.suite}.tar.gz")
         _unpack(archive, root)
+        if library.suite != library.version:
+            leave_tests(root, library)
     if not any(_configures(root / name) for name in CONFIGURATIONS):
         # Or pytest would take that of this repository, below which the folder is.
         (root / "pytest.ini").write_text("[pytest]\n")
     ours = HERE / "inherited" / library.folder
     if ours.exists():
         shutil.copytree(ours, root / "inherited")
+
+
+def leave_tests(root: Path, library: Library) -> None:
+    """Removes an older version's modules and metadata, so that the installed one is imported."""
+    for path in (root / library.module.partition(".")[0]).rglob("*"):
+        if path.is_file() and not any(path.match(pattern) for pattern in library.patterns):
+            path.unlink()
+    for metadata in root.glob("*.egg-info"):
+        shutil.rmtree(metadata)
 
 
 def _configures(file: Path) -> bool:

@@ -11,7 +11,7 @@ import pytest
 # Tests are imported by their paths; the package is found as `make ecosystem` finds it.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ecosystem import comparing, measuring, running
+from ecosystem import comparing, measuring, running, suites
 from ecosystem.libraries import LIBRARIES, Library
 
 sys.path.pop(0)
@@ -107,3 +107,13 @@ def test_each_library_has_programs_and_tests_or_says_why(library: Library):
     assert len(programs) >= 2
     assert bool(library.tests) != bool(library.without)
     assert {name for name in library.sample if name.startswith("programs/")} <= programs
+
+
+def test_only_the_tests_of_an_older_version_are_left(tmp_path: Path) -> None:
+    kept = ["made_up/inner/a_test.py", "tests/helpers.py", "tests/test_all.py"]
+    for name in [*kept, "made_up/__init__.py", "made_up/inner/a.py", "made_up.egg-info/PKG-INFO"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    suites.leave_tests(tmp_path, LIBRARY)
+    found = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()]
+    assert sorted(found) == kept

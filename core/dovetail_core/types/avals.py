@@ -414,17 +414,17 @@ def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
 
 
 def _numpy_type(x: Any) -> ShapedArray:
-    if x.dtype.char in "OSUMmgG" or (
-        x.dtype.char == "V" and not _is_number(x.dtype)
-    ):  # g and G: more than 64 bits per number
+    dtype = x.dtype
+    long = dtype.char in "gG" and dtype.kind in "fc"  # more than 64 bits per number
+    if long or dtype.kind in "OSUMm" or (dtype.kind == "V" and not _is_number(dtype)):
         why = "only numbers and booleans can be traced"
-        if x.dtype.char in "gG":
+        if long:
             why = "only numbers and booleans of 64 bits can be, devices hold no such elements"
         raise TypeError(
-            f"an array of dtype {x.dtype} is not a valid array value{called()}: {why}. Convert it "
+            f"an array of dtype {dtype} is not a valid array value{called()}: {why}. Convert it "
             "first, for example with x.astype(float)."
         )
-    return ShapedArray(x.shape, canonical_dtype(x.dtype))
+    return ShapedArray(x.shape, canonical_dtype(dtype))
 
 
 def _is_number(dtype: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dovetail_core import float0, is_inexact, typeof
 from dovetail_core.base.foreign import names_itself
-from dovetail_core.testing import finite_difference, random_like, widened
+from dovetail_core.testing import finite_difference, precision, random_like, widened
 from dovetail_core.tree.util import (
     keystr,
     tree_differences,
@@ -28,6 +28,7 @@ __all__ = ["check_grads", "check_jvp", "check_vjp"]
 
 # What is left of a number's digits after a finite difference of fourth order, and a margin.
 _TOLERANCE = {"bfloat16": 0.2, "float16": 5e-2, "float32": 2e-3, "float64": 1e-6}
+_SHORTER = (1 / 3, 1 / 2)  # powers of the precision
 _REAL = {"complex64": "float32", "complex128": "float64"}
 _MODES = {"fwd": "forward", "rev": "reverse", "lin": "linearized"}
 
@@ -54,7 +55,8 @@ def check_grads(
             orders mix the modes.
         atol, rtol: tolerances, numbers or dicts of them by dtype; what counts is that of the
             lowest precision that occurs. Where both values are NaN they agree.
-        eps: step of the finite differences; by default the fifth root of the precision.
+        eps: step of the finite differences; by default the fifth root of the precision and, where
+            the function bends too much for that, the third and the square root.
 
     Raises:
         AssertionError: a derivative is wrong; names the function, the derivative and the place.
@@ -95,10 +97,14 @@ def check_jvp(
     Raises:
         AssertionError: value or tangent are wrong; names the place in the result.
     """
-    point = _Point(f, args, eps, err_msg or f"check_jvp of {function_name(f)}")
+    point = _Point(f, args, err_msg or f"check_jvp of {function_name(f)}")
     value, tangent = f_jvp(tuple(args), point.tangent_tree)
     point.compare("the value", value, point.value, atol, rtol)
-    point.compare("the tangent", tangent, point.numeric_tree(), atol, rtol)
+
+    def compare(step: float | None) -> None:
+        point.compare("the tangent", tangent, point.numeric_tree(step), atol, rtol)
+
+    point.with_steps(compare, eps)
 
 
 @names_itself
@@ -120,7 +126,7 @@ def check_vjp(
     Raises:
         AssertionError: value or cotangents are wrong; gives both products.
     """
-    point = _Point(f, args, eps, err_msg or f"check_vjp of {function_name(f)}")
+    point = _Point(f, args, err_msg or f"check_vjp of {function_name(f)}")
     value, pull = f_vjp(*args)
     point.compare("the value", value, point.value, atol, rtol)
     cotangents = [_random_tangent(y, 100 + i) for i, y in enumerate(point.outs)]
@@ -130,16 +136,25 @@ def check_vjp(
     if tree != point.in_tree:
         differences = "; ".join(tree_differences(tuple(args), found))
         raise AssertionError(f"{point.label}: cotangents have another structure: {differences}")
-    expected = _products(cotangents, point.numeric())
     actual = _products(got, point.tangents)
-    atol, rtol = point.tolerances(atol, rtol)
+    tolerances = point.tolerances(atol, rtol)
+
+    def compare(step: float | None) -> None:
+        _compare_products(
+            point.label, actual, _products(cotangents, point.numeric(step)), *tolerances
+        )
+
+    point.with_steps(compare, eps)
+
+
+def _compare_products(label: str, actual: Any, expected: Any, atol: float, rtol: float) -> None:
     left, right = float(actual.sum()), float(expected.sum())
     # Errors of single terms add up like a random walk, even where the terms cancel.
     scale = max(abs(left), abs(right), float(np.sqrt((expected**2).sum())))
     same = left == right or (left != left and right != right)
     if not (same or abs(left - right) <= atol + rtol * scale):
         raise AssertionError(
-            f"{point.label}: the cotangents are wrong: <vjp(ct), t> = {left}, "
+            f"{label}: the cotangents are wrong: <vjp(ct), t> = {left}, "
             f"<ct, finite difference along t> = {right}"
         )
 
@@ -198,11 +213,8 @@ def _derivative(
 class _Point:
     """A function at a point: values, a random direction, and the difference along it."""
 
-    def __init__(
-        self, f: Callable[..., Any], args: Sequence[Any], eps: float | None, label: str
-    ) -> None:
+    def __init__(self, f: Callable[..., Any], args: Sequence[Any], label: str) -> None:
         self.f = f
-        self.eps = eps
         self.label = label
         leaves, self.in_tree = tree_flatten(tuple(args))
         self.values = [_value(x) for x in leaves]
@@ -214,7 +226,26 @@ class _Point:
     def tangent_tree(self) -> Any:
         return tree_unflatten(self.in_tree, self.tangents)
 
-    def numeric(self) -> list[Any]:
+    def with_steps(self, compare: Callable[[float | None], None], eps: float | None) -> None:
+        """Compares by differences of the step given, or of shorter and shorter ones.
+
+        The longest has the least rounding; a shorter one is right where high derivatives are large.
+        The error is that of the longest.
+        """
+        try:
+            return compare(eps)
+        except AssertionError:
+            precisions = [precision(x.dtype) for x in self.values if is_inexact(x.dtype)]
+            if eps is not None or not precisions:
+                raise
+            for power in _SHORTER:
+                try:
+                    return compare(max(precisions) ** power)
+                except AssertionError:
+                    continue
+            raise
+
+    def numeric(self, step: float | None) -> list[Any]:
         """The difference of each output; None for those of integers."""
         smooth = [is_inexact(typeof(y).dtype) for y in self.outs]  # type: ignore[attr-defined]
 
@@ -223,12 +254,14 @@ class _Point:
             return [y for y, s in zip(ys, smooth) if s]
 
         tangents = [None if t.dtype == float0 else t for t in self.tangents]
-        found = iter(finite_difference(on_leaves, self.values, tangents, self.eps))
+        found = iter(finite_difference(on_leaves, self.values, tangents, step))
         return [next(found) if s else None for s in smooth]
 
-    def numeric_tree(self) -> Any:
+    def numeric_tree(self, step: float | None) -> Any:
         shapes = [np.shape(y) for y in self.outs]
-        numbers = [np.zeros(s, float0) if d is None else d for s, d in zip(shapes, self.numeric())]
+        numbers = [
+            np.zeros(s, float0) if d is None else d for s, d in zip(shapes, self.numeric(step))
+        ]
         return tree_unflatten(self.out_tree, numbers)
 
     def tolerances(self, *given: Tolerance) -> list[float]:

@@ -121,6 +121,16 @@ def test_tolerances_and_steps_can_be_given() -> None:
         check_grads(smooth, (X,), 1, "fwd", eps=1.0)
 
 
+def test_functions_that_bend_much_are_seen_with_shorter_steps() -> None:
+    def wave(x: Any) -> Any:
+        return lax.sin(lax.mul(x, 40.0))
+
+    check_grads(wave, (X,), 1, atol=3e-3, rtol=3e-3)
+    for mode in ("fwd", "rev"):
+        with pytest.raises(AssertionError, match="wrong"):
+            check_grads(wave, (X,), 1, mode, 3e-3, 3e-3, eps=0.05)
+
+
 def test_tolerances_can_be_given_by_dtype() -> None:
     wrong = with_rule(lambda x, t: lax.mul(t, lax.mul(1.01, lax.cos(x))))
     loose = {np.float32: 0.1, "float64": 0.0}

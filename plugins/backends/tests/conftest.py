@@ -18,6 +18,7 @@ DTYPES = [
         *"bool int8 int16 int32 uint8 uint16 uint32 float16 float32 complex64".split(),
         ml_dtypes.bfloat16,
         ml_dtypes.float8_e4m3fn,
+        ml_dtypes.float8_e4m3fnuz,  # whose character is that of NumPy's longest complex numbers
         ml_dtypes.int4,
     )
 ]

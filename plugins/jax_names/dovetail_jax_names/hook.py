@@ -65,7 +65,7 @@ class _Finder:
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
         if name == "jax":
-            return ModuleSpec(name, _Loader("dovetail_jax_names.root"), is_package=True)
+            return ModuleSpec(name, _Loader(name, "dovetail_jax_names.root"), is_package=True)
         if not name.startswith("jax."):
             if name in versions.LIBRARIES:
                 versions.check(name)
@@ -73,7 +73,7 @@ class _Finder:
         names = import_module("dovetail_jax_names.names")
         home: str = names.home(name)
         if home:
-            return ModuleSpec(name, _Loader(home))
+            return ModuleSpec(name, _Loader(name, home))
         if _is_import():
             parent, _, last = name.rpartition(".")
             why = import_module("dovetail_jax_names.absence").reason(parent, last)
@@ -93,7 +93,8 @@ class _Loader(Loader):
     It is imported here and not where it is found, when Python holds its import lock.
     """
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, name: str, home: str) -> None:
+        self._name = name
         self._home = home
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -104,3 +105,5 @@ class _Loader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec
+        if self._name != "jax":  # its classes are named as they are asked for
+            import_module("dovetail_jax_names.classes").name_classes_of(self._name, module)

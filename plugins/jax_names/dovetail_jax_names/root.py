@@ -11,6 +11,7 @@ from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 from . import names
 from .absence import VERSION, reason
+from .classes import name_class
 from .options import add_options
 from .pickles import name_trees
 
@@ -33,7 +34,8 @@ def __getattr__(name: str) -> Any:
             return import_module(f"jax.{name}")
         facade = import_module(names.FACADE)
         if names.knows("jax", name) and hasattr(facade, name):
-            value = vars(sys.modules["jax"])[name] = getattr(facade, name)
+            value = name_class("jax", name, getattr(facade, name))
+            vars(sys.modules["jax"])[name] = value
             return value
     text = f"module 'jax' has no attribute {name!r}. {reason('jax', name)}"
     raise absent_name(text, "jax", name, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]

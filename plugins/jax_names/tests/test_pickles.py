@@ -84,6 +84,26 @@ def test_those_under_the_hook_name_what_jax_has(python: Any) -> None:
     ], done.stderr  # fmt: skip
 
 
+CLASSES = """
+import dovetail.jax, pickle, jax, jax.errors, jax.sharding, jax.tree_util
+classes = [jax.Array, jax.P, jax.ShapeDtypeStruct, jax.dtypes.prng_key, jax.tree_util.Partial,
+           jax.errors.TracerBoolConversionError, jax.errors.KeyReuseError]
+print(*(c.__module__ for c in classes))
+print(*(pickle.loads(pickle.dumps(c)) is c for c in classes[1:]))
+x = jax.tree_util.Partial(max, 1)
+print(b"dovetail" in pickle.dumps(x), pickle.loads(pickle.dumps(x))(2))
+"""
+
+
+def test_public_classes_are_of_jaxs_modules(python: Any) -> None:
+    done = python("-c", CLASSES)
+    assert done.stdout.splitlines() == [
+        "jax jax.sharding jax jax.dtypes jax.tree_util jax.errors jax.errors",
+        "True True True True True True",
+        "False 2",
+    ], done.stderr
+
+
 def test_elsewhere_they_are_dovetails_own(python: Any) -> None:
     code = (
         "import dovetail, pickle\n"

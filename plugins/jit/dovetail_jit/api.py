@@ -33,7 +33,7 @@ from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
-from .tracing import Arguments, Program, function_name, trace_program
+from .tracing import Arguments, Program, as_array, function_name, trace_program
 from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
@@ -171,7 +171,7 @@ def _call_anew(
     if tracing and elsewhere is not None:
         refuse_transformed(settings.name, elsewhere, get_trace())
     if tracing and settings.inline and settings.shardings is None:
-        return arguments.rebuild(leaves), None, False
+        return arguments.rebuild([as_array(x) for x in leaves]), None, False
     avals = settings.avals(arguments, args, kwargs)
     program = trace_program(
         settings.fun, arguments.statics, arguments.in_tree, avals, arguments.rebuild

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail_backends import host_constant
+import numpy as np
+
+from dovetail_backends import asarray_in, asarray_on, host_constant, target_device
 from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,
@@ -18,6 +20,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.caches import ByIdentity, Cache
 from dovetail_core.base.keys import exact_key
+from dovetail_core.base.placements import surroundings
 from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.rules.traced import tracing
@@ -145,6 +148,15 @@ def _remembered(f: Any) -> dict[Any, Program]:
         return _programs.of(f, Cache)
     except TypeError:  # not weakly referable: nothing to remember it by
         return {}
+
+
+def as_array(x: Any) -> Any:
+    """An argument of a function whose operations are put in place of a call: an array, as in it."""
+    if not isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
+        return x
+    around = surroundings()
+    aval: Any = typeof(x)
+    return asarray_on(x, aval, target_device()) if around is None else asarray_in(x, aval, around)
 
 
 def _check_result(x: Any, name: str, tree: Any) -> None:

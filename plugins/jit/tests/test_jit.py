@@ -10,6 +10,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
+from dovetail_batching import vmap
 from dovetail_core import UnexpectedTracerError, float0
 from dovetail_core.base.options import disable_jit
 from dovetail_jit import (
@@ -139,6 +140,10 @@ def test_nested_and_inlined_functions() -> None:
     inlined = jit(lambda x: lax.sin(x), inline=True)
     jaxpr = make_jaxpr(lambda x: inlined(inlined(x)))(X)
     assert [e.primitive.name for e in jaxpr.eqns] == ["sin", "sin"]
+    weak = jit(lambda s, x: (s.astype(x.dtype) * x, s.weak_type), inline=True)
+    scaled = vmap(lambda x: weak(0.5, x)[0])(X)
+    np.testing.assert_array_equal(scaled, 0.5 * np.asarray(X))
+    vmap(lambda x: x * weak(np.float32(0.5), x)[0])(X)
 
 
 def test_equal_programs_share_a_function_when_lowered() -> None:

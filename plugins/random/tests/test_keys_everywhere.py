@@ -61,6 +61,11 @@ def test_keys_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out == "key: Array((), dtype=key<fry>) overlaying:\n[0 3]\n"
 
 
+def test_keys_are_no_numbers_that_could_be_nan() -> None:
+    key = random.key(3)
+    assert dnp.nan_to_num(key) is key
+
+
 def test_derivatives_pass_keys_by() -> None:
     def f(x: Any, key: Any) -> Any:
         return dnp.sum(x * random.normal(key, (3,))) ** 2

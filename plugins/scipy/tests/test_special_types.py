@@ -79,6 +79,11 @@ def test_shapes_broadcast() -> None:
     assert special.erf(np.ones((0, 2), np.float32)).shape == (0, 2)
 
 
+def _old(function: Any, *args: Any) -> Any:
+    with pytest.deprecated_call():
+        return function(*args)
+
+
 ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda: special.erf(np.complex64(1)), TypeError, r"erf takes real numbers, got complex64 at .*test_special"),
     (lambda: special.betainc(1j, 1.0, 0.5), TypeError, r"betainc takes real numbers, got complex64"),
@@ -97,6 +102,9 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda: special.sph_harm_y(1, 0, 0.3, 0.2, diff_n=1), NotImplementedError, r"diff_n is not supported .*jvp or grad"),
     (lambda: jit(lambda n: special.sph_harm_y(n, 0, 0.3, 0.2))(1), TypeError, r"sph_harm_y: n is traced.*Pass n_max"),
     (lambda: special.sph_harm_y(1.5, 0, 0.3, 0.2), TypeError, r"sph_harm_y: n must be of integers, got float32"),
+    (lambda: _old(special.lpmn, 3, 2, np.ones(1)), NotImplementedError, r"lpmn: m and n must be equal, .* got 3 and 2"),
+    (lambda: _old(special.lpmn, 3, 3, np.ones((2, 1))), ValueError, r"lpmn: z must be a vector, got shape \(2, 1\)"),
+    (lambda: _old(special.lpmn_values, 1, 1, np.ones(1, int), True), TypeError, r"lpmn_values: z must be of float32 or float64"),
 ]  # fmt: skip
 
 

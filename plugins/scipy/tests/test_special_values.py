@@ -11,6 +11,7 @@ from special_cases import ARGUMENTS, INF, NAN, wanted
 
 import dovetail_numpy as dnp
 import dovetail_scipy.special as special
+from dovetail_ad import jvp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_jit import jit
@@ -215,6 +216,28 @@ def test_spherical_harmonics() -> None:
         clipped = program(clip, 0.3)(0.3)
     np.testing.assert_allclose(got, reference.sph_harm_y(n, m, theta, phi), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(clipped, [reference.sph_harm_y(4, 1, 0.3, 0.4)], rtol=1e-13)
+
+
+def test_associated_legendre_functions() -> None:
+    """All orders and degrees up to 6, plain and orthonormal, and their derivatives."""
+    z = np.linspace(-0.95, 0.9, 7)
+    want, slope = reference.assoc_legendre_p_all(6, 6, z, diff_n=1).swapaxes(1, 2)[:, :7]
+    normed = reference.assoc_legendre_p_all(6, 6, z, norm=True).swapaxes(1, 2)[0, :7]
+    with enable_x64(True), pytest.deprecated_call():
+        plain = special.lpmn_values(6, 6, z, False)
+        both = special.lpmn(6, 6, z)
+        unit = special.lpmn_values(6, 6, z, True)
+        ones = np.ones_like(z)
+        pushed = jvp(lambda z: special.lpmn_values(6, 6, z, False), (z,), (ones,))[1]
+        least = special.lpmn_values(0, 0, np.float32(z), False)
+    np.testing.assert_allclose(plain, want, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(both[0], want, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(both[1], slope, rtol=1e-11, atol=1e-10)
+    np.testing.assert_allclose(pushed, slope, rtol=1e-11, atol=1e-10)
+    # SciPy's are orthonormal over the cosine, without the sphere's azimuth.
+    np.testing.assert_allclose(unit, normed / np.sqrt(2 * np.pi), rtol=1e-12, atol=1e-12)
+    assert least.shape == (1, 1, 7)
+    assert least.dtype == np.float32
 
 
 def test_bernoulli() -> None:

@@ -139,7 +139,8 @@ def resource_mesh() -> Mesh:
 
 
 def mesh_for_specs(argument: str) -> Any:
-    """The mesh that specs refer to: that of ``set_mesh`` with its devices, or an abstract one.
+    """The mesh that specs refer to: that of ``set_mesh`` with its devices, or an abstract one, or
+    that of the innermost ``with mesh:``.
 
     Raises:
         ValueError: none is set; names the argument that has a spec.
@@ -150,6 +151,8 @@ def mesh_for_specs(argument: str) -> Any:
         return found
     if abstract is not None:
         return abstract
+    if not (entered := resource_mesh()).empty:
+        return entered
     raise ValueError(
         f"{argument} has a PartitionSpec{here()}, and no mesh is set that it could refer to. Give "
         "NamedSharding(mesh, spec), or set one: with dovetail.set_mesh(mesh)."

@@ -76,6 +76,10 @@ def test_specs_refer_to_it(mesh):
         x = dt.device_put({"a": data}, P("y"))["a"]
         s = dt.ShapeDtypeStruct((8,), np.float32, sharding=P("y")).sharding
     assert x.sharding == s == dt.NamedSharding(mesh, P("y"))
+    with pytest.warns(DeprecationWarning, match="set_mesh"), mesh:
+        entered = dt.jit(lambda x: x + 1, out_shardings=P("y"))(data)
+        constrained = dt.lax.with_sharding_constraint(data, P("y"))
+    assert entered.sharding == constrained.sharding == s
     with pytest.raises(
         ValueError, match=r"device of device_put has a PartitionSpec.* no mesh is set"
     ):

@@ -211,3 +211,21 @@ def test_more_errors(mesh):
         shard_map(3, mesh=mesh, in_specs=P(), out_specs=P())
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         f(a=WHOLE)
+
+
+def test_one_device_has_all_parts_of_a_mesh_of_its_own(devices):
+    """Also where the function is called inside of the mesh and outside."""
+    from dovetail import random
+    from dovetail.sharding import Mesh
+
+    mesh = Mesh(np.array(devices[:1]), ("i",))
+    keys = dt.device_put(random.split(random.PRNGKey(0), 1), NamedSharding(mesh, P("i")))
+
+    def noise(x, key):
+        return x + random.normal(key[0], (1, 4)) + lax.axis_index("i")
+
+    def f(x, keys):
+        inside = shard_map(noise, mesh=mesh, in_specs=(P(), P("i")), out_specs=P("i"))(x, keys)
+        return inside - random.normal(keys[0], (1, 4))
+
+    np.testing.assert_allclose(dt.jit(f)(WHOLE[:1], keys), WHOLE[:1], atol=1e-6)

@@ -65,6 +65,11 @@ def test_scan_of_trees_without_xs_and_without_ys() -> None:
     assert ys["y"].shape == (5, 4) and float(c) == 1.0
 
 
+def test_the_number_of_steps_may_be_a_quotient() -> None:
+    last, _ = lax.scan(lambda c, _: (lax.add(c, 1), None), 0, length=6 / 2)
+    assert last == 3
+
+
 def test_scan_of_no_steps_gives_empty_results() -> None:
     c, ys = recurrence(X, XS[:0])
     close(c, X)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import is_inexact
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -304,7 +305,7 @@ def nan_to_num(
     if x.dtype.kind == "c":
         parts = [nan_to_num(p, True, nan, posinf, neginf) for p in (lax.real(x), lax.imag(x))]
         return lax.complex(*parts)
-    if x.dtype.kind in "biu":
+    if not is_inexact(x.dtype):  # nor have random keys
         return x
     info = dtypes.finfo(x.dtype)
     values = nan, info.max if posinf is None else posinf, info.min if neginf is None else neginf

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         sici as sici,
         spence as spence,
     )
+    from dovetail_scipy.special.legendre import lpmn as lpmn, lpmn_values as lpmn_values
     from dovetail_scipy.special.normal import (
         log_ndtr as log_ndtr,
         ndtr as ndtr,

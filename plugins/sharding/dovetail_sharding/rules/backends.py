@@ -42,7 +42,7 @@ class MeshParts(NamedTuple):
 
     def index(self, b: Any, axis: Any) -> Any:
         free = [a for a in self.mesh.axis_names if a not in self.axes]
-        if not free or b.module.partition is None:
+        if not free or not _is_divided(b):
             return self._index(b, axis)
         out = b.out
         text = b.region([], lambda b: [self._index(b, axis)], "sdy.return", True)
@@ -151,11 +151,17 @@ def _shard_map(b: Any, *operands: Any, jaxpr: Any, mesh: Any, manual_axes: Any) 
     around = outer.axes if outer is not None else ()
     b.module.parts = MeshParts(mesh.abstract_mesh, (*around, *manual_axes), _ids(b, mesh))
     try:
-        if b.module.partition is None:  # one device, which has all parts
+        if not _is_divided(b):  # one device, which has all parts
             return _joined(b, found, _program(b, found, operands), outs)
         return _computation(b, found, operands, outs, mesh, manual_axes)
     finally:
         b.module.parts = outer
+
+
+def _is_divided(b: Any) -> bool:
+    """Whether the program is for several devices. XLA leaves manual computations for one alone
+    where they are functions that another place calls, too."""
+    return b.module.partition is not None and len(b.module.partition.devices) > 1
 
 
 def _ids(b: Any, mesh: Any) -> tuple[int, ...]:

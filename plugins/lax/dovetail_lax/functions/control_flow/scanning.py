@@ -138,6 +138,8 @@ def _length(xs: Any, length: int | None) -> int:
             )
         found.setdefault(n, f"xs{keystr(path)}")
     if length is not None:
+        if isinstance(length, float) and length.is_integer():  # a quotient
+            length = int(length)
         length = arguments.integer("scan: length", length)
         if length < 0:
             raise ValueError(
