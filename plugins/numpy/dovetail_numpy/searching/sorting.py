@@ -20,9 +20,10 @@ from ..promotion import INT32, convert, default_int
 
 def _checked(name: str, a: ArrayLike, axis: Any, kind: Any, order: Any) -> tuple[Any, int]:
     if kind is not None:
-        raise ValueError(f"{name}: kind is not supported; use stable=True or False{here()}")
+        # NumPy's functions of the same name then sort a NumPy array, as they do after TypeErrors.
+        raise TypeError(f"{name}: kind is not supported; use stable=True or False{here()}")
     if order is not None:
-        raise ValueError(
+        raise TypeError(
             f"{name}: order is not supported, for there are no structured arrays{here()}"
         )
     a = as_array(name, a)
