@@ -184,11 +184,17 @@ _missing: Any = object()
 
 
 class ClosedJaxpr(HeldProgram, Remembering):
-    """A program and the values of its constants; ``cache`` keeps what is derived from it."""
+    """A program and the values of its constants; ``cache`` keeps what is derived from it.
+
+    A closed program may be closed again, without values: primitives have closed ones as parameters
+    where another interface has open ones.
+    """
 
     __slots__ = ("jaxpr", "consts", "__weakref__")
 
-    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> None:
+    def __init__(self, jaxpr: Jaxpr | ClosedJaxpr, consts: Sequence[Any] = ()) -> None:
+        if isinstance(jaxpr, ClosedJaxpr):
+            jaxpr, consts = jaxpr.jaxpr, consts or jaxpr.consts
         if len(consts) != len(jaxpr.constvars):
             raise ValueError(
                 f"the program has {len(jaxpr.constvars)} constants, {len(consts)} values given"

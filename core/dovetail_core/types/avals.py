@@ -414,9 +414,10 @@ def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
 
 
 def _numpy_type(x: Any) -> ShapedArray:
-    if x.dtype.char in "OSUMmgG" or (
+    # g and G: more than 64 bits per number. Those of ml_dtypes may have any of these characters.
+    if (x.dtype.char in "OSUMmgG" and x.dtype.kind != "V") or (
         x.dtype.char == "V" and not _is_number(x.dtype)
-    ):  # g and G: more than 64 bits per number
+    ):
         why = "only numbers and booleans can be traced"
         if x.dtype.char in "gG":
             why = "only numbers and booleans of 64 bits can be, devices hold no such elements"

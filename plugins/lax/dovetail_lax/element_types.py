@@ -49,7 +49,7 @@ def kind_of(dtype: Any) -> str:
     if isinstance(dtype, ExtendedDType):
         return "extended"
     names = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "complex"}
-    if dtype.char in "gG":  # more than 64 bits per number
+    if dtype.type in (np.longdouble, np.clongdouble):  # more than 64 bits per number
         return "other"
     if dtype.kind in names and dtype != float0:
         return names[dtype.kind]

@@ -86,8 +86,10 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
         TypeError: there are no keys.
         ValueError: keys have different shapes.
     """
-    rows: Sequence[Any] = keys if isinstance(keys, (list, tuple)) else list(lax.unstack(
-        as_array("lexsort", keys)))  # fmt: skip
+    rows: Sequence[Any] = keys
+    if not isinstance(keys, (list, tuple)):
+        whole = as_array("lexsort", keys)
+        rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
     arrays = [as_array("lexsort", k, i) for i, k in enumerate(rows)]
     if not arrays:
         raise TypeError(f"lexsort needs at least one key{here()}")
