@@ -266,7 +266,7 @@ class Primitive:
                 f"{describe(current_source())}. Define one with "
                 f"@{self.name.rpartition('.')[2]}_p.def_abstract_eval."
             )
-        if not self.stateful:
+        if not self.stateful and self.is_high is None:
             for a in avals:
                 if a.is_mutable:
                     self._refuse(a)
