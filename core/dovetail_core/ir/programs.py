@@ -193,14 +193,15 @@ class ClosedJaxpr(HeldProgram, Remembering):
     __slots__ = ("jaxpr", "consts", "__weakref__")
 
     def __init__(self, jaxpr: Jaxpr | ClosedJaxpr, consts: Sequence[Any] = ()) -> None:
+        program = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
         if isinstance(jaxpr, ClosedJaxpr):
-            jaxpr, consts = jaxpr.jaxpr, consts or jaxpr.consts
-        if len(consts) != len(jaxpr.constvars):
+            consts = consts or jaxpr.consts
+        if len(consts) != len(program.constvars):
             raise ValueError(
-                f"the program has {len(jaxpr.constvars)} constants, {len(consts)} values given"
+                f"the program has {len(program.constvars)} constants, {len(consts)} values given"
             )
         super().__init__()
-        self.jaxpr = jaxpr
+        self.jaxpr: Jaxpr = program
         self.consts = list(consts)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:

@@ -126,12 +126,12 @@ def _rpow_plain(x: Any, y: Any, modulus: Any = None, /) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
-    if plan is not None:
-        try:
+    try:
+        plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
+        if plan is not None:
             return plan(x, y)
-        except TypeError:
-            return _converted(MATMUL.miss, y, x, y)
+    except TypeError:
+        return _converted(MATMUL.miss, y, x, y)
     found = own_operator(x, y, "__matmul__")
     if found is not NotImplemented:
         return found

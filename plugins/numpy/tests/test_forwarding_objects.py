@@ -115,10 +115,12 @@ class Path:
     def __radd__(self, other: Any) -> str:
         return "its own"
 
+    __rmatmul__ = __radd__
+
 
 def test_what_has_no_hash_is_left_alone() -> None:
     x = dnp.arange(3.0)
-    assert x + Path() == "its own"
+    assert x + Path() == x @ Path() == "its own"
     assert isinstance(x == Path(), Path)
     with pytest.raises(TypeError):
         x * Path()

@@ -123,12 +123,10 @@ def _call(
 
 def _spelled(x: Any, spec: PartitionSpec) -> Any:
     """An evaluated result with the sharding that it has in the spelling of its spec."""
-    if not isinstance(x, ArrayImpl):
+    had: Any = x.sharding if x.__class__ is ArrayImpl else None
+    if had.__class__ is not NamedSharding or had.spec == spec:
         return x
-    had = x.sharding
-    if not isinstance(had, NamedSharding) or had.spec == spec:
-        return x
-    wanted = NamedSharding(had.mesh, spec, memory_kind=had.memory_kind)
+    wanted: Any = NamedSharding(had.mesh, spec, memory_kind=had.memory_kind)
     return device_put(x, wanted) if wanted.is_equivalent_to(had, x.ndim) else x
 
 
