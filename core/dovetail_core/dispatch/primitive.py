@@ -250,6 +250,8 @@ class Primitive:
         except TypeError:  # an unhashable parameter
             return self._infer(avals, params)
         found = self._infer(avals, params)
+        if self.is_high is not None and any(a.is_mutable for a in avals):
+            return found
         for value in params.values():
             if keeps_alive(value) or isinstance(value, HeldProgram):
                 return found
@@ -266,7 +268,8 @@ class Primitive:
                 f"{describe(current_source())}. Define one with "
                 f"@{self.name.rpartition('.')[2]}_p.def_abstract_eval."
             )
-        if not self.stateful:
+        # Evaluated, a high primitive runs its rule on the values themselves, also mutable ones.
+        if not self.stateful and (self.is_high is None or get_trace() is not EVAL):
             for a in avals:
                 if a.is_mutable:
                     self._refuse(a)

@@ -184,17 +184,24 @@ _missing: Any = object()
 
 
 class ClosedJaxpr(HeldProgram, Remembering):
-    """A program and the values of its constants; ``cache`` keeps what is derived from it."""
+    """A program and the values of its constants; ``cache`` keeps what is derived from it.
+
+    A closed program may be closed again, without values: primitives have closed ones as parameters
+    where another interface has open ones.
+    """
 
     __slots__ = ("jaxpr", "consts", "__weakref__")
 
-    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any] = ()) -> None:
-        if len(consts) != len(jaxpr.constvars):
+    def __init__(self, jaxpr: Jaxpr | ClosedJaxpr, consts: Sequence[Any] = ()) -> None:
+        program = jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+        if isinstance(jaxpr, ClosedJaxpr):
+            consts = consts or jaxpr.consts
+        if len(consts) != len(program.constvars):
             raise ValueError(
-                f"the program has {len(jaxpr.constvars)} constants, {len(consts)} values given"
+                f"the program has {len(program.constvars)} constants, {len(consts)} values given"
             )
         super().__init__()
-        self.jaxpr = jaxpr
+        self.jaxpr: Jaxpr = program
         self.consts = list(consts)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:

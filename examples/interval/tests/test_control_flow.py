@@ -26,7 +26,7 @@ def test_no_rule_is_declared_for_control_flow():
     for manifest in registry().active.values():
         for module in manifest.primitives:
             load_object(module)
-    for name in ("cond", "while", "scan", "jit", "remat"):
+    for name in ("cond", "while", "scan", "jit", "remat2"):
         primitive = primitives()[name]
         assert primitive.regions is not None and bounds_rules.get(primitive) is not None
         assert bounds_rules.origins[primitive].kind == "derived"

@@ -255,6 +255,13 @@ for _primitive in (
     _of_zeros(_primitive)
 
 
+@register(lax.integer_pow_p, Zeros)
+def _integer_pow_zeros(x: Any, *, y: int) -> Any:
+    if y <= 0:
+        return NotImplemented
+    return _zeros_like(lax.integer_pow_p, x, y=y)
+
+
 for _kinds in (
     (Zeros, Dense), (Dense, Zeros), (Zeros, Structured), (Structured, Zeros), (Zeros, Zeros)
 ):  # fmt: skip

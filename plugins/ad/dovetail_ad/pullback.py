@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
+from dovetail_core import float0
 from dovetail_core.tree.util import Partial, register_pytree_node, tree_flatten, tree_unflatten
 
-from .arguments import check_types, here, like_primal, live_tangent
+from .arguments import check_types, here, is_float0, like_primal, live_tangent
 
 
 class Pull(NamedTuple):
@@ -29,6 +32,7 @@ class Pull(NamedTuple):
                 f"{self.out_tree}, got {tree}{here()}"
             )
         wanted = [a.cotangent_type() for a in self.out_avals]
+        given = [_without_meaning(t, a) for t, a in zip(given, self.out_avals)]
         check_types(f"vjp of {self.name}: the cotangent", given, wanted, ValueError)
         cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
         takers = None if into is None else [_accumulator(x) for x in into]
@@ -37,6 +41,13 @@ class Pull(NamedTuple):
         if takers is not None:
             shown = [t if taker is None else None for taker, t in zip(takers, shown)]
         return tree_unflatten(self.in_tree, shown)
+
+
+def _without_meaning(t: Any, aval: Any) -> Any:
+    """A cotangent; float0 where it is that of integers, of which only the shape is looked at."""
+    if is_float0(t) or getattr(aval.cotangent_type(), "dtype", None) != float0:
+        return t
+    return np.zeros(aval.shape, float0) if np.shape(t) == aval.shape else t
 
 
 class VJP(Partial):

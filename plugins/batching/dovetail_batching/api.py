@@ -84,8 +84,8 @@ def vmap(
         _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
         axis = Axis(size, axis_name, _as_tuple(spmd_axis_name))
+        place = partial(_place, name, axis, sum_match=sum_match)
         if classes:
-            place = partial(_place, name, axis, sum_match=sum_match)
             return _mapped_by_classes(name, fun, axis, (leaves, in_tree, dims), out_axes, place)
 
         def flat(*xs: Any) -> list[Any]:
@@ -99,8 +99,7 @@ def vmap(
         results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
         out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
-        outs = [_place(name, axis, v, d, sum_match) for v, d in zip(results, out_dims)]
-        return tree_unflatten(out_tree[0], outs)
+        return tree_unflatten(out_tree[0], _placed(place, tree, results, out_dims))
 
     return mapped
 
@@ -316,6 +315,27 @@ def _length(x: Any, dim: Any) -> int | None:
     return aval.axis_size(dim) if isinstance(aval, HiType) else aval.shape[dim]
 
 
+class _Dependent(ValueError):
+    """A result that depends on the mapped axis, for which ``out_axes`` has no place."""
+
+
+def _placed(
+    place: Callable[..., Any], tree: Any, results: Sequence[Batched], out_dims: Sequence[Any]
+) -> list[Any]:
+    """The leaves of the result ``tree``, with their axes where they are wanted.
+
+    Raises:
+        ValueError: ``place`` cannot; says where in the result.
+    """
+    try:
+        return [place(v, d) for v, d in zip(results, out_dims)]
+    except _Dependent as e:
+        at = [d is None and v[1] is not None for v, d in zip(results, out_dims)].index(True)
+        path = tree_flatten_with_path(tree)[0][at][0]
+        spec = f"got axis spec None but output was batched on axis {results[at][1]}"
+        raise ValueError(f"at vmap out_axes{keystr(path)}, {spec}: {e}") from None
+
+
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
     from dovetail_core.types.algebra import algebra
 
@@ -325,7 +345,7 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match:
         if dim is not None and sum_match:
             return summed(name, x, dim)
         if dim is not None:
-            raise ValueError(
+            raise _Dependent(
                 f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
                 f"(its type is {aval.str_short()}){here()}. Give the axis a place, or reduce over "
                 "it (sum_match=True sums)."

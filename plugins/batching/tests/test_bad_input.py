@@ -155,6 +155,11 @@ PLACES: list[tuple[type[Exception], str, Call]] = [
     (ValueError, "vmap got inconsistent sizes for array axes", lambda: vmap(lax.add)(A, V)),
     (ValueError, r"in_axes asks for axis 2 of args\[0\].*Use None", lambda: vmap(same, 2)(A)),
     (ValueError, r"out_axes is None for a result.*reduce", lambda: vmap(same, 0, None)(A)),
+    (
+        ValueError,
+        r"at vmap out_axes, got axis spec None but output was batched on axis 0",
+        lambda: vmap(same, 0, None)(A),
+    ),
     (ValueError, r"out_axes=5 is out of range.*Use one from -2", lambda: vmap(same, 0, 5)(A)),
     (ValueError, r"no argument is mapped.*pass axis_size", lambda: vmap(same, None)(A)),
     (TypeError, r"vmap takes a function, got 3 of type int", lambda: vmap(3)),  # type: ignore[arg-type]

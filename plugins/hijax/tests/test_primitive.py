@@ -10,7 +10,7 @@ import pytest
 import dovetail
 import dovetail.numpy as dnp
 from dovetail.hijax import HiPrimitive, Zero, aval_method, aval_property, instantiate_zeros
-from dovetail_core import IOEffect, Primitive, RegistryError
+from dovetail_core import IOEffect, Primitive, RegistryError, ShapedArray
 
 X = np.array([0.5, 1.5, -2.0], np.float32)
 used: Counter[str] = Counter()
@@ -200,3 +200,19 @@ def test_rules_that_return_something_else_than_the_type_rule_says():
         message = r"a value of type f32\[2\] as result 1 at .*; the type rule says f32\[3\]"
         with pytest.raises(TypeError, match=message):
             wrap(lambda x: wrong_p.bind(x, how="type"))(X)
+
+
+class Doubled(HiPrimitive):
+    def abstract_eval(self, ref):
+        return ShapedArray((3,), "float32")
+
+    def to_lo(self, ref):
+        return ref[...] * 2
+
+
+def test_mutable_values_are_taken_where_they_are_evaluated():
+    doubled = Doubled("test.doubled")
+    x = dnp.arange(3.0)
+    np.testing.assert_array_equal(doubled.bind(dovetail.new_ref(x)), [0, 2, 4])
+    with pytest.raises(TypeError, match=r"doubled takes values, got Ref.*, which is mutable"):
+        dovetail.jit(lambda ref: doubled.bind(ref))(dovetail.new_ref(x))

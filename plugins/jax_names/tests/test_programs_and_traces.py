@@ -146,6 +146,37 @@ else:
     raise AssertionError
 """
 
+FORMS = """
+import jax
+import jax.numpy as jnp
+from jax.extend import core
+
+x = jnp.arange(3.0)
+inner = jax.jit(lambda a, b: a * b, donate_argnums=0)
+eqn = jax.make_jaxpr(lambda x: inner(x, x + 1))(x).eqns[-1]
+given = eqn.params
+assert eqn.primitive.name == "jit" and given["name"] == "<lambda>"
+assert isinstance(given["jaxpr"], core.ClosedJaxpr) and given["donated_invars"] == (True, False)
+assert given["inline"] is given["keep_unused"] is False and given["compiler_options_kvs"] == ()
+assert len(given["in_shardings"]) == 2 and given["in_layouts"] == (None, None)
+assert len(given["out_shardings"]) == len(given["out_layouts"]) == 1
+names = ["in_shardings", "out_shardings", "in_layouts", "out_layouts", "inline", "keep_unused"]
+again = lambda x: eqn.primitive.bind(
+    x, x, **{**given, **{n: given[n] for n in names}, "donated_invars": (False, False)})[0]
+assert again(x)[2] == 4 and jax.grad(lambda x: again(x).sum())(x)[2] == 4
+
+twice = lambda x: jnp.sin(jnp.sin(x))
+slope = jax.grad(lambda x: jax.checkpoint(twice)(x).sum())
+for wanted, f in (False, jax.checkpoint(twice)), (True, slope):
+    eqn = jax.make_jaxpr(f)(x).eqns[-1]
+    assert eqn.primitive.name == "remat2" and eqn.params["differentiated"] is wanted
+    assert set(eqn.params) == {"jaxpr", "prevent_cse", "differentiated", "policy"}
+program = jax.make_jaxpr(jax.checkpoint(twice))(x).eqns[0].params["jaxpr"]
+assert len(program.eqns) == 2 and len(program.invars) == len(program.outvars) == 1
+assert jax.core.eval_jaxpr(program, (), x)[0].shape == (3,)
+assert core.jaxpr_as_fun(core.ClosedJaxpr(program, ()))(x)[0][1] == twice(x)[1]
+"""
+
 TRACES = """
 import warnings
 import jax
@@ -338,3 +369,7 @@ def test_programs_are_read_and_built(python) -> None:
 
 def test_traces_and_functions_by_hand(python) -> None:
     under_the_hook(python, TRACES)
+
+
+def test_programs_of_calls_are_in_jaxs_form(python) -> None:
+    under_the_hook(python, FORMS)

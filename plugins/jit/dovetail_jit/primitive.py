@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
-from dovetail_core.dispatch.forms import accept_parameters
+from dovetail_core.dispatch.forms import Derived, show_parameters
+
+from .shardings import UNSPECIFIED
 
 jit_p = Primitive("jit", multiple_results=True)
 jit_p.def_traits(
@@ -16,7 +18,18 @@ jit_p.def_traits(
         "donated_invars": "which operands it may overwrite",
     }
 )
-accept_parameters(jit_p, inline=False, keep_unused=False, compiler_options_kvs=())
+
+
+def _each(kind: str, value: Any) -> Derived:
+    """A parameter that says ``value`` of every operand or result."""
+    return Derived(lambda params: (value,) * len(getattr(params["jaxpr"], kind)))
+
+
+show_parameters(
+    jit_p, inline=False, keep_unused=False, compiler_options_kvs=(),
+    in_shardings=_each("in_avals", UNSPECIFIED), out_shardings=_each("out_avals", UNSPECIFIED),
+    in_layouts=_each("in_avals", None), out_layouts=_each("out_avals", None),
+)  # fmt: skip
 
 
 @jit_p.def_effectful_abstract_eval

@@ -69,6 +69,7 @@ class _Unravel:
                 f"the way back from ravel_pytree takes a vector of dtype {dtype}, got {aval.dtype}"
                 f"{here()}. Convert it with astype."
             )
+        vector = as_array("the way back from ravel_pytree", vector)
         parts = [
             reshape(vector[end - int(np.prod(s)) : end], s).astype(d)
             for end, s, d in zip(ends, shapes, own)

@@ -54,14 +54,16 @@ def _operator(
 def _converted(miss: Callable[[Any, Any], Any], operand: Any, *both: Any) -> Any:
     """Where a plan raised: what ``miss`` makes of an operand that stands for an array.
 
-    One whose ``aval`` has no hash is no array and left alone. The error of any other is raised
-    again, without a name that would tie it to this frame.
+    One whose ``aval`` has no hash, or that forwards it to an array, is no array and left alone. The
+    error of any other is raised again, without a name that would tie it to this frame.
     """
     if getattr(operand, "aval", operand.__class__).__class__.__hash__ is None:
         return NotImplemented
-    if not stands_for_array(operand):
-        raise
-    return miss(*both)
+    if stands_for_array(operand):
+        return miss(*both)
+    if hasattr(operand, "aval") and not hasattr(operand.__class__, "aval"):
+        return NotImplemented
+    raise
 
 
 def _left_alone(name: str, y: Any) -> Any:
@@ -124,12 +126,12 @@ def _rpow_plain(x: Any, y: Any, modulus: Any = None, /) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
-    if plan is not None:
-        try:
+    try:
+        plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
+        if plan is not None:
             return plan(x, y)
-        except TypeError:
-            return _converted(MATMUL.miss, y, x, y)
+    except TypeError:
+        return _converted(MATMUL.miss, y, x, y)
     found = own_operator(x, y, "__matmul__")
     if found is not NotImplemented:
         return found

@@ -10,7 +10,7 @@ import dovetail_numpy as dnp
 from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
 from dovetail_core import ConcretizationTypeError, enable_x64
-from dovetail_jit import jit
+from dovetail_jit import jit, make_jaxpr
 
 CASES = """
 xp.trim_zeros(np.array([[0, 0, 0], [0, 1, 0]]))
@@ -290,3 +290,27 @@ def test_none_has_the_shape_of_a_scalar_for_now(name, value):
 def test_cov_takes_a_number_of_degrees():
     with pytest.raises(TypeError, match=r"cov requires an array or a scalar at position 4, got di"):
         dnp.cov(dnp.ones((2, 3)), aweights=dnp.ones(3), ddof={1: 2})  # type: ignore[arg-type]
+
+
+def test_small_dtypes_whose_character_is_that_of_long_double():
+    x = np.ones(2, ml_dtypes.float8_e4m3fnuz)
+    assert dnp.float8_e4m3fnuz(1) == 1 and dnp.asarray(x).dtype == x.dtype
+    assert (
+        dnp.zeros(2).astype(x.dtype).dtype == make_jaxpr(lambda: dnp.add(x, x))().out_avals[0].dtype
+    )
+    with pytest.raises(TypeError, match="only numbers and booleans"):
+        dnp.zeros(2, np.longdouble)
+
+
+@pytest.mark.parametrize("f", [lambda x: x**2, lambda x: x**-1, dnp.reciprocal])
+def test_whole_powers_are_one_operation(f):
+    (eqn,) = make_jaxpr(f)(dnp.ones(3)).eqns
+    assert eqn.primitive.name == "integer_pow" and eqn.params["y"] in (2, -1)
+
+
+@pytest.mark.parametrize("name", ["lexsort", "dstack"])
+def test_an_array_of_arrays_is_cut_into_slices(name):
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    f = getattr(dnp, name)
+    np.testing.assert_array_equal(f(dnp.asarray(x)), getattr(np, name)(x))
+    assert "unstack" not in str(make_jaxpr(f)(x))

@@ -115,13 +115,38 @@ class Path:
     def __radd__(self, other: Any) -> str:
         return "its own"
 
+    __rmatmul__ = __radd__
+
 
 def test_what_has_no_hash_is_left_alone() -> None:
     x = dnp.arange(3.0)
-    assert x + Path() == "its own"
+    assert x + Path() == x @ Path() == "its own"
     assert isinstance(x == Path(), Path)
     with pytest.raises(TypeError):
         x * Path()
+
+
+def test_what_forwards_and_converts_not_may_answer_itself() -> None:
+    class Cursor:
+        def __init__(self, array: Any) -> None:
+            self.array = array
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return getattr(self.array, name)
+
+        def __radd__(self, other: Any) -> str:
+            return "mine"
+
+        __rpow__ = __rmatmul__ = __gt__ = __radd__
+
+    x = dnp.ones(2)
+    for _ in range(2):
+        y: Any = Cursor(x)
+        assert x + y == x**y == x @ y == (x < y) == "mine"
+        assert x.aval == y.aval
+        float(dnp.sum(x + x))  # so that there is a plan for these types
 
 
 def test_errors_of_operands_are_still_told() -> None:

@@ -117,7 +117,22 @@ def test_deleting_traced_unique_places(arrays, near):
     near(delete(x, np.array([4, 1, -1])), np.delete(np.asarray(x), [4, 1, -1]))
 
 
+def test_reshape_leaves_numpy_arrays_what_they_are():
+    whole = np.arange(6.0).reshape(2, 3)
+    column = jit(lambda: [np.all(dnp.reshape(whole, (3, 2)) >= 0), dnp.reshape(2.0, 1)])()
+    assert bool(column[0]) and column[1].shape == (1,)
+    for order in "CF":
+        found = dnp.reshape(whole, -1, order)
+        assert type(found) is np.ndarray and found.dtype == np.float64
+        assert found.tolist() == whole.reshape(-1, order=order).tolist()
+    assert not np.shares_memory(dnp.reshape(whole, -1, copy=True), whole)
+    assert isinstance(dnp.ravel(whole), dnp.ndarray)
+
+
 @pytest.mark.parametrize(("call", "error", "text"), [
+    (lambda x: dnp.reshape(np.ones(3), (2, 2)), ValueError, r"cannot reshape array .* at .*test_m"),
+    (lambda x: dnp.sort(x, kind="stable"), TypeError, "sort: kind is not supported"),
+    (lambda x: dnp.argsort(x, order="a"), TypeError, "argsort: order is not supported"),
     (lambda x: x.reshape(4, 4), TypeError, r"shape \(2, 3\) \(size 6\) into shape \(4, 4\)"),
     (lambda x: x.reshape(-1, 4), TypeError, "4 does not divide 6"),
     (lambda x: x.reshape(-1, -1), TypeError, "only one dimension may be -1"),

@@ -303,3 +303,18 @@ def test_interface_of_generators() -> None:
         extend.random_seed(dnp.ones(2), extend.threefry_prng_impl)
     with pytest.raises(TypeError, match=r"seed_with_impl: impl is a generator .*, got 'fry'"):
         extend.seed_with_impl("fry", 0)  # type: ignore[arg-type]
+
+
+def test_folding_in_under_two_axes_of_which_each_operand_has_some() -> None:
+    keys = random.split(random.key(0), (2, 3))
+    for axes, given, numbers in (
+        (((0, None), (0, 0)), keys, np.arange(2)),
+        (((None, 0), (0, 0)), keys[:, 0], np.arange(6).reshape(2, 3)),
+        (((None, 0), (0, None)), keys[:, 0], np.arange(3)),
+        (((0, None), (None, 0)), keys[0], np.arange(2)),
+    ):
+        found = vmap(vmap(random.fold_in, axes[0]), axes[1])(given, numbers)
+        some = given if axes[1][0] is None else given[1]
+        number = numbers if axes[1][1] is None else numbers[1]
+        one = random.fold_in(*[x if d is None else x[2] for x, d in zip((some, number), axes[0])])
+        assert data(found[1, 2]) == data(one)

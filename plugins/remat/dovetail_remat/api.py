@@ -130,8 +130,9 @@ def checkpoint(
             "policy": policy,
             "prevent_cse": barrier_flags(prevent_cse, len(consts), dynamic, keywords, fun),
             "differentiated": False,
-            "effects": effects,
         }
+        if effects != "once":
+            params["effects"] = effects
         outs = bind_with_effects(program, [*consts, *leaves], params)
         return tree_unflatten(out_tree, outs)
 

@@ -39,7 +39,7 @@ def bind_with_effects(
 ) -> list[Any]:
     """The results of a checkpointed call, with its effects as ``params["effects"]`` says."""
     name = program.jaxpr.name
-    if params["effects"] == "forbid" and any(map(_forbidden, program.effects)):
+    if params.get("effects") == "forbid" and any(map(_forbidden, program.effects)):
         _refuse(program, name)
     if not has_mutable(program):
         return remat_p.bind(*operands, jaxpr=program, **params)
@@ -47,7 +47,7 @@ def bind_with_effects(
     if any(mutable):
         names = [f"input {i}" for i in range(len(operands))]
         check_aliases(f"checkpoint of {name}", operands, names)
-    if params["effects"] == "replay":
+    if params.get("effects") == "replay":
         return _replayed(program, operands, params)
     touched = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
     # A reference that only a derivative's rule writes to is passed on to it.

@@ -1,4 +1,4 @@
-"""The primitives ``remat`` (a call whose values are computed again), ``name`` and ``place``."""
+"""The primitives ``remat2`` (a call whose values are computed again), ``name`` and ``place``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 
-remat_p = Primitive("remat", multiple_results=True)
+remat_p = Primitive("remat2", multiple_results=True)
 remat_p.def_traits(
     parameters={
         "jaxpr": "program of the function",
@@ -17,7 +17,7 @@ remat_p.def_traits(
         "effects": "how often effects happen",
     }
 )
-"""``remat(*operands, jaxpr, policy, prevent_cse, differentiated, effects)``.
+"""``remat2(*operands, jaxpr, policy, prevent_cse, differentiated, effects="once")``.
 
 ``prevent_cse`` says which operands of the second computation stand behind a barrier: a bool for
 all of them, or one for each. ``differentiated`` marks the second computation. With ``effects`` of

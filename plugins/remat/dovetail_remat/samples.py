@@ -35,5 +35,5 @@ def _call(barrier: Any, differentiated: bool) -> dict[str, Any]:
     program = stage_closed(f, [typeof(_X)] * 2, "f")
     return {
         "jaxpr": program, "policy": None, "prevent_cse": barrier,
-        "differentiated": differentiated, "effects": "once",
+        "differentiated": differentiated,
     }  # fmt: skip

@@ -128,7 +128,7 @@ def test_without_a_policy_all_is_computed_again() -> None:
     assert (plain["tanh"], plain["exp"], plain["sin"]) == (1, 1, 1)
     # The sine is computed in the first pass only: its derivative needs its operand alone.
     assert (again["tanh"], again["exp"], again["sin"]) == (2, 2, 1)
-    assert again["remat"] == 2 and plain["remat"] == 0
+    assert again["remat2"] == 2 and plain["remat2"] == 0
 
 
 def test_a_first_pass_that_is_not_needed_disappears() -> None:

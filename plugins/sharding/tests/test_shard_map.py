@@ -54,6 +54,14 @@ def test_values(mesh, name):
         assert out.sharding.is_equivalent_to(NamedSharding(mesh, outs), out.ndim)
 
 
+def test_evaluated_results_have_the_spec_that_was_given(mesh):
+    for spec in (P(None), P(), P("x", None), P("x"), P(None, "y")):
+        f = shard_map(lambda a: a * 2, mesh=mesh, in_specs=spec, out_specs=spec)
+        out = f(WHOLE)
+        assert out.sharding.spec == spec and out.sharding.mesh == mesh
+        np.testing.assert_array_equal(out, WHOLE * 2)
+
+
 def test_derivatives(mesh):
     """What is equal on all devices has one cotangent, the sum of theirs."""
 

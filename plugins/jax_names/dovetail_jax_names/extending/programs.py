@@ -68,9 +68,14 @@ def new_jaxpr_eqn(
 
 
 def eval_jaxpr(
-    jaxpr: KernelJaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True
+    jaxpr: KernelJaxpr | ClosedJaxpr,
+    consts: Sequence[Any],
+    *args: Any,
+    propagate_source_info: bool = True,
 ) -> list[Any]:
     """Run a program under the current trace, equation by equation."""
+    if isinstance(jaxpr, ClosedJaxpr):
+        jaxpr, consts = jaxpr.jaxpr, consts or jaxpr.consts
     return _eval_jaxpr(jaxpr, list(consts), *args)
 
 

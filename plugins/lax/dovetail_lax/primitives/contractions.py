@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import promote_types
-from ..element_types import itemsize_bits, kind_of
+from ..element_types import finfo, itemsize_bits, kind_of
+from ..lattice import FP8
 from ._elementwise import place
 from .precision import check_algorithm
 from .window_shapes import check_lengths, check_positive, window_counts
@@ -61,11 +64,19 @@ def _dot_general_type(
 
 def _product_type(lhs: Any, rhs: Any) -> Any:
     """What products of two element types have: of one kind, the wider; of one width, the signed
-    integer or ``bfloat16``; of two kinds, what promotion says."""
+    integer or the float of the larger exponents; of two kinds, what promotion says."""
     kinds = kind_of(lhs), kind_of(rhs)
     if not all(k in ("signed", "unsigned") for k in kinds) and kinds[0] != kinds[1]:
         return promote_types(lhs, rhs)
-    return min((lhs, rhs), key=lambda t: (-itemsize_bits(t), t.name))
+    exponent = [finfo(t).nexp if kinds[0] == "floating" else 0 for t in (lhs, rhs)]
+    return min(zip(exponent, (lhs, rhs)), key=lambda x: (-itemsize_bits(x[1]), -x[0], x[1].name))[1]
+
+
+def multiplied_type(lhs: Any, rhs: Any) -> Any:
+    """An element type that holds the values of both, to multiply in where they differ."""
+    if lhs in FP8 or rhs in FP8:  # which have no promotion
+        return next((t for t in (lhs, rhs) if t not in FP8), np.dtype(np.float32))
+    return promote_types(lhs, rhs)
 
 
 def check_preferred(what: str, own: Any, preferred: Any) -> None:

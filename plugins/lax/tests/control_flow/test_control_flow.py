@@ -271,6 +271,32 @@ def test_switch_clamps_its_index() -> None:
     assert [int(lax.switch(i, branches)) for i in (-5, 0, 1, 2, 9)] == [0, 0, 1, 2, 2]
 
 
+def test_what_branches_pass_through_does_not_depend_on_the_choice() -> None:
+    def f(i: Any, x: Any, y: Any) -> Any:
+        return lax.switch(i, [lambda v: (v, y, v, y), lambda v: (v, y, y, y + 0)] * 2, x)
+
+    x, y = jit(lambda a: a)(X), jit(lambda a: 2 * a)(X)
+    kept, closed, chosen, added = f(0, x, y)
+    assert kept is x and closed is y
+    close((chosen, added), (X, 2 * X))
+    outs = vmap(f, (0, None, None), (None, None, 0, 0))(np.array([0, 1]), x, y)
+    close(outs[2], [X, 2 * X])
+    close(outs[1], 2 * X)
+    (eqn,) = [e for e in make_jaxpr(f)(0, x, y).eqns if e.primitive is lax.cond_p]
+    assert len(eqn.outvars) == 2
+    close(grad(lambda v: total(f(1, v, v)[0] * 3.0))(x), 3 + 0 * X)
+    assert lax.cond(True, lambda v: v, lambda v: v, 3).shape == ()  # becomes an array
+    assert lax.cond(True, lambda v: v, lambda v: v, x) is x
+    effects: list[Any] = []
+
+    def seen(v: Any) -> Any:
+        effects.append(1)
+        return v
+
+    lax.cond(True, seen, lambda v: v, x)
+    assert effects
+
+
 def test_cond_forms_and_errors() -> None:
     assert float(lax.cond(True, 1.0, lambda a: lax.add(a, 1.0), 5.0, lambda b: b)) == 2.0
     assert float(lax.cond(False, lambda a: a, lambda a: lax.neg(a), operand=3.0)) == -3.0

@@ -99,8 +99,8 @@ def _check_shapes(query: Any, key: Any, value: Any) -> None:
     if not fits or query[2] % key[2]:
         raise ValueError(
             "dot_product_attention takes a query of shape (B, T, N, H) or (T, N, H) and key and "
-            "value of shape (B, S, K, H) or (S, K, H), where K divides N; got (with a batch axis) "
-            f"{query}, {key} and {value}{here()}"
+            "value of shape (B, S, K, H) or (S, K, H), where N must be a multiple of K; got (with "
+            f"a batch axis) {query}, {key} and {value}{here()}"
         )
 
 

@@ -88,7 +88,7 @@ def pinv(
     limit = broadcast(lax.expand_dims(limit, (limit.ndim,)), (*s.shape[:-1], 1))
     largest = lax.slice_in_dim(s, 0, 1, axis=s.ndim - 1)
     keep = lax.gt(s, broadcast(lax.mul(limit, largest), s.shape))
-    inverse = select(keep, lax.div(number(s, 1), select(keep, s, number(s, 1))), number(s, 0))
+    inverse = select(keep, lax.reciprocal(select(keep, s, number(s, 1))), number(s, 0))
     scaled = lax.mul(adjoint(u), lax.broadcast_in_dim(
         convert(inverse, u.dtype), adjoint(u).shape, range(u.ndim - 1)))  # fmt: skip
     return matmul(adjoint(vh), scaled)
@@ -130,7 +130,7 @@ def _lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
                                        s.shape, (0,)))  # fmt: skip
     keep = lax.bitwise_and(keep, lax.gt(s, number(s, 0)))
     rank = lax.reduce_sum(lax.convert_element_type(keep, np.int32), (0,))
-    inverse = select(keep, lax.div(number(s, 1), select(keep, s, number(s, 1))), number(s, 0))
+    inverse = select(keep, lax.reciprocal(select(keep, s, number(s, 1))), number(s, 0))
     projected = matmul(adjoint(u), b)
     scaled = lax.mul(
         projected, lax.broadcast_in_dim(convert(inverse, b.dtype), projected.shape, (0,))

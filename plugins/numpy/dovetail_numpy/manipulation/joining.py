@@ -25,6 +25,8 @@ def _items(name: str, arrays: Any) -> list[Any]:
         whole = as_array(name, arrays)
         if not whole.shape:
             raise TypeError(f"{name} takes a sequence of arrays, got a scalar{here()}")
+        if name == "dstack":  # by slices, for which array types of others have rules
+            return [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
         return list(lax.unstack(whole))
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(

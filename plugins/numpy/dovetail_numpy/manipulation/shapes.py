@@ -48,16 +48,25 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
             raise TypeError(f"{name}: only one dimension may be -1, got {dims}{here()}")
         if known == 0 or size % known:
             raise TypeError(
-                f"cannot {name} an array of shape {own} (size {size}) into {dims}: {known} does "
+                f"cannot {name} array of shape {own} (size {size}) into {dims}: {known} does "
                 f"not divide {size}{here()}"
             )
         dims = tuple([size // known if d == -1 else d for d in dims])
     if prod(dims) != size or any(d < 0 for d in dims):
         raise TypeError(
-            f"cannot {name} an array of shape {own} (size {size}) into shape {dims} (size "
+            f"cannot {name} array of shape {own} (size {size}) into shape {dims} (size "
             f"{prod(dims)}){here()}. The sizes must be equal; one dimension may be -1."
         )
     return dims
+
+
+def _of_numpy(a: Any, shape: Any, order: Any, copy: bool | None) -> Any:
+    """NumPy's own reshape, whose errors then say where."""
+    try:
+        found = a.reshape(shape, order=order)
+    except ValueError as error:
+        raise ValueError(f"{error}{here()}") from None
+    return found.copy() if copy else found
 
 
 def reshape(
@@ -70,11 +79,15 @@ def reshape(
 ) -> Array:
     """``a`` in another shape of the same size; one dimension may be -1 and is worked out.
 
+    A NumPy array stays one, also under a trace.
+
     Raises:
         TypeError: the sizes do not fit.
+        ValueError: those of a NumPy array do not.
     """
-    del copy
     no_sharding("reshape", out_sharding)
+    if isinstance(a, (np.ndarray, np.generic)):
+        return _of_numpy(a, shape, order, copy)
     a = as_array("reshape", a)
     own = a.shape
     dims = new_shape("reshape", shape, own)
@@ -98,7 +111,8 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
         raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
-    return reshape(a, -1 if np.size(a) else (0,), "F" if order == "F" else "C")
+    a = as_array("ravel", a)
+    return reshape(a, -1 if a.size else (0,), "F" if order == "F" else "C")
 
 
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:

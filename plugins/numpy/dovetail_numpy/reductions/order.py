@@ -97,13 +97,13 @@ def _picked(ordered: Any, q: Any, kept: Any, lead: Any, method: str) -> Any:
     top = lax.max(lax.sub(kept, number(kept, 1)), number(kept, 0))
     if method == "inverted_cdf":
         at = lax.sub(lax.ceil(lax.mul(q, kept)), number(q, 1))
-        low = high = lax.clamp(number(at, 0), at, top)
+        low = high = lax.max(number(at, 0), lax.min(at, top))
         fraction = None
     else:
         at = lax.mul(q, top)
         low, high = lax.floor(at), lax.ceil(at)
         fraction = lax.sub(at, low)
-        low, high = (lax.clamp(number(at, 0), v, top) for v in (low, high))
+        low, high = (lax.max(number(at, 0), lax.min(v, top)) for v in (low, high))
     small, great = (_at(ordered, v, lead) for v in (low, high))
     return _combined(small, great, fraction, method)
 

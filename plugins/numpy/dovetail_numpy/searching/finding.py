@@ -190,7 +190,7 @@ def _by_bisection(x: Any, v: Any, side: str, dtype: Any) -> Any:
     low, high = lax.full(v.shape, 0, INT32), lax.full(v.shape, size, INT32)
     for _ in range(size.bit_length()):
         middle = lax.div(lax.add(low, high), np.int32(2))
-        probe = take_along(x, lax.min(middle, np.int32(size - 1)), 0)
+        probe = take_along(x, lax.min(np.int32(size - 1), middle), 0)
         right = lax.bitwise_and(_before(probe, v, side), lax.lt(low, high))
         low = select(right, lax.add(middle, np.int32(1)), low)
         high = select(right, high, middle)

@@ -97,14 +97,14 @@ def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
         return places, rank, lax.full((), min(n, 1), default_int())
     columns = [lax.index_in_dim(rows, i, 1, keepdims=False) for i in range(m)]
     *ordered, order = lax.sort((*columns, places), dimension=0, is_stable=True, num_keys=m)
-    new = lax.full((max(n - 1, 0),), False)
+    new = None
     for c in ordered:
         later, earlier = lax.slice_in_dim(c, 1, n), lax.slice_in_dim(c, 0, n - 1)
         differs = lax.ne(later, earlier)
         if equal_nan and c.dtype.kind not in "biu":
             both = lax.bitwise_and(lax.ne(later, later), lax.ne(earlier, earlier))
             differs = lax.bitwise_and(differs, lax.bitwise_not(both))
-        new = lax.bitwise_or(new, differs)
+        new = differs if new is None else lax.bitwise_or(new, differs)
     first = lax.concatenate([lax.full((1,), True), new], 0)
     rank = lax.cumsum(lax.convert_element_type(first, default_int()), axis=0)
     total = lax.index_in_dim(rank, n - 1, 0, keepdims=False)

@@ -20,9 +20,10 @@ from ..promotion import INT32, convert, default_int
 
 def _checked(name: str, a: ArrayLike, axis: Any, kind: Any, order: Any) -> tuple[Any, int]:
     if kind is not None:
-        raise ValueError(f"{name}: kind is not supported; use stable=True or False{here()}")
+        # NumPy's functions of the same name then sort a NumPy array, as they do after TypeErrors.
+        raise TypeError(f"{name}: kind is not supported; use stable=True or False{here()}")
     if order is not None:
-        raise ValueError(
+        raise TypeError(
             f"{name}: order is not supported, for there are no structured arrays{here()}"
         )
     a = as_array(name, a)
@@ -85,8 +86,10 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
         TypeError: there are no keys.
         ValueError: keys have different shapes.
     """
-    rows: Sequence[Any] = keys if isinstance(keys, (list, tuple)) else list(lax.unstack(
-        as_array("lexsort", keys)))  # fmt: skip
+    rows: Sequence[Any] = keys
+    if not isinstance(keys, (list, tuple)):
+        whole = as_array("lexsort", keys)
+        rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
     arrays = [as_array("lexsort", k, i) for i, k in enumerate(rows)]
     if not arrays:
         raise TypeError(f"lexsort needs at least one key{here()}")

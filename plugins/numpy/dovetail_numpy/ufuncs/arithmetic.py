@@ -142,8 +142,6 @@ def integer_power(x: ArrayLike, n: int) -> Any:
         aval = typeof(x)
     if aval.__class__ is ShapedArray and aval.dtype.kind == "b":
         x, aval = convert(x, INT32), ShapedArray(aval.shape, INT32)
-    if n == 2:
-        return lax.square_p.bind(x)
     if n < 0 and aval.dtype.kind in "iu":
         raise TypeError(
             f"power: integers cannot be raised to negative powers, got {aval.str_short()} and "

@@ -87,5 +87,5 @@ rad2deg: F = elementary("rad2deg", _times(180 / pi), "Radians as degrees.")
 radians: F = elementary("radians", _times(pi / 180), "Degrees as radians.")
 degrees: F = elementary("degrees", _times(180 / pi), "Radians as degrees.")
 reciprocal: F = elementary(
-    "reciprocal", lambda x: lax.div_p.bind(number(x, 1.0), x), "``1 / x`` of each element."
+    "reciprocal", lambda x: lax.integer_pow_p.bind(x, y=-1), "``1 / x`` of each element."
 )

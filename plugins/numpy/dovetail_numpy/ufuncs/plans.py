@@ -271,7 +271,8 @@ def named(function: Any, name: str, doc: str) -> Any:
 
 def foreign(y: Any) -> bool:
     """Whether an operator should leave ``y`` to its own class (which may know what to do)."""
-    return not (isinstance(y, Tracer) or hasattr(y, "aval") or _is_number(y))
+    # An object that forwards its attributes to an array has an aval, its class has none.
+    return not (isinstance(y, Tracer) or hasattr(y.__class__, "aval") or _is_number(y))
 
 
 def _is_number(y: Any) -> bool:

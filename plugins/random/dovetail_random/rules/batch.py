@@ -51,10 +51,7 @@ def _of_each(primitive: Any) -> Any:
     """The rule of an operation that does the same for each element of its operands."""
 
     def rule(axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any) -> Any:
-        aligned = [
-            algebra().broadcast(x, axis.size, 0) if d is None else algebra().move_axis(x, d, 0)
-            for x, d in zip(args, dims)
-        ]
+        aligned = [_in_front(axis, x, d) for x, d in zip(args, dims)]
         return primitive.bind(*aligned, **params), 0
 
     return rule
@@ -62,19 +59,27 @@ def _of_each(primitive: Any) -> Any:
 
 @batch_rules.register(random_fold_in_p)
 def _fold_in(axis: Any, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, int]:
-    if any(np.ndim(x) > (d is not None) for x, d in zip(args, dims)):
+    ranks = [np.ndim(x) - (d is not None) for x, d in zip(args, dims)]
+    if not any(ranks):
+        return random_fold_in_p.bind(*args), 0  # what is not mapped stays one, for all of them
+    if all(ranks):
         return _for_each(random_fold_in_p, axis, args, dims)
-    return random_fold_in_p.bind(*args), 0  # what is not mapped stays one, for all of them
+    # One number for many keys, or one key for many numbers, in each element.
+    (many,) = [i for i, rank in enumerate(ranks) if rank]
+    aligned = [_in_front(axis, x, d) for x, d in zip(args, dims)]
+    aligned[1 - many] = lax.broadcast_in_dim(aligned[1 - many], np.shape(aligned[many]), (0,))
+    return random_fold_in_p.bind(*aligned), 0
+
+
+def _in_front(axis: Any, x: Any, dim: int | None) -> Any:
+    return algebra().broadcast(x, axis.size, 0) if dim is None else algebra().move_axis(x, dim, 0)
 
 
 def _for_each(
     primitive: Any, axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
     """The rule of an operation that does the same for each element of its operands."""
-    aligned = [
-        algebra().broadcast(x, axis.size, 0) if d is None else algebra().move_axis(x, d, 0)
-        for x, d in zip(args, dims)
-    ]
+    aligned = [_in_front(axis, x, d) for x, d in zip(args, dims)]
     return primitive.bind(*aligned, **params), 0
 
 

@@ -32,7 +32,7 @@ def _remat_partial_eval(
     barrier = barriers(params["prevent_cse"], len(args))
     known = [x for x, u in zip(args, unknown) if not u]
     known_barrier = tuple(b for b, u in zip(barrier, unknown) if not u)
-    parts = parts_of(params["jaxpr"], unknown, params["policy"], params["effects"] == "replay")
+    parts = parts_of(params["jaxpr"], unknown, params["policy"], params.get("effects") == "replay")
     forward = {**params, "jaxpr": parts.forward, "prevent_cse": joined(known_barrier)}
     found = remat_p.bind(*known, **forward)
     n = parts.num_results

@@ -26,7 +26,7 @@ def _remat_stablehlo(
     policy: Any,
     prevent_cse: bool | tuple[bool, ...],
     differentiated: bool,
-    effects: str,
+    effects: str = "once",
 ) -> list[Any]:
     if differentiated and prevent_cse:
         flags = prevent_cse if isinstance(prevent_cse, tuple) else (True,) * len(operands)

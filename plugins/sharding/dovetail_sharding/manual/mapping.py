@@ -8,9 +8,11 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from dovetail_backends import device_put
 from dovetail_core import bound_axis, callable_name, consts_to_inputs, here, stage, typeof
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
+from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.shardings import NamedSharding
 from dovetail_lax import pvary_p
 
@@ -116,7 +118,16 @@ def _call(
         mesh=mapping.mesh,
         manual_axes=mapping.axes,
     )
-    return tree_unflatten(results.tree, outs)
+    return tree_unflatten(results.tree, map(_spelled, outs, results.specs))
+
+
+def _spelled(x: Any, spec: PartitionSpec) -> Any:
+    """An evaluated result with the sharding that it has in the spelling of its spec."""
+    had: Any = x.sharding if x.__class__ is ArrayImpl else None
+    if had.__class__ is not NamedSharding or had.spec == spec:
+        return x
+    wanted: Any = NamedSharding(had.mesh, spec, memory_kind=had.memory_kind)
+    return device_put(x, wanted) if wanted.is_equivalent_to(had, x.ndim) else x
 
 
 def _part(mapping: Mapping, x: Any, spec: PartitionSpec) -> Any:

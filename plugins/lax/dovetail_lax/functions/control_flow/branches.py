@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core import EVAL, ClosedJaxpr, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
@@ -92,8 +92,35 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
     if any(a.is_mutable for a in avals):
         names = ["a value that a branch closes over"] * len(consts)
         check_aliases(what, [*consts, *leaves], names + paths(in_tree, "operands"))
-    outs = cond_p.bind(index, *consts, *leaves, branches=tuple(programs))
+    given = [*consts, *leaves]
+    through = _passed_through(programs, given)
+    if through:
+        programs = [_without(p, through) for p in programs]
+    outs = cond_p.bind(index, *given, branches=tuple(programs))
+    for at, operand in through.items():  # in rising order
+        outs.insert(at, given[operand])
     return tree_unflatten(staged[0].out_tree, outs)
+
+
+def _passed_through(programs: Sequence[ClosedJaxpr], given: Sequence[Any]) -> dict[int, int]:
+    """Results that are an operand whatever is chosen, and which: these do not depend on the choice.
+
+    Operands that are no arrays yet (Python's numbers, NumPy's arrays) become such in the branches.
+    """
+    places = [{v: i for i, v in enumerate(p.invars)} for p in programs]
+    found: dict[int, int] = {}
+    for at, first in enumerate(programs[0].outvars):
+        operand = places[0].get(first)  # type: ignore[arg-type]
+        if operand is None or not hasattr(given[operand], "aval"):
+            continue
+        if all(of.get(p.outvars[at]) == operand for of, p in zip(places, programs)):  # type: ignore[arg-type]
+            found[at] = operand
+    return found
+
+
+def _without(program: ClosedJaxpr, results: dict[int, int]) -> ClosedJaxpr:
+    kept = [v for i, v in enumerate(program.outvars) if i not in results]
+    return ClosedJaxpr(program.jaxpr.replace(outvars=kept))
 
 
 def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:

@@ -76,7 +76,6 @@ def _pow(b: Any, x: Any, y: Any) -> Any:
 
 @stablehlo_rules.register(integer_pow_p)
 def _integer_pow(b: Any, x: Any, *, y: int) -> Any:
-    one = b.constant(1, x.aval)
     power, square, n = None, x, abs(y)
     while n:
         if n & 1:
@@ -84,9 +83,10 @@ def _integer_pow(b: Any, x: Any, *, y: int) -> Any:
         n >>= 1
         if n:
             square = b.op("stablehlo.multiply", [square, square], b.out)
-    if power is None:
-        return one
-    return power if y > 0 else b.op("stablehlo.divide", [one, power], b.out)
+    if power is not None and y > 0:
+        return power
+    one = b.constant(1, x.aval)
+    return one if power is None else b.op("stablehlo.divide", [one, power], b.out)
 
 
 def _extremum(op: str, direction: str) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import element_type, i64_array, i64_dense
 
-from ...dtypes import promote_types
 from ...primitives.contractions import (
     ConvDimensionNumbers,
     conv_general_dilated_p,
     dot_general_p,
+    multiplied_type,
 )
 from ...primitives.fft import FftType, fft_p
 from ...primitives.precision import STORED_TYPES, DotAlgorithm, DotAlgorithmPreset
@@ -34,7 +34,7 @@ def _dot_general(
     if isinstance(precision, DotAlgorithmPreset):
         return _by_algorithm(b, lhs, rhs, dimension_numbers, precision)
     if lhs.aval.dtype != rhs.aval.dtype:  # no backend multiplies unequal types everywhere
-        dtype = promote_types(lhs.aval.dtype, rhs.aval.dtype)
+        dtype = multiplied_type(lhs.aval.dtype, rhs.aval.dtype)
         lhs, rhs = b.convert(lhs, dtype), b.convert(rhs, dtype)
         attrs = _attrs(dimension_numbers, precision)
         found = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
