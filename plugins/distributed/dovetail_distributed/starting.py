@@ -22,6 +22,9 @@ from .watch.ending import end, say, text_of, wait_for_others
 from .watch.hub import Hub
 from .watch.member import Member, Refused
 
+_SOON = 0.2
+"""Seconds."""
+
 
 def initialize(
     coordinator_address: str | None = None,
@@ -211,6 +214,8 @@ def _at_exit() -> None:
     if error is not None and not hasattr(sys, "ps1"):
         if global_state.member is not None:
             _end_preemption_watch()
+            # What it raises may be that another process is lost, of which the watch hears soon.
+            time.sleep(_SOON)
             global_state.member.fail(f"{type(error).__name__}: {error}"[:2000])
         if global_state.hub is not None:
             wait_for_others(global_state.hub.others)

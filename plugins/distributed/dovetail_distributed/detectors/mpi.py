@@ -14,7 +14,8 @@ from .numbers import integer, port_of
 
 
 class OpenMPI:
-    """Reads the variables of Open MPI: where its daemon is, is where process 0 is taken to be."""
+    """Reads the variables of Open MPI. Version 4 says where its daemon is, which is where process 0
+    is taken to be; version 5 does not, unless all processes are on one machine."""
 
     rank = 10
     only_named = False
@@ -24,24 +25,22 @@ class OpenMPI:
 
     def place(self, timeout: float) -> Place:
         env = os.environ
-        # Open MPI 4: "1531576320.0;tcp://10.0.0.1,192.168.0.1:38911"; 5: the same in another one.
-        uri = env.get("OMPI_MCA_orte_hnp_uri") or env.get("PMIX_SERVER_URI2", "")
-        job = uri.partition(";")[0] or env.get("PMIX_NAMESPACE", "")
+        uri = env.get("OMPI_MCA_orte_hnp_uri", "")  # 1531576320.0;tcp://10.0.0.1,192.168.0.1:38911
+        host, port = _host(uri), port_of(uri.partition(";")[0] or env.get("PMIX_NAMESPACE"))
         return Place(
-            spell(_host(uri), port_of(job)),
+            None if host is None else spell(host, port),
             integer("OMPI_COMM_WORLD_SIZE"),
             integer("OMPI_COMM_WORLD_RANK"),
             (integer("OMPI_COMM_WORLD_LOCAL_RANK"),),
         )
 
 
-def _host(uri: str) -> str:
-    found = re.search(r"tcp6?://\[?([^\],:;]+(?::[^\],;]+)*?)\]?[,:][^/]*$", uri)
-    if found is None or os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == os.environ.get(
-        "OMPI_COMM_WORLD_SIZE"
-    ):
+def _host(uri: str) -> str | None:
+    sizes = [os.environ.get(f"OMPI_COMM_WORLD_{n}SIZE") for n in ("", "LOCAL_")]
+    if sizes[0] == sizes[1]:
         return "127.0.0.1"  # all processes are on this machine
-    return found.group(1)
+    found = re.search(r";tcp://([^,:]+)", uri) or re.search(r";tcp6://\[([^\],]+)", uri)
+    return None if found is None else found.group(1)
 
 
 class Hydra:

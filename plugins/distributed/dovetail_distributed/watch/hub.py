@@ -151,10 +151,10 @@ class Hub:
             why = f"the job at this address has {self.processes} processes"
         elif not 0 <= process < self.processes:
             why = f"numbers of processes are 0 to {self.processes - 1}"
-        elif process in self.guests:
-            why = f"{self.guests[process].name} has come already"
         elif self._started is not None:
             why = "the job at this address has begun"
+        elif process in self.guests:
+            why = f"{self.guests[process].name} has come already"
         if why:
             lines.send(**{
                 "is": "refused",

@@ -21,6 +21,9 @@ LONGEST = 1 << 16
 _STANDARD = (sysconfig.get_paths()["stdlib"] + os.sep, "<frozen ")
 
 
+_last = [""]
+
+
 class Lines:
     """A connection, from which lines come and to which they go."""
 
@@ -70,13 +73,14 @@ def identity() -> dict[str, Any]:
 
 
 def whereabouts() -> str:
-    """The user's line that the main thread runs: ``train.py:31: loss = step(x)``."""
+    """The user's line that the main thread runs, or ran last: ``train.py:31: loss = step(x)``."""
     main = threading.main_thread().ident
     frame = sys._current_frames().get(main or 0)  # pyright: ignore[reportPrivateUsage]
     while frame is not None and frame.f_code.co_filename.startswith(_STANDARD):
         frame = frame.f_back
     source = source_of(frame)
     if source is None or source.filename.startswith(_STANDARD):
-        return ""  # it is being imported, or ends
+        return _last[0]  # it is being imported, or ends
     code = linecache.getline(source.filename, source.line).strip()
-    return f"{source.filename}:{source.line}{f': {code}' if code else ''}"[:500]
+    _last[0] = f"{source.filename}:{source.line}{f': {code}' if code else ''}"[:500]
+    return _last[0]
