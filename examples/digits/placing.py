@@ -44,8 +44,8 @@ class OnMesh(OneDevice):
         if dovetail.device_count() != int(size):
             raise SystemExit(f"--mesh {text} with {dovetail.device_count()} devices")
         self.mesh = dovetail.make_mesh((int(size),), ("data",), axis_types=(AxisType.Auto,))
-        self.split = NamedSharding(self.mesh, P("data"))
-        self.whole = NamedSharding(self.mesh, P())
+        self.split: Any = NamedSharding(self.mesh, P("data"))
+        self.whole: Any = NamedSharding(self.mesh, P())
         self.shardings = {"out_shardings": self.whole}
 
     def batch(self, x: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,14 +62,15 @@ def _ends(
     until, ended = time.monotonic() + seconds, dict[int, Ended]()
     ended.update({i: Ended(0, "", 0.0) for i in range(count) if i not in made})
     try:
-        if during is not None:
-            during(made, files)
+        meanwhile = threading.Thread(target=during or bool, args=(made, files) if during else ())
+        meanwhile.start()
         while len(ended) < count and time.monotonic() < until:
             for i, p in made.items():
                 if i not in ended and p.poll() is not None:
                     ended[i] = Ended(p.returncode, "", time.time())
             time.sleep(0.01)
         late = [i for i in made if i not in ended]
+        meanwhile.join()
     finally:
         for p in made.values():
             if p.poll() is None:

@@ -16,9 +16,5 @@ def test_what_processes_have_in_common(run):
     all_well(run("gathering"))
 
 
-def test_blocks_of_processes(run):
-    all_well(run("blocks"))
-
-
 def test_the_example_has_the_losses_of_one_device(run):
     all_well(run("digits"))

@@ -52,6 +52,7 @@ class Hub:
     _started: dict[str, Any] | None = None
     _stopped: bool = False
     _gone: bool = False
+    _silent: list[Guest] = field(default_factory=list[Guest])
 
     def __post_init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -175,6 +176,8 @@ class Hub:
                 del self.guests[guest.process]
                 why = f"gave no sign of life for {self.timeout:g} s: it is stopped, or cut off"
                 guest.lines.send(**{"is": "failure", **self._about(guest, why)})
+                self._selector.unregister(guest.lines.connection)  # open, so that it can be read
+                self._silent.append(guest)
                 self._lost(guest, why)
 
     def _lost(self, guest: Guest, why: str) -> None:

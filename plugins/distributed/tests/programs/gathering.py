@@ -72,3 +72,34 @@ raises(KeyError, "no process has set", store.get, f"name/{me}")
 if me == 0:
     raises(TimeoutError, "waited 0.2 s at 'alone'", store.wait_for_all, "alone", 0.2)
 assert dt.distributed.client() is not None
+
+# Meshes that processes divide in other ways.
+devices = np.array(dt.devices())
+mixed = dt.sharding.Mesh(devices[[0, 2, 1, 3]], ("x",))  # the processes take turns
+data = np.arange(4.0) + 10 * me
+x = dt.make_array_from_process_local_data(NamedSharding(mixed, P("x")), data)
+assert mu.process_allgather(x, tiled=True).tolist() == [0, 1, 10, 11, 2, 3, 12, 13]
+uneven = dt.sharding.Mesh(devices[[0, 1, 2]], ("x",))
+raises(
+    ValueError,
+    "not every process holds one block of the same size",
+    dt.make_array_from_process_local_data,
+    NamedSharding(uneven, P("x")),
+    data,
+)
+corner = dt.sharding.Mesh(devices[[0, 2, 3, 1]].reshape(2, 2), ("x", "y"))
+raises(
+    ValueError,
+    "holds one block",
+    dt.make_array_from_process_local_data,
+    NamedSharding(corner, P("x", "y")),
+    np.ones((2, 2)),
+)
+raises(
+    ValueError,
+    "has 1 dimensions, and the data of this process 2",
+    dt.make_array_from_process_local_data,
+    NamedSharding(mixed, P("x")),
+    np.ones((2, 2)),
+    (4,),
+)
