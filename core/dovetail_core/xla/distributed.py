@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from . import _bindings as _b
@@ -50,10 +51,15 @@ def gloo_collectives(client: DistributedRuntimeClient, hostname: str | None = No
 
 
 def mpi_collectives() -> Any:
-    """Collectives by MPI, initialised. RuntimeError where no library of MPI is found."""
+    """Collectives by MPI, initialised. RuntimeError where no library of MPI is named."""
     make = _b.make_mpi_collectives
     if make is None:
-        raise RuntimeError("this jaxlib was built without collectives by MPI")
+        raise RuntimeError("this jaxlib was built without collectives by MPI: use gloo")
+    if not os.environ.get("MPITRAMPOLINE_LIB"):  # the process would end here
+        raise RuntimeError(
+            "collectives by MPI need a library of MPI that MPIwrapper has wrapped: set the "
+            "environment variable MPITRAMPOLINE_LIB to its path, or use gloo"
+        )
     found = make()
     found.Init()
     return found

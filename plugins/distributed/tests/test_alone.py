@@ -11,6 +11,7 @@ from dovetail import NamedSharding, P
 from dovetail.experimental import multihost_utils as m
 from dovetail_backends import PjrtBackend
 from dovetail_core.xla.client import make_cpu_client
+from dovetail_core.xla.distributed import mpi_collectives
 from dovetail_sharding import Mesh
 
 WHOLE = np.arange(32, dtype=np.float32).reshape(8, 4)
@@ -82,6 +83,14 @@ def test_errors(mesh):
             f((WHOLE, WHOLE), mesh, (P(),))
     with pytest.raises(ValueError, match="has size 7, which 4 shards do not divide"):
         m.host_local_array_to_global_array(WHOLE[:7], mesh, P("x"))
+
+
+def test_collectives_by_mpi_need_a_library(monkeypatch):
+    monkeypatch.delenv("MPITRAMPOLINE_LIB", raising=False)
+    with pytest.raises(RuntimeError, match=r"set the environment variable MPITRAMPOLINE_LIB"):
+        mpi_collectives()
+    with pytest.raises(ValueError, match="expected one of gloo, mpi, none, got 'tcp'"):
+        dt.config.update("cpu_collectives_implementation", "tcp")
 
 
 def test_not_joined():

@@ -11,6 +11,7 @@ from common import start
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
+from dovetail.experimental.multihost_utils import ProcessFailureError, live_devices
 
 HEARTBEAT = 3
 mode = sys.argv[1]
@@ -87,11 +88,20 @@ if mode == "other known":
         step = dt.jit(lambda x: dnp.max(x))
 if mode == "recovers":
     dt.config.update("enable_recoverability", True)
-    if last:
-        event()
-        os.kill(os.getpid(), signal.SIGKILL)
-    while dt.distributed.live_processes() != [0]:
-        time.sleep(0.05)
+    try:
+        with live_devices(dt.devices()) as devices:
+            assert devices == dt.devices()
+            if last:
+                event()
+                os.kill(os.getpid(), signal.SIGKILL)
+            while dt.distributed.live_processes() != [0]:
+                time.sleep(0.05)
+    except ProcessFailureError as e:
+        assert [d.process_index for d in e.failed_devices] == [1]
+    else:
+        raise AssertionError("live_devices does not say that a process is lost")
+    with live_devices(dt.devices()) as devices:
+        assert devices == dt.local_devices()
     assert float(dnp.arange(3).sum()) == 3  # on devices of its own it computes
     print("goes on", time.time(), flush=True)
     os._exit(0)
