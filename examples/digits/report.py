@@ -16,12 +16,24 @@ INK, BLUE, GREY, RED = "#1b1f24", "#2a6fb0", "#8a929c", "#b3261e"
 SHOWN = 8
 
 
-def draw(path: Path, losses: list[float], images: Any, labels: Any, chances: Any) -> None:
-    """Write the picture to ``path``; ``chances`` are class probabilities (n, 10)."""
+def draw(
+    path: Path,
+    losses: list[float],
+    images: Any,
+    labels: Any,
+    chances: Any,
+    rows: list[tuple[str, int, int]] | None = None,
+) -> None:
+    """Write the picture to ``path``.
+
+    Args:
+        chances: class probabilities (n, 10).
+        rows: for each device its name and the rows of a batch that it has, from and to.
+    """
     guesses = chances.argmax(axis=-1)
     plt.rcParams.update({"font.size": 10, "text.color": INK, "axes.edgecolor": GREY})
-    figure = plt.figure(figsize=(11, 7), layout="constrained")
-    grid = GridSpec(2, 1, figure, height_ratios=[3, 1.15])
+    figure = plt.figure(figsize=(11, 8 if rows else 7), layout="constrained")
+    grid = GridSpec(3 if rows else 2, 1, figure, height_ratios=[3, 1.15, 0.5][: 3 if rows else 2])
     upper = grid[0].subgridspec(1, 2, wspace=0.08)
     accuracy = float(np.mean(guesses == labels))
     figure.suptitle(
@@ -30,6 +42,8 @@ def draw(path: Path, losses: list[float], images: Any, labels: Any, chances: Any
     _loss(figure.add_subplot(upper[0]), losses)
     _confusion(figure.add_subplot(upper[1]), labels, guesses)
     _hardest(figure, grid[1], images, labels, chances)
+    if rows:
+        _placement(figure.add_subplot(grid[2]), rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -52,6 +66,17 @@ def _confusion(axes: Any, labels: Any, guesses: Any) -> None:
     axes.set(
         title="Confusion matrix", xlabel="read as", ylabel="is", xticks=range(10), yticks=range(10)
     )
+
+
+def _placement(axes: Any, rows: list[tuple[str, int, int]]) -> None:
+    """Which rows of a batch are on which device."""
+    shades = plt.get_cmap("tab10")
+    for i, (name, start, stop) in enumerate(rows):
+        axes.barh(0, stop - start, left=start, height=0.8, color=shades(i % 10), alpha=0.65)
+        axes.text((start + stop) / 2, 0, name, ha="center", va="center", fontsize=9)
+    axes.set(title="Where the rows of a batch are", xlim=(0, rows[-1][2]), yticks=[])
+    axes.set_xticks([start for _, start, _ in rows] + [rows[-1][2]])
+    axes.spines[["top", "right", "left"]].set_visible(False)
 
 
 def _hardest(figure: Any, rule: Any, images: Any, labels: Any, chances: Any) -> None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         custom_batching as custom_batching,
         custom_derivatives as custom_derivatives,
         debug as debug,
+        distributed as distributed,
         dlpack as dlpack,
         dtypes as dtypes,
         errors as errors,

@@ -119,7 +119,11 @@ def current_source() -> Source | None:
 
 def user_source(depth: int = 1) -> Source | None:
     """The innermost frame, at least ``depth`` up, that is not the framework's."""
-    frame: FrameType | None = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
+    return source_of(sys._getframe(depth))  # pyright: ignore[reportPrivateUsage]
+
+
+def source_of(frame: FrameType | None) -> Source | None:
+    """The innermost of a frame, and those that called it, that is not the framework's."""
     while frame is not None:
         code = frame.f_code
         hidden = _known(code.co_filename)

@@ -65,7 +65,8 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, *_: A
 
 
 def _print_error(error: BaseException) -> None:
-    """Its traceback, from the script's own frames on."""
+    """Its traceback, from the script's own frames on; what runs at exit sees it, as in Python."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     at = error.__traceback__
     while at is not None and at.tb_frame.f_globals.get("__name__") != "__main__":
         at = at.tb_next

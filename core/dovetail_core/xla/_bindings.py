@@ -36,6 +36,7 @@ from jaxlib._jax import (  # noqa: E402
     batched_device_put,
     buffer_to_dlpack_managed_tensor,
     collect_garbage,
+    create_preemption_sync_manager,
     custom_call_targets,
     dlpack_managed_tensor_to_buffer,
     get_distributed_runtime_client,
@@ -90,6 +91,9 @@ hlo_to_stablehlo = _jax.mlir.hlo_to_stablehlo
 refine_polymorphic_shapes = _jax.mlir.refine_polymorphic_shapes
 
 ifrt_programs = _jax.ifrt_programs
+
+# Missing where jaxlib was built without MPI.
+make_mpi_collectives = getattr(_jax, "make_mpi_collectives", None)
 
 # Present from jaxlib 0.12 on.
 shard_args = getattr(_jax, "shard_args", None)

@@ -82,9 +82,17 @@ def put_sharded(
 def put_global(
     value: np.ndarray[Any, Any], aval: Any, sharding: Any, devices: Sequence[Device]
 ) -> ArrayImpl:
-    """A committed array from the whole host value, cut up as `sharding` says."""
+    """A committed array from the whole host value, cut up as `sharding` says: the parts of this
+    process's devices are put there."""
     hlo_sharding = sharding._to_xla_hlo_sharding(len(aval.shape))
     indices = shard_indices(hlo_sharding, aval.shape, len(devices))
+    every = sharding._internal_device_list
+    if not every.is_fully_addressable:  # other processes put the other parts
+        own = set(every.addressable_device_list)
+        indices = [index for index, d in zip(indices, devices, strict=True) if d in own]
+        devices = [d for d in devices if d in own]
+        if not devices:
+            return assemble(aval, sharding, [])
     parts = [value[index] for index in indices]
     if not hlo_sharding.is_replicated():
         # C++ fails (bad_function_call) where some of the shards, but not all, are one memory.
@@ -124,9 +132,11 @@ def to_numpy(array: ArrayImpl) -> np.ndarray[Any, Any]:
     Raises XlaRuntimeError for a deleted array or a failed computation.
     """
     try:
-        return np.asarray(memoryview(array))
+        value = np.asarray(memoryview(array))
     except BufferError:
         return _to_numpy_slowly(array)
+    # Of an array of which this process has one part it is that part.
+    return value if value.shape == array.aval.shape else _to_numpy_slowly(array)
 
 
 def _to_numpy_slowly(array: ArrayImpl) -> np.ndarray[Any, Any]:
@@ -134,18 +144,21 @@ def _to_numpy_slowly(array: ArrayImpl) -> np.ndarray[Any, Any]:
     if array.is_deleted():
         raise RuntimeError("the array was deleted or donated, so its value cannot be read")
     parts = array._arrays
-    if len(parts) == 1:
+    sharding = array._sharding
+    devices = sharding._internal_device_list
+    if len(devices) == 1 and parts:
         # On a sharded array this call would return the first shard, without an error.
         return array._single_device_array_to_np_array_did_copy()[0]
-    sharding = array._sharding
     hlo_sharding = sharding._to_xla_hlo_sharding(len(array.aval.shape))
-    devices = sharding._internal_device_list
-    if hlo_sharding.is_replicated():
+    if hlo_sharding.is_replicated() and parts:
         return to_numpy(parts[0])
     if len(parts) != len(devices):
         raise RuntimeError(
-            f"the array has {len(devices)} parts but this process holds {len(parts)} of them: "
-            "gather it, or read its addressable shards"
+            f"the array is divided among {len(devices)} devices, of which this process has "
+            f"{len(parts)}, so that its value cannot be read here. Gather it in all processes "
+            "(experimental.multihost_utils.process_allgather(x, tiled=True)), make copies of it "
+            "on all devices (device_put(x, NamedSharding(mesh, P()))), or read the parts that "
+            "are here (x.addressable_shards)"
         )
     out = np.empty(array.aval.shape, array.aval.dtype)
     for part, index in zip(parts, shard_indices(hlo_sharding, out.shape, len(devices))):

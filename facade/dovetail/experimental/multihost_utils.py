@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_sharding.experimental.multihost_utils import *
+    from dovetail_distributed.multihost import *
 else:
     from dovetail_core import surface as _surface
 

@@ -41,7 +41,11 @@ if TYPE_CHECKING:
         symbol as symbol,
         type_attribute as type_attribute,
     )
-    from .pjrt.backend import PjrtBackend as PjrtBackend, backend_of as backend_of
+    from .pjrt.backend import (
+        PjrtBackend as PjrtBackend,
+        backend_of as backend_of,
+        started_backends as started_backends,
+    )
     from .pjrt.bindings import (
         MlirFunction as MlirFunction,
         mlir_rule as mlir_rule,

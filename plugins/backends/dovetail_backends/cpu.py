@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import Option, config
+from dovetail_core import Option, config, registry
 from dovetail_core.base.options import as_bool
 from dovetail_core.xla.version import JAXLIB_VERSION
 
@@ -49,7 +49,9 @@ def _make_client() -> Any:
 
     if keep_freed_memory.value:
         _keep_freed_memory()
-    return make_cpu_client(_device_count())
+    processes = registry().provider("processes", None)
+    joined = {} if processes is None else processes.cpu_client_options()
+    return make_cpu_client(_device_count(), **joined)
 
 
 _FLAG = re.compile(r"--xla_force_host_platform_device_count=(\d+)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import EVAL, Primitive, def_impl, get_trace, typeof
+from dovetail_core import EVAL, Primitive, def_impl, get_trace, registry, typeof
 from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import called, here
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
@@ -20,6 +20,7 @@ from .formats import Format, Layout, put_in_layout
 from .host_values import (
     asarray_in as asarray_in,
     asarray_on as asarray_on,
+    host_value,
     put_host as put_host,
     put_value,
     rows_on_host as rows_on_host,
@@ -46,6 +47,8 @@ def _device_put_value(x: Any, **params: Any) -> Any:
 @def_impl(device_put_p)
 def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None, src: Any) -> Any:
     sharding = sharding_for(device)
+    if sharding is not None and not sharding.is_fully_addressable:
+        _compare(x, sharding)
     if x.__class__ is ArrayImpl:
         return move(x, sharding, donate, may_alias)
     aval: Any = typeof(x)
@@ -54,6 +57,15 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
         arrays = take_apart(x, aval, "to put it on a device")
         return aval.raise_val(*[_device_put_now(a, **options) for a in arrays])
     return put_value(x, sharding)
+
+
+def _compare(x: Any, sharding: Any) -> None:
+    """Raise AssertionError where processes put different values on devices that they share."""
+    processes = registry().provider("processes", None)
+    local = x.__class__ is not ArrayImpl or x._sharding.is_fully_addressable
+    aval: Any = typeof(x)
+    if processes is not None and local and not aval.is_high and sharding.has_addressable_devices:
+        processes.compare_value("device_put", host_value(x, aval), sharding.device_set)
 
 
 def device_put(

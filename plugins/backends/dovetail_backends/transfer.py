@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_core import registry
 from dovetail_core.base.source import here
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
@@ -72,10 +73,12 @@ def move(
         if may_alias is not False:
             return x
         sharding, committed = x._sharding, x._committed
-    devices, here = sharding._internal_device_list, x._sharding._internal_device_list
+    devices, own = sharding._internal_device_list, x._sharding._internal_device_list
     if may_alias is False or sharding != x._sharding:
         x = in_usual_layout(x)  # the runtime's copies of other arrays tell a wrong layout
-    if next(iter(devices)).client is not next(iter(here)).client or len(devices) != len(here):
+    if not own.is_fully_addressable and not _stays(x, sharding):
+        return _resharded(x, sharding)
+    if next(iter(devices)).client is not next(iter(own)).client or len(devices) != len(own):
         return put_on(value_of(x), type_of_array(x), sharding, committed)
     if len(devices) > 1 and not x._sharding.is_equivalent_to(sharding, len(x.aval.shape)):
         return put_on(value_of(x), type_of_array(x), sharding, committed)
@@ -89,6 +92,32 @@ def move(
     return arrays.assemble(found.aval, sharding, arrays.shards_of(found), committed)
 
 
+def _stays(x: ArrayImpl, sharding: Any) -> bool:
+    """Whether each part of an array of several processes is where ``sharding`` wants it."""
+    return x._sharding.is_equivalent_to(sharding, len(x.aval.shape))
+
+
+def _resharded(x: ArrayImpl, sharding: Any) -> ArrayImpl:
+    """An array of several processes with another sharding: a program moves its parts."""
+    devices, now = set(sharding._internal_device_list), set(x._sharding._internal_device_list)
+    if devices == now:
+        return registry().provider("resharder")(x, sharding)
+    if devices <= set(sharding._internal_device_list.addressable_device_list):
+        try:
+            return put_on(value_of(x), type_of_array(x), sharding)
+        except RuntimeError as e:
+            raise ValueError(f"device_put to devices of this process: {e}") from None
+    raise ValueError(
+        f"device_put{here()} of an array on devices of several processes: {_ids(now)} are its "
+        f"devices, and {_ids(devices)} those that it is to be on. Between processes arrays move "
+        "among the same devices."
+    )
+
+
+def _ids(devices: set[Any]) -> list[int]:
+    return sorted(d.id for d in devices)
+
+
 def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> ArrayImpl:
     """A host value of exactly type ``aval`` on the devices of a sharding."""
     devices = list(sharding._internal_device_list)
@@ -96,6 +125,8 @@ def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> Arra
         sharding.shard_shape(aval.shape)
         return arrays.put_global(value, aval, sharding, devices)
     kind = sharding.memory_kind
+    if not sharding._internal_device_list.is_fully_addressable:
+        return arrays.put_global(value, aval, sharding, devices)
     plain = kind is None or kind == devices[0].default_memory().kind
     found = arrays.put(value, aval, devices[0], committed, None if plain else kind)
     if sharding.__class__ is not NamedSharding:

@@ -15,7 +15,6 @@ _NO_SHARDING_TYPES = "types say nothing of shardings"
 _REASONS = {
     "jax.auto_pcast": _NO_SHARDING_TYPES,
     "jax.custom_derivatives.remat_opt_p": "optimize_remat is said to the forward function",
-    "jax.distributed": _MANY_DEVICES,
     "jax.ds": "references take slices of Python",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
     "jax.experimental.pallas": "kernels written in Python are planned",

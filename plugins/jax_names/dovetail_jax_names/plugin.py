@@ -10,6 +10,7 @@ MANIFEST = Manifest(
         "batching",
         "checkify",
         "custom_rules",
+        "distributed",
         "experimental",
         "jit",
         "lax",

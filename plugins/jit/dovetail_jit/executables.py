@@ -24,6 +24,7 @@ from dovetail_core import (
     low_types,
     lower_values,
     raise_values,
+    registry,
     typeof,
 )
 from dovetail_core.tree.util import calls, tree_unflatten
@@ -65,6 +66,7 @@ class Executable:
             self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)
         ]
         self._handlers: dict[bool, list[Any]] = {}
+        self._is_new = bool(self.partition) and not self.partition.devices.is_fully_addressable
         # The runtime has no arrays of float0, the tangents of integers: they are NumPy's.
         if self.calls_python:
             expect_callbacks(device.client)
@@ -82,6 +84,8 @@ class Executable:
             RuntimeError: the option ``no_execution`` forbids it.
         """
         refuse_execution(self.module.name)
+        if self._is_new:
+            self._compare()
         triples = zip(leaves, self.in_avals, self.module.kept)
         given = [(x, a) for x, a, keep in triples if keep]
         own = self.ins[len(self.constants) :]
@@ -112,6 +116,17 @@ class Executable:
         for i, shape in self._nothing.items():
             out[i] = np.zeros(shape, float0)
         return out
+
+    def _compare(self) -> None:
+        """Before the first run on devices of several processes: do the others run this, too?"""
+        processes = registry().provider("processes", None)
+        if processes is not None:
+            assert self.partition is not None
+            takes = ", ".join(a.str_short() for a in self.in_avals)
+            processes.compare_program(
+                f"{self.module.name}({takes})", self.module.text, set(self.partition.devices)
+            )
+        self._is_new = False
 
     def fast_path(
         self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()

@@ -17,6 +17,7 @@ MANIFEST = Manifest(
     },
     providers={
         "evaluator": "dovetail_jit.eager:evaluator",
+        "resharder": "dovetail_jit.moving:resharded",
         "backend_law": "dovetail_jit.laws:backend_law",
     },
     commands={"ir": "dovetail_jit.ir_command"},

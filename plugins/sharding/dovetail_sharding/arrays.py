@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import Array, Format, device_put, process_count, value_of
+from dovetail_backends import Array, Format, device_put, value_of
 from dovetail_core import ShapedArray
 from dovetail_core.base import arguments
+from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here, short_repr
-from dovetail_core.tree.util import tree_map
+from dovetail_core.tree.util import broadcast_prefix, tree_flatten
 from dovetail_core.types.avals import canonical_dtype
 from dovetail_core.xla.arrays import ArrayImpl, assemble, put_sharded
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import single_device_sharding
+
+from .splits import ProcessSplit
 
 Index = tuple[slice, ...]
 
@@ -48,13 +51,16 @@ def make_array_from_callback(
         if key not in made:
             made[key] = _part(data_callback(index), wanted, place)
         parts.append(made[key])
+    if not parts and dtype is not None and not place.is_fully_addressable:
+        aval = ShapedArray(shape, canonical_dtype(dtype))
+        return assemble(aval, place, [])  # type: ignore[return-value]
     if not parts:
         raise ValueError(
             f"make_array_from_callback{here()}: no device of {place!r} is one of this process."
         )
     aval = ShapedArray(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
     own = list(place._internal_device_list.addressable_device_list)
-    if len(own) == 1:
+    if len(own) == 1 and place.is_fully_addressable:
         return device_put(parts[0], place)
     # C++ fails where some of the parts, but not all, are one memory.
     fresh = [p.copy() if any(p is q for q in parts[:i]) else p for i, p in enumerate(parts)]
@@ -150,27 +156,50 @@ def make_array_from_process_local_data(
     Args:
         sharding: where the parts are; or a pytree like ``local_data``.
         local_data: an array, or a pytree of them.
-        global_shape: the shape of the whole array; a pytree like ``local_data``.
+        global_shape: the shape of the whole array; a pytree like ``local_data``. In each dimension
+            the data have its size, and are then the whole, or that of the process's part. By
+            default they are the part in all dimensions.
 
     Raises:
-        ValueError: the shape is another one. NotImplementedError: there are several processes.
+        ValueError: the shape is another one; a process's devices do not hold one block.
     """
     name = "make_array_from_process_local_data"
-    if process_count() > 1:
-        raise NotImplementedError(
-            f"{name}{here()} among several processes: use make_array_from_callback."
-        )
+    leaves, treedef = tree_flatten(local_data)
+    places = broadcast_prefix(sharding, local_data, is_leaf=_is_place)
+    shapes: list[Any] = [None] * len(leaves)
     if global_shape is not None:
-        tree_map(_check_shape, local_data, global_shape)
-    return device_put(local_data, sharding)
+        shapes = broadcast_prefix(global_shape, local_data, is_leaf=_is_shape)
+    triples = zip(leaves, places, shapes, strict=True)
+    return treedef.unflatten([_from_local(name, x, p, s) for x, p, s in triples])
 
 
-def _check_shape(x: Any, shape: Any) -> None:
-    if tuple(shape) != np.shape(x):
-        raise ValueError(
-            f"make_array_from_process_local_data{here()}: global_shape is {tuple(shape)} and the "
-            f"data of the only process has shape {np.shape(x)}. Leave global_shape out."
-        )
+def _is_place(x: Any) -> bool:
+    return isinstance(x, Format) or stands_for_place(x)
+
+
+def _is_shape(x: Any) -> bool:
+    return x is None or (
+        isinstance(x, tuple) and all(n is None or isinstance(n, (int, np.integer)) for n in x)
+    )
+
+
+def _from_local(name: str, data: Any, sharding: Any, shape: Any) -> Any:
+    place = _place(name, sharding)
+    if shape is not None:
+        shape = arguments.integers("global_shape", shape)
+    if place.is_fully_addressable:
+        if shape is not None and shape != np.shape(data):
+            raise ValueError(
+                f"{name}{here()}: global_shape is {shape} and the data of the only process has "
+                f"shape {np.shape(data)}. Leave global_shape out."
+            )
+        return device_put(data, sharding)
+    local = value_of(data) if data.__class__ is ArrayImpl else np.asarray(data)
+    split = ProcessSplit(name, place, local.ndim)
+    whole = split.global_shape(local.shape, shape)
+    return make_array_from_callback(
+        whole, place, lambda index: local[split.local_index(index, local.shape, whole)]
+    )
 
 
 def _place(name: str, given: Any) -> Any:

@@ -29,7 +29,6 @@ MANIFEST = Manifest(
     surfaces={
         "sharding": "dovetail_sharding",
         "experimental.mesh_utils": "dovetail_sharding.experimental.mesh_utils",
-        "experimental.multihost_utils": "dovetail_sharding.experimental.multihost_utils",
         "experimental.shard_map": "dovetail_sharding.experimental.shard_map",
     },
 )

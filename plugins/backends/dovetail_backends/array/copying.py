@@ -28,6 +28,9 @@ def copied(x: ArrayImpl) -> ArrayImpl:
     if usual is not x:  # a copy already; the runtime's own of such an array tells a wrong layout
         return usual
     devices = x._sharding._internal_device_list
+    if not devices.is_fully_addressable:
+        parts = [copied(part) for part in arrays.shards_of(x)]
+        return arrays.assemble(x.aval, x._sharding, parts, x._committed)
     always = ArrayCopySemantics.ALWAYS_COPY
     return arrays.copy_arrays([x], [devices], [x._sharding], always)[0]
 

@@ -40,7 +40,9 @@ def _hidden(x: ArrayImpl) -> str:
             return "<not computed before the fork>"
         return "<deleted>" if "_deleted_at" in x.__dict__ else "<donated>"
     devices = x._sharding._internal_device_list
-    return "" if devices.is_fully_addressable else "<on other processes' devices>"
+    if devices.is_fully_addressable or (x._arrays and x._sharding.is_fully_replicated):
+        return ""
+    return "<on other processes' devices>"
 
 
 def _str(self: ArrayImpl) -> str:

@@ -63,7 +63,7 @@ def addressable_shards(x: ArrayImpl) -> list[Shard]:
     """The parts that this process holds."""
     shape, sharding = x.aval.shape, x._sharding
     parts = shards_of(x)
-    if len(sharding._internal_device_list) == 1:
+    if len(sharding._internal_device_list) == 1 and parts:
         return [Shard(next(iter(sharding._internal_device_list)), sharding, shape, x)]
     return [Shard(p._sharding._device, sharding, shape, p) for p in parts]
 

@@ -31,11 +31,23 @@ def value_of(x: Any) -> np.ndarray[Any, Any]:
 
 def _read(x: Any) -> np.ndarray[Any, Any]:
     try:
-        return np.asarray(memoryview(x))
+        value = np.asarray(memoryview(x))
     except BufferError:
         if x.is_deleted():
             raise deleted_error(x) from None
+        return _gathered(x)
+    # Of an array that processes divide it is the only part of it that is here.
+    aval = x.aval
+    return value if aval is None or value.shape == aval.shape else _gathered(x)
+
+
+def _gathered(x: Any) -> np.ndarray[Any, Any]:
+    try:
         return arrays.to_numpy(x)
+    except RuntimeError as e:
+        if x._sharding._internal_device_list.is_fully_addressable:
+            raise
+        raise RuntimeError(f"an array of type {spelled(x)} is read{here()}: {e}.") from None
 
 
 def _array(self: ArrayImpl, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -113,6 +113,11 @@ def _partitioned(module: LoweredModule) -> dict[str, Any]:
 _by_client: dict[int, PjrtBackend] = {}
 
 
+def started_backends() -> list[PjrtBackend]:
+    """The backends that have a client."""
+    return list(_by_client.values())
+
+
 def backend_of(device: Any) -> PjrtBackend:
     """The backend that a device belongs to."""
     try:

@@ -14,6 +14,7 @@ from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any
 
+from dovetail_core import registry
 from dovetail_core.xla import client as xla_client, ffi
 from dovetail_core.xla.arrays import XlaRuntimeError
 from dovetail_core.xla.version import JAXLIB_VERSION, parse
@@ -147,7 +148,12 @@ class PluginBackend(PjrtBackend):
             ffi.register_gpu_libraries(platform)
             _attached.add(platform)
         options = xla_client.gpu_plugin_options() if platform else {}
-        return xla_client.make_plugin_client(self.platform, options)
+        processes = registry().provider("processes", None)
+        joined = None
+        if processes is not None:
+            more, joined = processes.plugin_client_options(self.platform)
+            options = {**options, **more}
+        return xla_client.make_plugin_client(self.platform, options, joined)
 
 
 _attached: set[str] = set()  # a second start after a failed one must not register again

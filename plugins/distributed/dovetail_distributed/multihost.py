@@ -1,12 +1,13 @@
 """What ``dovetail.experimental.multihost_utils`` has."""
 
-from dovetail_sharding.processes import (
-    ProcessFailureError as ProcessFailureError,
-    assert_equal as assert_equal,
-    broadcast_one_to_all as broadcast_one_to_all,
+from .failures import ProcessFailureError as ProcessFailureError, live_devices as live_devices
+from .local_arrays import (
     global_array_to_host_local_array as global_array_to_host_local_array,
     host_local_array_to_global_array as host_local_array_to_global_array,
-    live_devices as live_devices,
+)
+from .processes import (
+    assert_equal as assert_equal,
+    broadcast_one_to_all as broadcast_one_to_all,
     process_allgather as process_allgather,
     reached_preemption_sync_point as reached_preemption_sync_point,
     sync_global_devices as sync_global_devices,

@@ -9,8 +9,24 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
 from dovetail.experimental import multihost_utils as m
+from dovetail_backends import PjrtBackend
+from dovetail_core.xla.client import make_cpu_client
+from dovetail_core.xla.distributed import mpi_collectives
+from dovetail_sharding import Mesh
 
 WHOLE = np.arange(32, dtype=np.float32).reshape(8, 4)
+
+
+@pytest.fixture(scope="session")
+def devices():
+    """Eight devices of a client beside the default one."""
+    backend = PjrtBackend("cpu", lambda: make_cpu_client(8), priority=0, available=lambda: "")
+    return backend.local_devices()
+
+
+@pytest.fixture
+def mesh(devices):
+    return Mesh(np.array(devices).reshape(4, 2), ("x", "y"))
 
 
 @pytest.fixture
@@ -69,17 +85,20 @@ def test_errors(mesh):
         m.host_local_array_to_global_array(WHOLE[:7], mesh, P("x"))
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: m.sync_global_devices("a"),
-        lambda: m.broadcast_one_to_all(1),
-        lambda: m.process_allgather(1),
-        lambda: m.assert_equal(1),
-        lambda: m.reached_preemption_sync_point(1),
-    ],
-)
-def test_several_processes_are_not_supported(monkeypatch, call):
-    monkeypatch.setattr("dovetail_sharding.processes.process_count", lambda: 2)
-    with pytest.raises(NotImplementedError, match="in one of 2 processes: only a single process"):
-        call()
+def test_collectives_by_mpi_need_a_library(monkeypatch):
+    monkeypatch.delenv("MPITRAMPOLINE_LIB", raising=False)
+    with pytest.raises(RuntimeError, match=r"set the environment variable MPITRAMPOLINE_LIB"):
+        mpi_collectives()
+    with pytest.raises(ValueError, match="expected one of gloo, mpi, none, got 'tcp'"):
+        dt.config.update("cpu_collectives_implementation", "tcp")
+
+
+def test_not_joined():
+    assert not dt.distributed.is_initialized() and dt.distributed.live_processes() == [0]
+    dt.distributed.shutdown()
+    with pytest.raises(RuntimeError, match="this process is alone"):
+        dt.distributed.client()
+    with pytest.raises(RuntimeError, match="this process is alone"):
+        dt.distributed.store()
+    with pytest.raises(RuntimeError, match="comes too late: cpu is in use already"):
+        dt.distributed.initialize("127.0.0.1:1234", 1, 0)

@@ -1,0 +1,72 @@
+"""The runtime's coordination service, its clients, and collectives between processes on CPUs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _bindings as _b
+from ._bindings import (
+    DistributedRuntimeClient as DistributedRuntimeClient,
+    DistributedRuntimeService as DistributedRuntimeService,
+)
+
+# The process ends (SIGABRT) from a thread of C++ where the service thinks that another one is lost,
+# without a word that Python could catch: whoever watches processes gives it as long as this.
+_NEVER = 1_000_000
+
+
+def serve(address: str, processes: int, shutdown_timeout: int) -> DistributedRuntimeService:
+    """Starts the service. It does not tell that its port is taken: bind a socket to it first."""
+    return _b.get_distributed_runtime_service(
+        address,
+        processes,
+        heartbeat_timeout=_NEVER,
+        cluster_register_timeout=_NEVER,
+        shutdown_timeout=shutdown_timeout,
+    )
+
+
+def connect(
+    address: str, process: int, timeout: int, shutdown_timeout: int
+) -> DistributedRuntimeClient:
+    """A client of the service, when all processes have one. A failure to connect in `timeout`
+    seconds ends the process: be sure before that all of them are there."""
+    client = _b.get_distributed_runtime_client(
+        address,
+        process,
+        init_timeout=timeout,
+        shutdown_timeout=shutdown_timeout,
+        heartbeat_timeout=_NEVER,
+        shutdown_on_destruction=False,
+        use_compression=True,
+    )
+    client.connect()
+    return client
+
+
+def gloo_collectives(client: DistributedRuntimeClient, hostname: str | None = None) -> Any:
+    """Collectives over TCP; `hostname` is where others find this process."""
+    return _b.make_gloo_tcp_collectives(distributed_client=client, hostname=hostname)
+
+
+def mpi_collectives() -> Any:
+    """Collectives by MPI, initialised. RuntimeError where no library of MPI is named."""
+    make = _b.make_mpi_collectives
+    if make is None:
+        raise RuntimeError("this jaxlib was built without collectives by MPI: use gloo")
+    if not os.environ.get("MPITRAMPOLINE_LIB"):  # the process would end here
+        raise RuntimeError(
+            "collectives by MPI need a library of MPI that MPIwrapper has wrapped: set the "
+            "environment variable MPITRAMPOLINE_LIB to its path, or use gloo"
+        )
+    found = make()
+    found.Init()
+    return found
+
+
+def preemption_watch(client: DistributedRuntimeClient) -> Any:
+    """What tells processes at which step to save their state, once one of them is to be ended."""
+    found = _b.create_preemption_sync_manager()
+    found.initialize(client)
+    return found

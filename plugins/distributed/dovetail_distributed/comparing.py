@@ -1,0 +1,170 @@
+"""Processes compare what they are about to do together, before they wait for each other in vain.
+
+Each comparison of a group of processes has a number. A process says what it does under that, waits
+until all of the group have, and looks whether all have said the same: that costs three messages to
+process 0, a millisecond on one machine. What a process has compared once it does not compare again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dovetail_core.base.source import here, user_source
+from dovetail_core.xla.arrays import XlaRuntimeError
+
+from .keys import KeyValueStore, client
+from .options import compare_processes, compare_timeout
+from .state import global_state
+from .watch.ending import say
+
+_store = KeyValueStore("compare")
+_counts: dict[str, int] = {}
+_known: set[tuple[str, str]] = set()
+_lock = threading.Lock()
+_PATIENCE = 20.0
+"""After how many seconds a process that waits says so."""
+
+
+def compare_program(what: str, text: str, devices: Iterable[Any]) -> None:
+    """Raise unless all processes of the devices run the same program next.
+
+    Args:
+        what: the program's name and the types that it takes. text: all that it does.
+
+    Raises:
+        RuntimeError: they do not; names what each of them runs.
+        TimeoutError: some do not run any; names them and where they are.
+    """
+    group = _group(devices)
+    if group is None:
+        return
+    name, digest = _name_of(group), _digest(text.encode())
+    if (name, digest) not in _known:
+        found = _exchange(group, digest, f"runs {what}")
+        if found:
+            raise RuntimeError(
+                f"processes run different programs{here()}: {found}. On devices that they share, "
+                "all processes must run the same programs in the same order (the option "
+                "compare_processes)."
+            )
+        _known.add((name, digest))
+
+
+def compare_value(what: str, value: np.ndarray[Any, Any], devices: Iterable[Any]) -> None:
+    """Raise unless all processes of the devices give the same value.
+
+    Raises:
+        AssertionError: they do not. TimeoutError: some give none.
+    """
+    group = _group(devices)
+    if group is None:
+        return
+    data = np.ascontiguousarray(value)
+    digest = _digest(f"{data.dtype}{data.shape}".encode(), data.view(np.uint8).data)
+    text = np.array2string(data, threshold=8, edgeitems=2).replace("\n", "")
+    found = _exchange(group, digest, f"gives {what} {text:.200} of {data.dtype}{list(data.shape)}")
+    if found:
+        raise AssertionError(
+            f"{what}{here()}: the value is not the same in all processes: {found}. Give the same "
+            "in each, or the parts that differ to make_array_from_process_local_data."
+        )
+
+
+def compare_text(what: str, *data: bytes) -> str:
+    """What each process does, ``what``, where ``data`` are not the same; else an empty string."""
+    return _exchange(list(range(global_state.num_processes)), _digest(*data), what)
+
+
+def _group(devices: Iterable[Any]) -> list[int] | None:
+    """The processes of some devices; None where there is nothing to compare."""
+    if global_state.client is None or not compare_processes.value:
+        return None
+    found = sorted({d.process_index for d in devices})
+    return found if len(found) > 1 and global_state.process_id in found else None
+
+
+def _name_of(group: list[int]) -> str:
+    if len(group) == global_state.num_processes:
+        return "all"
+    return _digest(repr(group).encode())
+
+
+def _digest(*parts: Any) -> str:
+    made = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        made.update(part)
+    return made.hexdigest()
+
+
+def _exchange(group: list[int], digest: str, what: str) -> str:
+    """Compare ``digest``; what each process does, where they are different."""
+    me, name = global_state.process_id, _name_of(group)
+    with _lock:
+        number = _counts[name] = _counts.get(name, 0) + 1
+    place = f"{name}/{number}"
+    source = user_source()
+    at = f" at {source.filename}:{source.line}" if source is not None else ""
+    _store.set(f"{place}/{me}", json.dumps([digest, f"process {me} {what}{at}"]))
+    same = _store.increment(f"{place}-{digest}")
+    _wait(place, group, f"{what}{at}")
+    if same < len(group):  # others may have come since
+        same = _store.increment(f"{place}-{digest}", 0)
+    if same < len(group):
+        found: list[list[str]] = [json.loads(v) for v in _store.items(place).values()]
+        return _different(found)
+    if me == group[0] and number > 1:  # all have read what was said before
+        before = f"{name}/{number - 1}"
+        _store.delete(before)
+    return ""
+
+
+def _different(said: list[list[str]]) -> str:
+    """The first of those that say each thing."""
+    first: dict[str, str] = {}
+    for digest, what in said:
+        first.setdefault(digest, what)
+    texts = list(first.values())
+    if len({t.partition(" at ")[0].partition(" ")[2].partition(" ")[2] for t in texts}) == 1:
+        texts.append("of the same name and types, they compute different things")
+    return "; ".join(texts)
+
+
+def _wait(place: str, group: list[int], what: str) -> None:
+    seconds = compare_timeout.value
+    notice = threading.Timer(_PATIENCE, lambda: say(f"{_waiting(place, group, what)}."))
+    notice.daemon = True
+    notice.start()
+    try:
+        client().wait_at_barrier(f"dovetail/compare/{place}", int(seconds * 1000), group)
+    except XlaRuntimeError as e:
+        if "DEADLINE_EXCEEDED" not in str(e):
+            raise
+    else:
+        return
+    finally:
+        notice.cancel()
+    raise TimeoutError(
+        f"{_waiting(place, group, what)}{here()}. It gives up after {seconds:g} s "
+        "(compare_timeout)."
+    )
+
+
+def _waiting(place: str, group: list[int], what: str) -> str:
+    """Who waits, and for whom."""
+    came = {int(k) for k in _store.items(place)}
+    member = global_state.member
+    known = {} if member is None else member.where_are()
+    absent: list[str] = []
+    for i in (i for i in group if i not in came):
+        who, at = known.get(i, (f"process {i}", ""))
+        absent.append(f"{who}, which is at {at or 'an unknown place'}")
+    return (
+        f"process {global_state.process_id} {what}, and waits for others to do the same: "
+        f"{'; '.join(absent)}"
+    )

@@ -1,0 +1,117 @@
+"""Which process of how many this is: said by the caller, or by what started it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from dovetail_core import registry
+from dovetail_core.base.source import here
+
+COLLECTION = "distributed.detectors"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a process among others, as far as it is known."""
+
+    coordinator_address: str | None = None
+    num_processes: int | None = None
+    process_id: int | None = None
+    local_device_ids: tuple[int, ...] | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        known = (self.coordinator_address, self.num_processes, self.process_id)
+        return None not in known
+
+
+class Detector(Protocol):
+    """What knows how one launcher tells processes their places. A plugin names its detectors in its
+    manifest: ``members={"distributed.detectors.acme": "dovetail_acme.launcher:Acme"}``.
+
+    Attributes:
+        rank: those of a lower rank are asked first. only_named: it is asked only where it is named
+            (``cluster_detection_method``).
+    """
+
+    rank: int
+    only_named: bool
+
+    def is_present(self) -> bool:
+        """Whether the launcher started this process. It is quick, and imports nothing heavy."""
+        ...
+
+    def place(self, timeout: float) -> Place:
+        """This process's place; raises ValueError where something does not fit."""
+        ...
+
+
+def find_place(given: Place, method: str | None, timeout: float) -> Place:
+    """What is given, completed by a detector.
+
+    Raises:
+        ValueError: it is not complete after all.
+    """
+    found = given
+    if not (given.is_complete and given.local_device_ids is not None) and method != "deactivate":
+        found = _completed(given, method, timeout)
+    _check(found)
+    return found
+
+
+def _completed(given: Place, method: str | None, timeout: float) -> Place:
+    name, detector = _detector(method)
+    if detector is None or (given.is_complete and method is None and name == "mpi4py"):
+        return given
+    if given.is_complete:  # of devices a launcher knows more, but it need not know of the others
+        try:
+            devices = detector.place(timeout).local_device_ids
+        except (ValueError, OSError):
+            return given
+        return replace(given, local_device_ids=devices)
+    known = {k: v for k, v in vars(given).items() if v is not None}
+    return replace(detector.place(timeout), **known)
+
+
+def _detector(method: str | None) -> tuple[str, Detector | None]:
+    """The detector of that name, or the first that finds its launcher."""
+    names = registry().members(COLLECTION)
+    if method is not None:
+        if method not in names:
+            raise ValueError(
+                f"cluster_detection_method is {method!r}{here()}; there are "
+                f"{', '.join(sorted(names))} and deactivate."
+            )
+        found: Detector = registry().member(COLLECTION, method)()
+        if not found.is_present():
+            raise ValueError(
+                f"cluster_detection_method is {method!r}{here()}, and this process was not started "
+                "by that: its environment variables are not set."
+            )
+        return method, found
+    made: list[tuple[str, Detector]] = [(n, registry().member(COLLECTION, n)()) for n in names]
+    for name, detector in sorted(made, key=lambda m: (m[1].rank, m[0])):
+        if not detector.only_named and detector.is_present():
+            return name, detector
+    return "", None
+
+
+def _check(place: Place) -> None:
+    lacking = [
+        n
+        for n in ("coordinator_address", "num_processes", "process_id")
+        if getattr(place, n) is None
+    ]
+    if lacking:
+        raise ValueError(
+            f"distributed.initialize{here()} lacks {', '.join(lacking)}, and nothing is found that "
+            "started this process as one of several. Give them, or start the program by 'dovetail "
+            "launch', srun, mpirun or a Kubernetes job."
+        )
+    count, index = place.num_processes, place.process_id
+    if not isinstance(count, int) or not isinstance(index, int) or not 0 <= index < count:
+        raise ValueError(
+            f"distributed.initialize{here()}: process_id is {index!r} and num_processes {count!r}; "
+            "processes are numbered from 0."
+        )

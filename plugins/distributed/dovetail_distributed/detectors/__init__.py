@@ -1,0 +1,1 @@
+"""How launchers tell processes their places."""

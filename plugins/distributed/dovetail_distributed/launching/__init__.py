@@ -1,0 +1,1 @@
+"""``dovetail launch``: the processes of a program on this machine."""

@@ -1,0 +1,146 @@
+"""Processes of one program: started, read from, and ended together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from ..addresses import free_port
+from ..detectors.launched import COORDINATOR, PROCESS, PROCESSES
+from ..watch.ending import STATUS
+
+_HOST = "127.0.0.1"
+
+
+class Launch:
+    """Processes that run one command.
+
+    Args:
+        command: what each of them runs. count: how many there are.
+        devices: into how many devices each divides the CPU; None leaves that to the program.
+        port: where process 0 listens. grace: how long processes have to end, in seconds.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        count: int,
+        devices: int | None = None,
+        port: int | None = None,
+        grace: float = 5.0,
+    ) -> None:
+        self.command, self.count, self.devices, self.grace = command, count, devices, grace
+        self.port = port or free_port(_HOST)
+        self._writing = threading.Lock()
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def run(self) -> int:
+        """Run them to the end; the exit status of the first that failed, or 0."""
+        before = signal.signal(signal.SIGTERM, _interrupted)
+        readers: list[threading.Thread] = []
+        try:
+            for index in range(self.count):
+                self._children.append(self._start(index))
+            for index, child in enumerate(self._children):
+                made = threading.Thread(target=self._read, args=(index, child.stdout), daemon=True)
+                made.start()
+                readers.append(made)
+            return self._wait()
+        except KeyboardInterrupt:
+            self._say(f"interrupted; ending {self.count} processes")
+            return 130
+        finally:
+            self._end_all()
+            for reader in readers:
+                reader.join(1)
+            signal.signal(signal.SIGTERM, before)
+
+    def _start(self, index: int) -> subprocess.Popen[bytes]:
+        env = dict(os.environ)
+        env[COORDINATOR] = f"{_HOST}:{self.port}"
+        env[PROCESSES], env[PROCESS] = str(self.count), str(index)
+        if self.devices is not None:
+            env["DOVETAIL_NUM_CPU_DEVICES"] = str(self.devices)
+        return subprocess.Popen(
+            self.command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def _read(self, index: int, stream: BinaryIO | Any) -> None:
+        for line in iter(stream.readline, b""):
+            self._write(f"[{index}] ".encode() + line.rstrip(b"\n") + b"\n")
+
+    def _write(self, line: bytes) -> None:
+        with self._writing:
+            try:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
+            except (OSError, ValueError):  # nobody reads any more
+                pass
+
+    def _say(self, text: str) -> None:
+        sys.stdout.flush()
+        print(f"dovetail launch: {text}", file=sys.stderr, flush=True)
+
+    def _wait(self) -> int:
+        """Wait for the end of all, or for a failure and what it takes with it."""
+        until = told = None
+        while True:
+            ended = {i: c.returncode for i, c in enumerate(self._children) if c.poll() is not None}
+            failed = [i for i, status in ended.items() if status]
+            # Those that end because of another one may be faster than that one.
+            culprits = [i for i in failed if ended[i] != STATUS]
+            if culprits and told is None:
+                told = culprits[0]
+                self._say(f"process {told} {_spell(ended[told])}")
+            if failed and until is None:
+                until = time.monotonic() + self.grace
+            late = until is not None and time.monotonic() > until
+            if late and len(ended) < self.count:
+                still = ", ".join(str(i) for i in range(self.count) if i not in ended)
+                self._say(f"after {self.grace:g} s there still run: {still}; ending them")
+            if late or len(ended) == self.count:
+                first = told if told is not None else (failed or [0])[0]
+                return _status(ended[first]) if failed else 0
+            time.sleep(0.02)
+
+    def _end_all(self) -> None:
+        """End those that still run: asked first, and killed where they do not listen."""
+        running = [c for c in self._children if c.poll() is None]
+        for child in running:
+            child.terminate()
+        until = time.monotonic() + min(self.grace, 2.0)
+        for child in running:
+            try:
+                child.wait(max(until - time.monotonic(), 0))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+
+
+def _interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _spell(status: int) -> str:
+    if status < 0:
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:
+            name = f"signal {-status}"
+        return f"was ended by {name}; ending the others"
+    return f"failed with exit status {status}; ending the others"
+
+
+def _status(returncode: int) -> int:
+    """As a shell says it."""
+    return 128 - returncode if returncode < 0 else returncode

@@ -1,0 +1,36 @@
+"""Manifest of the plugin ``distributed``: programs of several processes."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "distributed",
+    requires=("backends", "jit", "sharding"),
+    surfaces={
+        "distributed": "dovetail_distributed",
+        "experimental.multihost_utils": "dovetail_distributed.multihost",
+    },
+    providers={"processes": "dovetail_distributed.runtime:RUNTIME"},
+    commands={"launch": "dovetail_distributed.launching.command"},
+    options={
+        name: f"dovetail_distributed.options:{name}"
+        for name in (
+            "compare_processes",
+            "compare_timeout",
+            "cpu_collectives_implementation",
+            "enable_preemption_service",
+            "enable_recoverability",
+        )
+    },
+    members={
+        f"distributed.detectors.{name}": f"dovetail_distributed.detectors.{target}"
+        for name, target in {
+            "launch": "launched:Launched",
+            "slurm": "slurm:Slurm",
+            "ompi": "mpi:OpenMPI",
+            "mpich": "mpi:Hydra",
+            "mpi4py": "mpi:Mpi4py",
+            "tpu": "tpu:CloudTpu",
+            "kubernetes": "kubernetes:Kubernetes",
+        }.items()
+    },
+)

@@ -1,0 +1,61 @@
+"""How the runtime's clients join the processes of a program: the provider ``processes``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dovetail_core.xla import distributed
+
+from .addresses import own_address
+from .comparing import compare_program, compare_value
+from .options import cpu_collectives_implementation
+from .state import global_state
+
+
+class Runtime:
+    """What backends ask when they make their clients."""
+
+    def cpu_client_options(self) -> Mapping[str, Any]:
+        """Further arguments of the CPU's client."""
+        if global_state.client is None:
+            return {}
+        return {
+            "distributed_client": global_state.client,
+            "node_id": global_state.process_id,
+            "num_nodes": global_state.num_processes,
+            "collectives": _collectives(),
+        }
+
+    def plugin_client_options(self, platform: str) -> tuple[Mapping[str, Any], Any]:
+        """Further options of an accelerator's client, and the coordination service's client."""
+        if global_state.client is None:
+            return {}, None
+        found: dict[str, Any] = {
+            "node_id": global_state.process_id,
+            "num_nodes": global_state.num_processes,
+        }
+        if global_state.partition_index is not None:
+            found["partition_index"] = global_state.partition_index
+        if global_state.local_device_ids is not None:
+            found["visible_devices"] = list(global_state.local_device_ids)
+        if platform == "tpu":  # its library finds the other processes by itself
+            found = {}
+        return found, global_state.client
+
+    compare_program = staticmethod(compare_program)
+    compare_value = staticmethod(compare_value)
+
+
+def _collectives() -> Any:
+    kind = cpu_collectives_implementation.value
+    if kind == "mpi":
+        return distributed.mpi_collectives()
+    if kind == "none":
+        return None
+    address = global_state.coordinator_address
+    assert address is not None
+    return distributed.gloo_collectives(global_state.client, own_address(address))
+
+
+RUNTIME = Runtime()

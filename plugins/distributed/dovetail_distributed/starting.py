@@ -1,0 +1,272 @@
+"""The start and the end of a program of several processes."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_backends import started_backends
+from dovetail_core.base import arguments
+from dovetail_core.base.source import here
+from dovetail_core.xla import distributed
+
+from .addresses import connect, free_port, is_loopback, listen, parse, spell
+from .detecting import Place, find_place
+from .options import enable_preemption_service, enable_recoverability
+from .state import global_state
+from .watch.ending import end, say, text_of, wait_for_others
+from .watch.hub import Hub
+from .watch.member import Member, Refused
+
+_SOON = 0.2
+"""Seconds."""
+
+
+def initialize(
+    coordinator_address: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    local_device_ids: int | Sequence[int] | None = None,
+    cluster_detection_method: str | None = None,
+    initialization_timeout: int = 300,
+    heartbeat_timeout_seconds: int = 100,
+    shutdown_timeout_seconds: int = 300,
+    coordinator_bind_address: str | None = None,
+    slice_index: int | None = None,
+    partition_index: int | None = None,
+) -> None:
+    """Join the processes of a program; to be called in each of them before the first array.
+
+    What is not given is asked of the environment: of ``dovetail launch``, Slurm, Open MPI, MPICH,
+    Kubernetes, a cloud TPU, or what a plugin adds (``members`` of ``distributed.detectors``).
+
+    Args:
+        coordinator_address: ``host:port`` of process 0, which listens there.
+        num_processes: how many processes there are. process_id: which one this is.
+        local_device_ids: the accelerators of this machine that this process uses.
+        cluster_detection_method: the name of the only detector to ask; ``"deactivate"``: none.
+        initialization_timeout: for how many seconds processes wait for each other.
+        heartbeat_timeout_seconds: after how many without a sign of life a process is lost. Where
+            one is killed or ends, the others hear of it at once. They end, and say whose fault it
+            is (see the option ``enable_recoverability``).
+        shutdown_timeout_seconds: for how many a process that ends waits for the others to.
+        coordinator_bind_address: where process 0 listens; by default at all its addresses, or,
+            where coordinator_address is a loopback address, at that.
+        slice_index: an older name of ``partition_index``.
+        partition_index: in which group of fast connections the accelerators of this process are.
+
+    Raises:
+        RuntimeError: it was called before, or there are arrays already; process 0 cannot listen;
+            the job at the address is another one.
+        TimeoutError: a process did not come; says which.
+        ValueError: something is not given and not found, or does not fit.
+    """
+    if slice_index is not None:
+        warnings.warn(
+            "slice_index of initialize is deprecated: give partition_index.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        partition_index = slice_index if partition_index is None else partition_index
+    _check_time()
+    given = Place(coordinator_address, num_processes, process_id, _numbers(local_device_ids))
+    place = find_place(given, cluster_detection_method, initialization_timeout)
+    host, port = parse("coordinator_address", place.coordinator_address)
+    seconds = {
+        "initialization_timeout": initialization_timeout,
+        "heartbeat_timeout_seconds": heartbeat_timeout_seconds,
+        "shutdown_timeout_seconds": shutdown_timeout_seconds,
+    }
+    for name, value in seconds.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be above 0, got {value!r}{here()}.")
+    global_state.partition_index = partition_index
+    global_state.shutdown_timeout = shutdown_timeout_seconds
+    try:
+        _join(place, host, port, coordinator_bind_address, seconds)
+    except BaseException:
+        _let_go()
+        raise
+    atexit.register(_at_exit)
+
+
+def is_initialized() -> bool:
+    """Whether this process is one of several that were joined."""
+    return global_state.client is not None
+
+
+def shutdown() -> None:
+    """Leave the other processes, once all of them want to; nothing where they were not joined.
+
+    Happens when the program ends, too.
+
+    Raises:
+        TimeoutError: not all processes came to their ends in time; says which.
+    """
+    if global_state.client is None:
+        return
+    member, seconds = global_state.member, global_state.shutdown_timeout
+    assert member is not None
+    try:
+        if not member.leave(seconds) and not member.lost:
+            raise TimeoutError(
+                f"{_me()} waited for {seconds:g} s at its end for the other processes to come to "
+                f"theirs{here()}: {_whereabouts(member)}. Give initialize a longer "
+                "shutdown_timeout_seconds, or let all processes do the same."
+            )
+        _end_preemption_watch()
+        global_state.client.shutdown()
+    finally:
+        _let_go()
+        atexit.unregister(_at_exit)
+
+
+def _join(
+    place: Place, host: str, port: int, bind_address: str | None, seconds: dict[str, Any]
+) -> None:
+    process, processes = place.process_id, place.num_processes
+    assert process is not None and processes is not None
+    until = time.monotonic() + seconds["initialization_timeout"]
+    state = global_state
+    state.process_id, state.num_processes = process, processes
+    state.coordinator_address = spell(host, port)
+    state.local_device_ids = place.local_device_ids
+    bind = _bind_address(host, port, bind_address)
+    if process == 0:
+        state.hub = Hub(listen(*bind), processes, seconds["heartbeat_timeout_seconds"])
+    state.member = _member(host, port, seconds)
+    if state.hub is not None:
+        _gather(state.hub, seconds["initialization_timeout"], until)
+        service_port = free_port(bind[0])
+        service = spell(bind[0], service_port)
+        state.service = distributed.serve(service, processes, 30)
+        state.hub.start(service_port)
+    try:
+        # Process 0 says first whom it waits for.
+        service_port = state.member.wait_for_start(max(until + 2 - time.monotonic(), 0.1))
+    except Refused as e:
+        raise RuntimeError(f"{_me()} at {state.coordinator_address}{here()}: {e}") from None
+    except TimeoutError:
+        raise _absent(host, port, seconds["initialization_timeout"], "did not begin") from None
+    left = max(int(until - time.monotonic()), 30)
+    state.client = distributed.connect(spell(host, service_port), process, left, 30)
+    if enable_preemption_service.value:
+        state.preemption_sync_manager = distributed.preemption_watch(state.client)
+
+
+def _bind_address(host: str, port: int, given: str | None) -> tuple[str, int]:
+    if given is not None:
+        return parse("coordinator_bind_address", given)
+    if is_loopback(host):
+        return host, port
+    return ("::" if ":" in host else "0.0.0.0"), port
+
+
+def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
+    limit = seconds["initialization_timeout"]
+    try:
+        connection = connect(host, port, limit)
+    except TimeoutError as e:
+        raise _absent(host, port, limit, f"is not reached ({e})") from None
+    beat = seconds["heartbeat_timeout_seconds"]
+    state = global_state
+    return Member(connection, state.process_id, state.num_processes, beat, _on_failure)
+
+
+def _gather(hub: Hub, limit: float, until: float) -> None:
+    if hub.complete.wait(max(until - time.monotonic(), 0.1)):
+        return
+    missing = hub.missing()
+    which = f"process{'es' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
+    why = (
+        f"{which} of {hub.processes} did not come to initialize within {limit:g} s "
+        "(initialization_timeout). Look into what they wrote, or whether they were started"
+    )
+    hub.refuse_all(f"{why}.")
+    raise TimeoutError(f"{_me()} at {global_state.coordinator_address}{here()}: {why}.")
+
+
+def _absent(host: str, port: int, limit: float, what: str) -> TimeoutError:
+    return TimeoutError(
+        f"{_me()}{here()}: process 0 at {spell(host, port)} {what} within {limit:g} s "
+        "(initialization_timeout). Look into what it wrote, whether it was started, and whether "
+        "all processes have the same coordinator_address."
+    )
+
+
+def _on_failure(found: dict[str, Any]) -> None:
+    me, count = global_state.process_id, global_state.num_processes
+    # Without process 0, and its coordination service, nobody can go on.
+    if enable_recoverability.value and found["process"] not in (me, 0):
+        say(text_of(found, me, count, goes_on=True))
+    else:
+        hub = global_state.hub
+        end(found, me, count, int if hub is None else hub.others)
+
+
+def _at_exit() -> None:
+    """Tell the others why this process ends, or wait for them."""
+    error = getattr(sys, "last_value", None)
+    if error is not None and not hasattr(sys, "ps1"):
+        if global_state.member is not None:
+            _end_preemption_watch()
+            # What it raises may be that another process is lost, of which the watch hears soon.
+            time.sleep(_SOON)
+            global_state.member.fail(f"{type(error).__name__}: {error}"[:2000])
+        if global_state.hub is not None:
+            wait_for_others(global_state.hub.others)
+        return
+    try:
+        shutdown()
+    except TimeoutError as e:
+        say(str(e))
+
+
+def _end_preemption_watch() -> None:
+    if global_state.preemption_sync_manager is not None:
+        global_state.preemption_sync_manager.shutdown()
+        global_state.preemption_sync_manager = None
+
+
+def _let_go() -> None:
+    state = global_state
+    if state.member is not None:
+        state.member.close()
+    if state.service is not None:
+        state.service.shutdown()
+    if state.hub is not None:
+        state.hub.stop()
+        state.hub.thread.join(2)
+    state.clear()
+
+
+def _check_time() -> None:
+    if is_initialized():
+        raise RuntimeError(f"distributed.initialize was called before{here()}: call it once.")
+    started = list(dict.fromkeys(b.platform for b in started_backends()))
+    if started:
+        raise RuntimeError(
+            f"distributed.initialize{here()} comes too late: {', '.join(started)} is in use "
+            "already. Call it before anything makes an array or asks for devices."
+        )
+
+
+def _numbers(given: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    return (given,) if isinstance(given, int) else arguments.integers("local_device_ids", given)
+
+
+def _me() -> str:
+    return f"process {global_state.process_id} of {global_state.num_processes}"
+
+
+def _whereabouts(member: Member) -> str:
+    """Where the other processes are, as far as process 0 knows."""
+    found = member.where_are()
+    others = [f"{name} is at {at or 'its end'}" for i, (name, at) in found.items()]
+    return "; ".join(others) or "nothing is known of them"

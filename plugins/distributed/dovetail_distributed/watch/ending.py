@@ -1,0 +1,74 @@
+"""How a process ends that cannot go on, because another one is lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from .messages import identity, whereabouts
+
+STATUS = 70
+"""The exit status of a process that ends because another one is lost."""
+
+
+def end(
+    found: dict[str, Any], process: int, processes: int, others: Callable[[], int] = int
+) -> None:
+    """Say what is known, and end this process at once; process 0 when the others have, within 1 s.
+
+    Args:
+        others: how many other processes are there still. (The runtime's service ends with process
+            0, and its clients do not bear that.)
+
+    Nothing else ends a computation that waits for another process: no exception can be raised in a
+    thread that is in the runtime, and handlers that run at exit would wait for it, too.
+    """
+    say(text_of(found, process, processes))
+    flushing = threading.Thread(target=_flush, daemon=True)
+    flushing.start()
+    flushing.join(0.05 if found["process"] == 0 else 0.5)  # who holds the file may never give it
+    wait_for_others(others)
+    os._exit(STATUS)
+
+
+def wait_for_others(others: Callable[[], int]) -> None:
+    """Wait until there are no other processes, for a second at most."""
+    until = time.monotonic() + 1
+    while others() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def text_of(found: dict[str, Any], process: int, processes: int, goes_on: bool = False) -> str:
+    """What a process says of the loss of another one."""
+    me = identity()
+    own = f"process {process} (host {me['host']}, pid {me['pid']})"
+    at, why = whereabouts(), str(found["why"]).rstrip(".")
+    was = f" It was at {found['at']}." if found.get("at") else ""
+    if found["process"] == process:
+        return (
+            f"this process, {own}, {why}, so that the others went on without it. It ends "
+            f"now, with exit status {STATUS}."
+        )
+    if goes_on:
+        return f"{found['name']} of {processes} {why}.{was} The others go on."
+    return (
+        f"{found['name']} of {processes} {why}.{was} {own[0].upper()}{own[1:]} cannot go "
+        f"on without it{f' at {at}' if at else ''}, and ends now with exit status {STATUS}."
+    )
+
+
+def say(text: str) -> None:
+    """Write to the standard error, whoever holds Python's own file."""
+    with suppress(OSError):
+        os.write(2, f"dovetail: {text}\n".encode())
+
+
+def _flush() -> None:
+    for file in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            file.flush()

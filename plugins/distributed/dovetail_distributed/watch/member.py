@@ -1,0 +1,134 @@
+"""What every process runs: it tells process 0 that it lives, and hears whether the others do."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .hub import BEATS
+from .messages import Lines, identity, whereabouts
+
+
+class Refused(Exception):
+    """Process 0 does not let this process in."""
+
+
+class Member:
+    """A process's connection to process 0.
+
+    Args:
+        timeout: seconds without a sign of life after which process 0 is lost.
+        on_failure: called with what is known of a process that was lost, in a thread of its own.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        process: int,
+        processes: int,
+        timeout: float,
+        on_failure: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self.process = process
+        self.timeout = timeout
+        self.lost: set[int] = set()
+        self._on_failure = on_failure
+        self._lines = Lines(connection)
+        self._port: int | None = None
+        self._refusal = ""
+        self._changed = threading.Condition()
+        self._gone = self._leaving = self._over = False
+        self._found: dict[str, list[str]] | None = None
+        connection.settimeout(timeout / BEATS)
+        self._lines.send(
+            **{"is": "hello", "process": process, "processes": processes, **identity()}
+        )
+        self.thread = threading.Thread(target=self._run, name="dovetail-watch", daemon=True)
+        self.thread.start()
+
+    def wait_for_start(self, seconds: float) -> int:
+        """The port of the runtime's service.
+
+        Raises:
+            Refused: this process may not join. TimeoutError: not all processes have come.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._port is not None or self._refusal, seconds)
+        if self._refusal:
+            raise Refused(self._refusal)
+        if self._port is None:
+            raise TimeoutError
+        return self._port
+
+    def leave(self, seconds: float) -> bool:
+        """Wait until all processes want to leave; whether they do in time."""
+        self._leaving = True
+        self._lines.send(**{"is": "leave", "at": whereabouts()})
+        with self._changed:
+            return self._changed.wait_for(lambda: self._gone, seconds)
+
+    def fail(self, why: str) -> None:
+        """Tell the others that this process cannot go on; they hear when it has ended."""
+        self._over = True
+        self._lines.send(**{"is": "failed", "why": why, "at": whereabouts()})
+
+    def where_are(self, seconds: float = 2.0) -> dict[int, tuple[str, str]]:
+        """The name of each process that lives, and the user's line that it ran lately."""
+        self._found = None
+        self._lines.send(**{"is": "where"})
+        with self._changed:
+            self._changed.wait_for(lambda: self._found is not None, seconds)
+        return {int(k): (v[0], v[1]) for k, v in (self._found or {}).items()}
+
+    def close(self) -> None:
+        """End the connection, without a word."""
+        self._over = True
+        self._lines.close()
+
+    def _run(self) -> None:
+        heard = last = time.monotonic()
+        while not self._over:
+            self._lines.send(**{"is": "beat", "at": whereabouts()})
+            until = time.monotonic() + self.timeout / BEATS
+            messages: list[dict[str, Any]] | None = []
+            while messages == [] and time.monotonic() < until:
+                messages = self._lines.receive()
+            now = time.monotonic()
+            if messages is None:
+                return self._parted("ended without a word: it was killed, or it crashed")
+            if messages or now - last > self.timeout / 2:  # this process itself was stopped
+                heard = now
+            last = now
+            if now - heard > self.timeout:
+                why = f"gave no sign of life for {self.timeout:g} s: it is stopped, or cut off"
+                return self._parted(why)
+            for message in messages:
+                self._understand(message)
+
+    def _parted(self, why: str) -> None:
+        """Process 0 is not there any more."""
+        with self._changed:
+            self._refusal = self._refusal or f"process 0 {why}"
+            self._changed.notify_all()
+        if not (self._over or self._gone) and self._port is not None:
+            self.lost.add(0)
+            self._on_failure({"process": 0, "name": "process 0", "why": why, "at": ""})
+
+    def _understand(self, message: dict[str, Any]) -> None:
+        kind = message["is"]
+        with self._changed:
+            if kind == "start":
+                self._port = int(message["port"])
+            elif kind == "refused":
+                self._refusal = str(message["why"])
+            elif kind == "go":
+                self._gone = True
+            elif kind == "there":
+                self._found = message["found"]
+            self._changed.notify_all()
+        if kind == "failure" and not self._over:
+            self.lost.add(int(message["process"]))
+            self._on_failure(message)

@@ -1,0 +1,86 @@
+"""Messages of the watch: a line of JSON each, with an entry ``is`` that says what it is."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import socket
+import sys
+import sysconfig
+import threading
+from contextlib import suppress
+from typing import Any
+
+from dovetail_core.base.source import source_of
+
+LONGEST = 1 << 16
+"""Bytes of a line; a connection that sends more is closed."""
+
+
+_STANDARD = (sysconfig.get_paths()["stdlib"] + os.sep, "<frozen ")
+
+
+_last = [""]
+
+
+class Lines:
+    """A connection, from which lines come and to which they go."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._rest = b""
+        self._sending = threading.Lock()
+
+    def send(self, **message: Any) -> bool:
+        """Whether the message was given to the system."""
+        line = json.dumps(message).encode()[: LONGEST - 1] + b"\n"
+        try:
+            with self._sending:
+                self.connection.sendall(line)
+        except OSError:
+            return False
+        return True
+
+    def receive(self) -> list[dict[str, Any]] | None:
+        """The messages that came; None where the other side is gone, or sends something else."""
+        try:
+            data = self.connection.recv(LONGEST)
+        except (BlockingIOError, InterruptedError, TimeoutError):
+            return []
+        except OSError:
+            return None
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if not data or len(self._rest) > LONGEST:
+            return None
+        try:
+            found: list[Any] = [json.loads(line) for line in lines]
+        except ValueError:
+            return None
+        return found if all(isinstance(m, dict) and "is" in m for m in found) else None
+
+    def close(self) -> None:
+        """End the connection: the other side is told."""
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        self.connection.close()
+
+
+def identity() -> dict[str, Any]:
+    """Where this process runs."""
+    return {"host": socket.gethostname(), "pid": os.getpid()}
+
+
+def whereabouts() -> str:
+    """The user's line that the main thread runs, or ran last: ``train.py:31: loss = step(x)``."""
+    main = threading.main_thread().ident
+    frame = sys._current_frames().get(main or 0)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_code.co_filename.startswith(_STANDARD):
+        frame = frame.f_back
+    source = source_of(frame)
+    if source is None or source.filename.startswith(_STANDARD):
+        return _last[0]  # it is being imported, or ends
+    code = linecache.getline(source.filename, source.line).strip()
+    _last[0] = f"{source.filename}:{source.line}{f': {code}' if code else ''}"[:500]
+    return _last[0]

@@ -1,0 +1,114 @@
+"""Processes of which one fails, in the way that the first argument says."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+from common import start
+
+import dovetail as dt
+import dovetail.numpy as dnp
+from dovetail import NamedSharding, P
+from dovetail.experimental.multihost_utils import ProcessFailureError, live_devices
+
+HEARTBEAT = 3
+mode = sys.argv[1]
+
+
+def event():
+    """From now on the others are to notice."""
+    print(f"event {time.time()}", flush=True)
+
+
+def at_first(mode):
+    if mode == "killed before" and last:
+        event()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before_others(mode):
+    """What happens while the others wait for this process in a program that all have run."""
+    time.sleep(0.5)
+    event()
+    if mode in ("killed in", "coordinator killed"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif mode == "raises":
+        raise ValueError("bad data")
+    elif mode == "exits":
+        sys.exit(3)
+    elif mode in ("stopped", "coordinator stopped", "paused"):
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+limits = {"initialization_timeout": 3} if mode in ("absent", "no coordinator") else {}
+if mode == "exits":
+    limits["shutdown_timeout_seconds"] = 2
+if mode in ("absent", "no coordinator", "second job"):
+    event()
+start(heartbeat_timeout_seconds=HEARTBEAT, **limits)
+me = dt.process_index()
+last = me == dt.process_count() - 1
+mesh = dt.make_mesh((dt.device_count(),), ("x",))
+split = NamedSharding(mesh, P("x"))
+
+
+def ones(n):
+    return dt.make_array_from_callback((n,), split, lambda i: np.ones(n, np.float32)[i])
+
+
+@dt.jit
+def step(x):
+    return dnp.sum(x * 2)
+
+
+at_first(mode)
+x = ones(8)
+assert float(step(x)) == 16
+if mode in ("killed in", "raises", "exits", "stopped", "paused") and last:
+    before_others(mode)
+if mode in ("coordinator killed", "coordinator stopped") and me == 0:
+    before_others(mode)
+if mode == "killed between" and last:
+    event()
+    os.kill(os.getpid(), signal.SIGKILL)
+if mode in ("other programs", "other shapes", "other known"):
+    event()
+if mode == "other programs":
+    if me == 0:
+        step = dt.jit(lambda x: dnp.max(x))
+    else:
+        step = dt.jit(lambda x: dnp.min(x * 3))
+if mode == "other shapes":
+    x = ones(16 + 16 * me)
+if mode == "other known":
+    dt.config.update("compare_timeout", 2.0)
+    if me == 0:
+        step = dt.jit(lambda x: dnp.max(x))
+if mode == "recovers":
+    dt.config.update("enable_recoverability", True)
+    try:
+        with live_devices(dt.devices()) as devices:
+            assert devices == dt.devices()
+            if last:
+                event()
+                os.kill(os.getpid(), signal.SIGKILL)
+            while dt.distributed.live_processes() != [0]:
+                time.sleep(0.05)
+    except ProcessFailureError as e:
+        assert [d.process_index for d in e.failed_devices] == [1]
+    else:
+        raise AssertionError("live_devices does not say that a process is lost")
+    with live_devices(dt.devices()) as devices:
+        assert devices == dt.local_devices()
+    assert float(dnp.arange(3).sum()) == 3  # on devices of its own it computes
+    print("goes on", time.time(), flush=True)
+    os._exit(0)
+if mode == "first job":
+    event()
+    time.sleep(4)
+for _ in range(3):
+    assert float(step(x)) == 16
+if mode in ("coordinator killed", "killed between"):
+    time.sleep(20)

@@ -1,0 +1,94 @@
+"""``dovetail launch``."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dovetail_core.cli import main
+
+PROGRAM = """
+import os, sys, time
+import dovetail as dt
+
+dt.distributed.initialize(initialization_timeout=20, shutdown_timeout_seconds=20)
+me = dt.process_index()
+found = [me, "of", dt.process_count(), "with", dt.local_device_count(), sys.argv[1:]]
+print("process", *found, flush=True)
+if sys.argv[1] == "fail" and me == 1:
+    sys.exit("it does not work")
+if sys.argv[1] == "kill" and me == 2:
+    os.kill(os.getpid(), 9)
+if sys.argv[1] != "well":
+    time.sleep(30)
+"""
+FAILING = """
+import os, sys, time
+if os.environ["DOVETAIL_PROCESS_ID"] == "1":
+    sys.exit(4)
+time.sleep(30)
+"""
+
+
+@pytest.fixture
+def launch(tmp_path: Path):
+    def call(*args: str, text: str = PROGRAM, option: tuple[str, ...] = ()) -> tuple[int, str, str]:
+        (tmp_path / "program.py").write_text(text)
+        command = [sys.executable, "-m", "dovetail_core.cli", "launch", *option]
+        done = subprocess.run(
+            [*command, str(tmp_path / "program.py"), *args], capture_output=True, text=True
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+def test_processes_find_each_other(launch):
+    status, out, _ = launch("well", "--steps", option=("-n", "2", "--devices-per-process", "3"))
+    assert status == 0
+    lines = sorted(line for line in out.splitlines() if "process" in line)
+    assert lines == [f"[{i}] process {i} of 2 with 3 ['well', '--steps']" for i in range(2)]
+
+
+def test_the_first_failure_ends_the_rest(launch):
+    start = time.monotonic()
+    status, out, err = launch("kill", option=("-n", "3"))
+    assert status == 137 and time.monotonic() - start < 25
+    assert "dovetail launch: process 2 was ended by SIGKILL; ending the others" in err
+    for i in range(2):
+        assert re.search(rf"\[{i}\] dovetail: process 2 .* of 3 ended without a word", out)
+
+
+def test_processes_that_were_not_joined(launch):
+    status, _, err = launch(text=FAILING, option=("-n", "3", "--grace", "0.5"))
+    assert status == 4
+    assert "process 1 failed with exit status 4; ending the others" in err
+    assert "after 0.5 s there still run: 0, 2; ending them" in err
+
+
+def test_interrupts(tmp_path):
+    (tmp_path / "program.py").write_text("import time\nprint('runs', flush=True)\ntime.sleep(30)\n")
+    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    run = subprocess.Popen(
+        [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert run.stdout is not None
+    assert sorted(run.stdout.readline() for _ in range(2)) == ["[0] runs\n", "[1] runs\n"]
+    run.send_signal(signal.SIGTERM)
+    _, err = run.communicate(timeout=20)
+    assert run.returncode == 130 and "interrupted; ending 2 processes" in err
+
+
+def test_misuse(capsys):
+    assert main(["launch", "-n", "2", "nothing.py"]) == 2
+    assert "there is no file 'nothing.py'; for example: dovetail launch" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["launch", "-n", "0", "nothing.py"])
+    assert "expected a whole number of at least 1, got '0'" in capsys.readouterr().err
