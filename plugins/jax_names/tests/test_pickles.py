@@ -130,3 +130,4 @@ def test_the_functions_that_pickles_name(impl: str, functions: Any) -> None:
     ):
         np.testing.assert_array_equal(found, wanted)
     assert functions.seed.__module__.startswith("jax._src.random.")
+    assert threefry2x32.__name__ == "jax._src.random.threefry2x32"

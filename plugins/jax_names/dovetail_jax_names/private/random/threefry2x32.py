@@ -1,4 +1,6 @@
-"""``jax._src.random.threefry2x32``: the functions that pickles of keys name."""
+"""``jax._src.random.threefry2x32``: the functions that pickles of keys name. quax: imports it, and
+looks at its name.
+"""
 
 from __future__ import annotations
 
@@ -17,3 +19,6 @@ threefry_seed, threefry_split, threefry_random_bits, threefry_fold_in = FUNCTION
 
 def __getattr__(name: str) -> Any:
     raise absent(_MODULE, name)
+
+
+__name__ = _MODULE
