@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
-os.environ.setdefault("DOVETAIL_INTERPRET_FIRST_CALLS", "0")  # read at the import
-
 from dovetail_core.xla.callbacks import report_as_runtime_errors
+
+
+def pytest_configure() -> None:
+    """Unless the environment says otherwise."""
+    if "DOVETAIL_INTERPRET_FIRST_CALLS" not in os.environ and find_spec("dovetail_jit"):
+        from dovetail_jit.first_calls import interpret_first_calls
+
+        interpret_first_calls.state.set_global(0)
 
 
 @pytest.fixture(autouse=True)
