@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     )
     from .pjrt.partition import (
         Grid as Grid,
+        AbsentDevice as AbsentDevice,
+        AbsentDevices as AbsentDevices,
         Partition as Partition,
         first_device as first_device,
         shardings_of as shardings_of,
