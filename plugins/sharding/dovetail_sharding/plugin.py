@@ -5,14 +5,22 @@ from dovetail_core.registry.manifest import Manifest, names_of
 MANIFEST = Manifest(
     "sharding",
     requires=("backends", "batching", "jit", "lax"),
-    primitives=("dovetail_sharding.manual.primitives", "dovetail_sharding.inspecting"),
+    primitives=(
+        "dovetail_sharding.manual.primitives",
+        "dovetail_sharding.inspecting",
+        "dovetail_sharding.partitioning.primitive",
+    ),
     contributes={
         "ad.jvp": ("dovetail_sharding.rules.ad",),
         "ad.transpose": ("dovetail_sharding.rules.ad",),
-        "batching.batch": ("dovetail_sharding.rules.batching",),
+        "batching.batch": (
+            "dovetail_sharding.rules.batching",
+            "dovetail_sharding.partitioning.batching",
+        ),
         "backends.stablehlo": (
             "dovetail_sharding.rules.backends",
             "dovetail_sharding.inspecting",
+            "dovetail_sharding.partitioning.lowering",
         ),
         "eval": ("dovetail_sharding.inspecting",),
     },
@@ -28,6 +36,7 @@ MANIFEST = Manifest(
     },
     surfaces={
         "sharding": "dovetail_sharding",
+        "experimental.custom_partitioning": "dovetail_sharding.partitioning",
         "experimental.mesh_utils": "dovetail_sharding.experimental.mesh_utils",
         "experimental.shard_map": "dovetail_sharding.experimental.shard_map",
     },
