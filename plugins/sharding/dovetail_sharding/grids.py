@@ -26,6 +26,9 @@ class MeshGrid:
     def __init__(self, mesh: BaseMesh) -> None:
         self.mesh = mesh
 
+    def __reduce__(self) -> Any:
+        return grid_of, (self.mesh,)
+
     def spelled(self, sharding: Any, ndim: int) -> str | None:
         """A sharding of arrays of ``ndim`` dimensions as Shardy writes it; None where the axes of
         this mesh cannot say it."""

@@ -39,5 +39,6 @@ MANIFEST = Manifest(
         "experimental.custom_partitioning": "dovetail_sharding.partitioning",
         "experimental.mesh_utils": "dovetail_sharding.experimental.mesh_utils",
         "experimental.shard_map": "dovetail_sharding.experimental.shard_map",
+        "experimental.topologies": "dovetail_sharding.topologies",
     },
 )
