@@ -166,6 +166,8 @@ class ShapedArray(AbstractValue):
         cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, *, sharding: Any = None,
         vma: Any = None, manual_axis_type: Any = None, memory_space: Any = None,
     ) -> ShapedArray:  # fmt: skip
+        if vma is None and manual_axis_type is not None:
+            vma = manual_axis_type.varying
         if vma:
             return cls._intern(shape, dtype, weak_type, frozenset(vma))
         found = _interned.get((tuple(shape), dtype, weak_type))
@@ -203,6 +205,14 @@ class ShapedArray(AbstractValue):
         none, so that it is the mesh around alone, with nothing divided. No part of the type."""
         provider = registry().provider("type_sharding", default=None)
         return None if provider is None else provider(self)
+
+    @property
+    def manual_axis_type(self) -> Any:
+        """:attr:`vma`, as the provider ``manual_axis_type`` writes it; None where there is none."""
+        provider = registry().provider("manual_axis_type", default=None)
+        return None if provider is None else provider(self)
+
+    mat = manual_axis_type
 
     @property
     def ndim(self) -> int:

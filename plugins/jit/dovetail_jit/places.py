@@ -204,8 +204,8 @@ def _same_devices(name: str, named: Sequence[tuple[str, Any]]) -> Any:
         theirs = _devices_of(other)
         if len(theirs) != len(devices) or (theirs != devices and not is_absent(other)):
             raise ValueError(
-                f"{name} received incompatible devices{here()}: {first} is on {_ids(devices)}, "
-                f"{what} on {_ids(theirs)}. Put all on the devices of one mesh, in one order, with "
+                f"{name} received incompatible devices{here()}: {first} is on the devices "
+                f"{_ids(devices)}, {what} on {_ids(theirs)}. Put all on the devices of one mesh, in one order, with "
                 "device_put."
             )
     return devices
@@ -213,8 +213,8 @@ def _same_devices(name: str, named: Sequence[tuple[str, Any]]) -> Any:
 
 def _ids(devices: Any) -> str:
     if devices.__class__ is AbsentDevices:
-        return f"{len(devices)} devices of an abstract mesh"
-    return f"the devices {[d.id for d in devices]}"
+        return f"0 to {len(devices) - 1} of an abstract mesh"
+    return f"{[d.id for d in devices]}"
 
 
 def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:

@@ -24,7 +24,10 @@ MANIFEST = Manifest(
         ),
         "eval": ("dovetail_sharding.inspecting",),
     },
-    providers={"type_sharding": "dovetail_sharding.contexts:sharding_of_type"},
+    providers={
+        "type_sharding": "dovetail_sharding.contexts:sharding_of_type",
+        "manual_axis_type": "dovetail_sharding.manual.types:of_type",
+    },
     names={
         **names_of("dovetail_sharding.public"),
         "debug.inspect_array_sharding": "dovetail_sharding.inspecting:inspect_array_sharding",
