@@ -1,12 +1,13 @@
 """Programs on eight CPU devices of one process, on Dovetail and on JAX in turn.
 
-    python benchmarks/sharded.py [--peer PYTHON] [--rounds 3] [--only call put] [--json FILE] [--write]
+    python benchmarks/sharded.py [--peer PYTHON] [--rounds 3] [--only call put] [--write]
 
-Calls of compiled functions with sharded arguments, placement, eager operations, tracing and lowering
-of a transformer of 12 blocks (with constraints on Auto axes, under ``shard_map``, on Explicit axes),
-its steady step, and lowering for meshes without devices of 8 and of 4,096. Each library runs in a
-process of its own; a time is the least of the rounds, a ratio the median of the rounds' ratios. Exit
-status 1: a target is missed. With ``--write`` the table goes into RESULTS.md.
+Calls of compiled functions with sharded arguments, placement, eager operations, tracing and
+lowering of a transformer of 12 blocks (with constraints on Auto axes, under ``shard_map``, on
+Explicit axes), its steady step, and lowering for meshes without devices of 8 and of 4,096. Each
+library runs in a process of its own; a time is the least of the rounds, a ratio the median of the
+rounds' ratios. Exit status 1: a target is missed. With ``--write`` the table goes into RESULTS.md,
+with ``--json FILE`` all figures into a file.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ def placement(lib: Library) -> Timed:
     top, place = lib.top, lib.place("x")
     for side in (8, 1024):
         data = np.ones((side, side), np.float32)
-        yield f"put.numpy_{side}", lambda data=data: best(lambda: top.device_put(data, place), 7, 100)
+        yield (
+            f"put.numpy_{side}",
+            lambda data=data: best(lambda: top.device_put(data, place), 7, 100),
+        )
         get = data.__getitem__
         make = partial(top.make_array_from_callback, data.shape, place, get)
         yield f"put.callback_{side}", lambda make=make: best(make, 7, 100)
@@ -113,21 +117,28 @@ def model(lib: Library) -> Timed:
     params = gpt_params(lib.np, 12)
     tokens = np.random.RandomState(0).randint(0, 128, (8, 32)).astype(np.int32)
     loss = gpt_loss(top, lib.np)
-    step = lambda p, t: top.value_and_grad(loss)(p, t)
+
+    def step(p: Any, t: Any) -> Any:
+        return top.value_and_grad(loss)(p, t)
+
     everywhere, divided = lib.place(), lib.place("x")
 
     def constrained(p: Any, t: Any) -> Any:
         return step(p, top.lax.with_sharding_constraint(t, divided))
 
     def mapped(p: Any, t: Any) -> Any:
-        f = lambda p, t: top.tree.map(lambda g: top.lax.pmean(g, "x"), step(p, t))
+        def f(p: Any, t: Any) -> Any:
+            return top.tree.map(lambda g: top.lax.pmean(g, "x"), step(p, t))
+
         spec = lib.spec
         return top.shard_map(f, mesh=lib.mesh, in_specs=(spec(), spec("x")), out_specs=spec())(p, t)
 
     by_products = gpt_loss(top, _ByProducts(lib, lib.np))
 
     def typed(p: Any, t: Any) -> Any:
-        looked_up = lambda p, t: by_products({**p, "emb": _ByProducts(lib, p["emb"])}, t)
+        def looked_up(p: Any, t: Any) -> Any:
+            return by_products({**p, "emb": _ByProducts(lib, p["emb"])}, t)
+
         return top.value_and_grad(looked_up)(p, t)
 
     mesh = lib.sharding.Mesh(lib.mesh.devices, ("x",), (lib.sharding.AxisType.Explicit,))
@@ -136,14 +147,20 @@ def model(lib: Library) -> Timed:
     ):  # fmt: skip
         where = [lib.place(mesh=on), lib.place("x", mesh=on)] if on else [everywhere, divided]
         args = [top.device_put(a, s) for a, s in zip((params, tokens), where)]
-        jitted = lambda f=f: top.jit(lambda *a: f(*a))
-        yield f"trace.{name}_gpt12", lambda j=jitted, a=args: best(lambda: j().trace(*a), 5)
-        yield f"lower.{name}_gpt12", lambda j=jitted, a=args: min(
-            best(j().trace(*a).lower, 1, warmup=0) for _ in range(4)
-        )
-        yield f"step.{name}_gpt12", lambda j=jitted(), a=args: best(
-            lambda: top.block_until_ready(j(*a)), 7
-        )
+        yield from _stages(top, f"{name}_gpt12", f, args)
+
+
+def _stages(top: Any, name: str, f: Any, args: Any) -> Timed:
+    def fresh() -> Any:
+        return top.jit(lambda *a: f(*a))
+
+    def lower() -> float:
+        return min(best(fresh().trace(*args).lower, 1, warmup=0) for _ in range(4))
+
+    compiled = fresh()
+    yield f"trace.{name}", lambda: best(lambda: fresh().trace(*args), 5)
+    yield f"lower.{name}", lower
+    yield f"step.{name}", lambda: best(lambda: top.block_until_ready(compiled(*args)), 7)
 
 
 def meshes(lib: Library) -> Timed:
@@ -153,7 +170,8 @@ def meshes(lib: Library) -> Timed:
     for n in (8, 4096):
         mesh = lib.sharding.AbstractMesh((n // 4, 4), ("x", "y"))
         whole, rows = lib.place(mesh=mesh), lib.place("x", mesh=mesh)
-        types = lib.top.tree.map(lambda a: shape(a.shape, a.dtype, sharding=whole), params)
+        make = partial(shape, sharding=whole)
+        types = lib.top.tree.map(lambda a, make=make: make(a.shape, a.dtype), params)
         tokens = shape((1024, 32), np.dtype(np.int32), sharding=rows)
 
         def once(types: Any = types, tokens: Any = tokens) -> float:
@@ -167,7 +185,7 @@ def meshes(lib: Library) -> Timed:
 def run(name: str, only: list[str]) -> Figures:
     """The figures of one library, in this process."""
     lib, found = Library(name), Figures()
-    groups = dict(zip(GROUPS, (calls, placement, eager, model, meshes)))
+    groups: dict[str, Any] = dict(zip(GROUPS, (calls, placement, eager, model, meshes)))
     for group in only:
         for workload, timed in groups[group](lib):
             try:
@@ -193,7 +211,7 @@ def child(python: str, name: str, only: list[str]) -> Figures:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def report(ours: list[Figures], theirs: list[Figures]) -> tuple[list[str], bool]:
+def report(ours: list[Any], theirs: list[Any]) -> tuple[list[str], bool]:
     """The table, and whether a target is missed."""
     lines = ["| workload | Dovetail | JAX | ratio | target |", "|---|---|---|---|---|"]
     missed = False

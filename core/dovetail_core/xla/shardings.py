@@ -80,6 +80,12 @@ def _interned(device: Device, memory_kind: str | None) -> SingleDeviceSharding:
     return SingleDeviceSharding(device, memory_kind)
 
 
+def sharding_of_tuple(shape: Any, parts: list[HloSharding]) -> HloSharding:
+    """The sharding of a tuple of arrays, of an XLA shape."""
+    make: Any = HloSharding
+    return make.tuple_sharding(shape, parts)
+
+
 class Cut(NamedTuple):
     """How an array is cut up for the devices of a sharding, in their order.
 

@@ -62,9 +62,9 @@ if TYPE_CHECKING:
         lower_module as lower_module,
     )
     from .pjrt.partition import (
-        Grid as Grid,
         AbsentDevice as AbsentDevice,
         AbsentDevices as AbsentDevices,
+        Grid as Grid,
         Partition as Partition,
         first_device as first_device,
         shardings_of as shardings_of,

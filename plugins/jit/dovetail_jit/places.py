@@ -205,8 +205,8 @@ def _same_devices(name: str, named: Sequence[tuple[str, Any]]) -> Any:
         if len(theirs) != len(devices) or (theirs != devices and not is_absent(other)):
             raise ValueError(
                 f"{name} received incompatible devices{here()}: {first} is on the devices "
-                f"{_ids(devices)}, {what} on {_ids(theirs)}. Put all on the devices of one mesh, in one order, with "
-                "device_put."
+                f"{_ids(devices)}, {what} on {_ids(theirs)}. Put all on the devices of one mesh, "
+                "in one order, with device_put."
             )
     return devices
 

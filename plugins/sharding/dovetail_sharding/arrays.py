@@ -83,9 +83,7 @@ def _placed(parts: list[Any], aval: ShapedArray, place: Any, own: list[Any]) -> 
 
 def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
     """A part as NumPy has it, or of an extended dtype as it is."""
-    if value.__class__ is np.ndarray:
-        found = value
-    elif isinstance(getattr(value, "dtype", None), ExtendedDType):
+    if value.__class__ is np.ndarray or isinstance(getattr(value, "dtype", None), ExtendedDType):
         found = value
     else:
         found = value_of(value) if value.__class__ is ArrayImpl else np.asarray(value)

@@ -51,8 +51,8 @@ def get_topology_desc(
         return TopologyDescription(compile_only_devices(name, topology_name, kwargs))
     except LookupError:
         raise NotImplementedError(
-            f"get_topology_desc{here()}: there are no topologies of the platform {name!r}. They are "
-            "those of TPUs, and of platforms whose PJRT plugin is installed."
+            f"get_topology_desc{here()}: there are no topologies of the platform {name!r}. They "
+            "are those of TPUs, and of platforms whose PJRT plugin is installed."
         ) from None
 
 

@@ -154,12 +154,27 @@ def test_errors_of_rules(mesh):
         (lambda: ArrayMapping("a", BATCHING), "an ellipsis, for batching dimensions, stands at"),
         (lambda: CompoundFactor("a"), r"CompoundFactor.* is of at least two factors, got \('a',\)"),
         (lambda: SdyShardingRule((("i",),), (("i",),), j=3), "the factor 'j', which is not used"),
-        (lambda: SdyShardingRule((("i",),), (("i",),), i=3), "'i', which is a dimension of its own"),
-        (lambda: SdyShardingRule((("i",),), ((),), ("z",)), "reduction_factors has 'z', which is n"),
+        (
+            lambda: SdyShardingRule((("i",),), (("i",),), i=3),
+            "'i', which is a dimension of its own",
+        ),
+        (
+            lambda: SdyShardingRule((("i",),), ((),), ("z",)),
+            "reduction_factors has 'z', which is n",
+        ),
         (lambda: SdyShardingRule((("i",),), ((),), ("i",), ("i",)), "'i', which is one of reducti"),
-        (lambda: _rule_in_text(mesh, dnp.sin, "(i k) j -> (i k) j"), "'i' is in compound factors o"),
-        (lambda: _rule_in_text(mesh, dnp.sin, "(i k) j -> i k j"), "result 0 has 3 dimensions ther"),
-        (lambda: _rule_in_text(mesh, dnp.sin, "(i k) j -> (i k) j", i=3, k=3), "not the product of"),
+        (
+            lambda: _rule_in_text(mesh, dnp.sin, "(i k) j -> (i k) j"),
+            "'i' is in compound factors o",
+        ),
+        (
+            lambda: _rule_in_text(mesh, dnp.sin, "(i k) j -> i k j"),
+            "result 0 has 3 dimensions ther",
+        ),
+        (
+            lambda: _rule_in_text(mesh, dnp.sin, "(i k) j -> (i k) j", i=3, k=3),
+            "not the product of",
+        ),
         (lambda: _rule_in_text(mesh, dnp.sin, "ij"), "'ij' .*is not of the form 'i j, j k -> i k'"),
         (lambda: _rule_in_text(mesh, dnp.sin, "(i j -> i"), "a parenthesis is not closed"),
         (lambda: _rule_in_text(mesh, dnp.sin, "(... i) -> i"), "'...' is out of place"),
@@ -167,15 +182,17 @@ def test_errors_of_rules(mesh):
     ):
         with pytest.raises(ValueError, match=text):
             make()
-    with pytest.raises(TypeError, match="sharding_rule must be a string, an SdyShardingRule or a f"):
+    with pytest.raises(TypeError, match=r"sharding_rule must be a string, an SdyShard"):
         custom_partitioning(dnp.sin).def_partition(print, sharding_rule=3)
 
 
 def test_errors_of_functions(mesh):
     x = dt.device_put(A, NamedSharding(mesh, P("x")))
-    with pytest.raises(AttributeError, match="custom_partitioning of sin.*Call sin.def_partition"):
+    with pytest.raises(AttributeError, match=r"custom_partitioning of sin.*Call sin.def_partition"):
         custom_partitioning(dnp.sin)(x)
-    with pytest.raises(TypeError, match="custom_partitioning.* takes a function, got 3 of type int"):
+    with pytest.raises(
+        TypeError, match=r"custom_partitioning.* takes a function, got 3 of type int"
+    ):
         custom_partitioning(3)
     for partition, text in (
         (lambda mesh, a, r: (mesh, dnp.sin, a[0].sharding), "must return a tuple of the mesh, a f"),

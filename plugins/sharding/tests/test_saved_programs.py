@@ -25,7 +25,7 @@ def test_on_one_device():
     np.testing.assert_array_equal(out["o"], X * 2 + 1)
     assert out["s"] == big.sum()
     assert again.in_avals == compiled.in_avals and "HloModule" in again.as_text()
-    with pytest.raises(TypeError, match="takes f32.8,4. as leaf 0 of its arguments"):
+    with pytest.raises(TypeError, match=r"takes f32.8,4. as leaf 0 of its arguments"):
         again(X[0], b=1.0)
     keys = dt.random.split(dt.random.key(0), 3)
     drawn = dt.jit(lambda k: (dt.random.fold_in(k[0], 1), dt.random.bits(k[1]))).lower(keys)

@@ -231,7 +231,9 @@ def test_choices_that_differ_among_devices(on):
         return lax.cond(lax.axis_index("x") < 2, lambda: (a @ w).sum(), lambda: a.sum())
 
     def in_loop(w, a):
-        step = lambda c, _: (lax.cond(c.sum() < 30, lambda: c + (a @ w).sum(), lambda: c), None)
+        def step(c, _):
+            return lax.cond(c.sum() < 30, lambda: c + (a @ w).sum(), lambda: c), None
+
         return lax.scan(step, lax.pvary(np.float32(0), "x"), None, length=3)[0]
 
     def nested(w, a):
@@ -278,19 +280,35 @@ def test_rounds_that_differ_among_devices(on):
 
     g = on(f, (P(), P("x")), P())
     wanted = sum(i * X[2 * i : 2 * i + 2].sum(0) for i in range(4))
-    np.testing.assert_allclose(dt.grad(g)(W, X), np.broadcast_to(wanted[:, None], W.shape), rtol=1e-5)
+    np.testing.assert_allclose(
+        dt.grad(g)(W, X), np.broadcast_to(wanted[:, None], W.shape), rtol=1e-5
+    )
+
+
+def _maximum_in_jit(a):
+    return lax.cond(a.sum() > 0, lambda: a, lambda: dt.jit(lambda: lax.pmax(a, "x"))())
+
+
+def _sent(a):
+    return lax.switch(lax.axis_index("x"), [lambda: lax.ppermute(a, "x", [(0, 1)]), lambda: a])
 
 
 @pytest.mark.parametrize(
     "f, what",
     [
         (lambda a: lax.cond(a.sum() > 0, lambda: lax.psum(a, "x"), lambda: a), "the predicate"),
-        (lambda a: lax.cond(a.sum() > 0, lambda: a, lambda: dt.jit(lambda: lax.pmax(a, "x"))()), "the predicate"),
-        (lambda a: lax.switch(lax.axis_index("x"), [lambda: lax.ppermute(a, "x", [(0, 1)]), lambda: a]), "the index"),
-        (lambda a: lax.while_loop(lambda c: c.sum() < 9, lambda c: c + lax.pmean(c, "x"), a), "the condition"),
-        (lambda a: lax.while_loop(lambda c: lax.psum(c.sum(), "x") < c.sum(), lambda c: c, a), "the condition"),
+        (_maximum_in_jit, "the predicate"),
+        (_sent, "the index"),
+        (
+            lambda a: lax.while_loop(lambda c: c.sum() < 9, lambda c: c + lax.pmean(c, "x"), a),
+            "the condition",
+        ),
+        (
+            lambda a: lax.while_loop(lambda c: lax.psum(c.sum(), "x") < c.sum(), dnp.sin, a),
+            "the condition",
+        ),
     ],
-)  # fmt: skip
+)
 def test_devices_that_would_wait_for_ever(on, f, what):
     text = f"devices along the axis 'x' wait for each other, and {what} may differ along 'x'"
     with pytest.raises(ValueError, match=text):
@@ -302,4 +320,6 @@ def test_choices_that_all_devices_share(on):
         lambda a: lax.cond(lax.psum(a.sum(), "x") > 0, lambda: lax.psum(a, "x"), lambda: 2 * a),
         P("x"), P("x"),
     )  # fmt: skip
-    np.testing.assert_allclose(f(1 + X), np.tile((1 + X).reshape(4, 2, 4).sum(0), (4, 1)), rtol=1e-6)
+    np.testing.assert_allclose(
+        f(1 + X), np.tile((1 + X).reshape(4, 2, 4).sum(0), (4, 1)), rtol=1e-6
+    )

@@ -7,13 +7,12 @@ from typing import Any
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
-
 from dovetail_backends import Attribute, i32, lower_module, stablehlo_rules, tensor_type
 from dovetail_batching import vmap
 from dovetail_core import ClosedJaxpr, ShapedArray, bound_axis, stage_closed
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_unflatten
 from dovetail_core.xla import ffi, mlir
-from dovetail_core.xla.shardings import HloSharding
+from dovetail_core.xla.shardings import HloSharding, sharding_of_tuple
 from dovetail_jit import ShapeDtypeStruct
 
 from ..grids import NamedSharding
@@ -113,7 +112,7 @@ def _partitioned(
     parts = [_part(a, s) for a, s in zip(ins, given)]
     text = _lowered(entry, mesh, function, parts, [_part(a, s) for a, s in zip(outs, returned)])
     hlo = [s._to_xla_hlo_sharding(len(a.shape)) for s, a in zip(returned, outs)]
-    whole = HloSharding.tuple_sharding(shape, hlo) if shape.is_tuple() else hlo[0]
+    whole = sharding_of_tuple(shape, hlo) if shape.is_tuple() else hlo[0]
     args = [s._to_xla_hlo_sharding(len(a.shape)) for s, a in zip(given, ins)]
     return text, args, whole
 
@@ -214,6 +213,4 @@ def _unknown(shape: Any) -> HloSharding:
     if not shape.is_tuple():
         return HloSharding.replicate()
     whole = [HloSharding.replicate() for _ in shape.tuple_shapes()]
-    return HloSharding.tuple_sharding(shape, whole)
-
-
+    return sharding_of_tuple(shape, whole)

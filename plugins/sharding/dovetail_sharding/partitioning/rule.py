@@ -142,7 +142,7 @@ def _mapping(given: Any) -> ArrayMapping:
     return given if isinstance(given, ArrayMapping) else ArrayMapping(*given)
 
 
-def parsed(rule: str, roles: dict[str, tuple[str, ...]], sizes: dict[str, int]) -> SdyShardingRule:
+def parsed(rule: str, roles: dict[str, Any], sizes: dict[str, int]) -> SdyShardingRule:
     """A rule from its notation: ``"... (i k) j, j -> i j"``.
 
     Raises:
@@ -152,7 +152,8 @@ def parsed(rule: str, roles: dict[str, tuple[str, ...]], sizes: dict[str, int]) 
     if len(sides) != 2:
         raise ValueError(f"sharding_rule {rule!r}{here()} is not of the form 'i j, j k -> i k'.")
     operands, results = [tuple([_dims(rule, m) for m in s.split(",")]) for s in sides]
-    return SdyShardingRule(operands, results, **roles, **sizes)
+    options: Any = {**roles, **sizes}
+    return SdyShardingRule(operands, results, **options)
 
 
 def _dims(rule: str, text: str) -> ArrayMapping:
@@ -237,9 +238,7 @@ def spelled(
             dims = _each(mapping, shape, levels, f"{what} {i}", rule)
             found[-1].append([sizes.dimension(d, n, f"{what} {i}") for d, n in zip(dims, shape)])
     texts = [
-        ", ".join(
-            f"[{', '.join(''.join(map(sizes.symbol, d)) for d in dims)}]" for dims in arrays
-        )
+        ", ".join(f"[{', '.join(''.join(map(sizes.symbol, d)) for d in dims)}]" for dims in arrays)
         for arrays in found
     ]
     listed = ", ".join(f"{sizes.symbol(f)}={n}" for f, n in sizes.sizes.items())
@@ -257,7 +256,7 @@ def _each(
     """The factor of each dimension; those of ``vmap`` and of batching have names of their own."""
     outer = [f"{k}" for k in levels]
     more = len(shape) - len(outer) - len(mapping.own)
-    if more and mapping[:1] != (BATCHING,) or more < 0:
+    if (more and mapping[:1] != (BATCHING,)) or more < 0:
         raise ValueError(
             f"sharding_rule {rule}{here()}: {what} has {len(mapping.own)} dimensions there, and "
             f"the shape {shape[len(outer) :]}."
