@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_sharding.partitioning import *
+    from dovetail_sharding.experimental.custom_partitioning import *
 else:
     from dovetail_core import surface as _surface
 

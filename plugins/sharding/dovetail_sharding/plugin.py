@@ -39,7 +39,7 @@ MANIFEST = Manifest(
     },
     surfaces={
         "sharding": "dovetail_sharding",
-        "experimental.custom_partitioning": "dovetail_sharding.partitioning",
+        "experimental.custom_partitioning": "dovetail_sharding.experimental.custom_partitioning",
         "experimental.mesh_utils": "dovetail_sharding.experimental.mesh_utils",
         "experimental.shard_map": "dovetail_sharding.experimental.shard_map",
         "experimental.topologies": "dovetail_sharding.topologies",
