@@ -37,6 +37,8 @@ class AbstractValue:
     has_mutable_type: ClassVar[bool] = False
     vma: frozenset[Any] = frozenset()
     """Over which axes of a mesh the parts of a value differ, where it is one part for each."""
+    holds_varying: ClassVar[bool] = False
+    """Whether ``vma`` is of what a place holds, and ``update(vma=...)`` changes it."""
     owns_contents: ClassVar[bool] = True
     """Of a mutable type: nobody else has the arrays that ``take`` returns."""
 
@@ -277,8 +279,9 @@ NOWHERE: frozenset[Any] = frozenset()
 
 
 def varied(aval: Any, vma: frozenset[Any]) -> Any:
-    """The type of an array that varies over these axes and no others; other types as they are."""
-    if aval.__class__ is not ShapedArray or aval.vma == vma:
+    """The type of an array, or of a place that holds one, that varies over these axes and no
+    others; other types as they are."""
+    if aval.vma == vma or not (aval.__class__ is ShapedArray or aval.holds_varying):
         return aval
     return aval.update(vma=vma)
 

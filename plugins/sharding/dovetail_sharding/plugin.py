@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "sharding",
-    requires=("backends", "batching", "jit", "lax"),
+    requires=("backends", "batching", "jit", "lax", "refs"),
     primitives=(
         "dovetail_sharding.manual.primitives",
         "dovetail_sharding.inspecting",

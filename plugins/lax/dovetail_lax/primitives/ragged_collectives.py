@@ -9,6 +9,7 @@ import numpy as np
 from dovetail_core import Primitive
 
 from .collectives import all_gather_p, all_to_all_p
+from .indexing import GatherDimensionNumbers
 
 ragged_all_to_all_p = Primitive("ragged_all_to_all").def_traits(
     linear=((0, 1),), meets=lambda params: params["axes"]
@@ -57,7 +58,7 @@ def _value(
     operand: Any, output: Any, starts: Any, sizes: Any, places: Any, sizes_here: Any, **axis: Any
 ) -> Any:
     """All rows are sent everywhere, and those taken that are meant."""
-    from ..functions.gather import GatherDimensionNumbers, gather
+    from ..functions.gather import gather
     from ..functions.shape import reshape
     from ..functions.values import clamp, convert_element_type
 
