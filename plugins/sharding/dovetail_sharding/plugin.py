@@ -15,6 +15,7 @@ MANIFEST = Manifest(
         "ad.transpose": ("dovetail_sharding.rules.ad",),
         "batching.batch": (
             "dovetail_sharding.rules.batching",
+            "dovetail_sharding.rules.spmd",
             "dovetail_sharding.partitioning.batching",
         ),
         "backends.stablehlo": (
