@@ -80,6 +80,11 @@ if TYPE_CHECKING:
     )
     from .public import *  # noqa: F403
     from .reference import evaluate as evaluate
+    from .reference_devices import (
+        exchanged as exchanged,
+        index_along as index_along,
+        on_devices as on_devices,
+    )
     from .selection import (
         Backend as Backend,
         backend as backend,

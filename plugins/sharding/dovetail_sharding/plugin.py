@@ -18,6 +18,7 @@ MANIFEST = Manifest(
             "dovetail_sharding.rules.spmd",
             "dovetail_sharding.partitioning.batching",
         ),
+        "backends.reference": ("dovetail_sharding.rules.reference",),
         "backends.stablehlo": (
             "dovetail_sharding.rules.backends",
             "dovetail_sharding.inspecting",
