@@ -17,9 +17,13 @@ from dovetail import NamedSharding, P
 from dovetail_core import MissingRule, is_inexact, typeof
 from dovetail_core.testing import assert_close
 from dovetail_core.testing.samples import Sample, all_samples
+from dovetail_core.xla.arrays import XlaRuntimeError
 from dovetail_pytest import is_full
 
 FEW = 24
+LIMITS = ("Unsupported reduction computation", "Failed after spmd-partitioning")
+"""What XLA's partitioner says of programs that it cannot divide, JAX's of the same form as well:
+extremes of complex numbers, some scatters whose indices are divided."""
 AWKWARD = {"empty", "nonsmooth", "extreme", "open-ended", "wide", "random", "pooled"}
 
 
@@ -71,6 +75,15 @@ def _gradients(f: Any, args: Any, which: list[int]) -> list[Any]:
 
 
 def test_law(sample: Sample, square: Any) -> None:
+    try:
+        _check(sample, square)
+    except XlaRuntimeError as e:
+        if not any(text in str(e) for text in LIMITS):
+            raise
+        pytest.skip(f"XLA cannot divide it: {str(e)[:80]}")
+
+
+def _check(sample: Sample, square: Any) -> None:
     choice = zlib.crc32(f"{sample.primitive.name} {sample.label}".encode())
     args = [np.asarray(x) for x in sample.args]
     placed = [dt.device_put(x, _place(x, choice >> i, square)) for i, x in enumerate(args)]
