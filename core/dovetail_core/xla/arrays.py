@@ -96,8 +96,9 @@ def put_global(
         parts = [value] * len(devices)
     else:
         # C++ fails (bad_function_call) where some of the shards, but not all, are one memory.
+        # Parts without elements are one memory, too.
         pairs = [(cut.indices[i], cut.again[i]) for i in mine]
-        parts = [value[i].copy() if a else value[i] for i, a in pairs]
+        parts = [value[i].copy() if a or not value.size else value[i] for i, a in pairs]
     return put_sharded(parts, aval, sharding, devices)
 
 
