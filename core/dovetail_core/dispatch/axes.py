@@ -14,6 +14,8 @@ _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_n
 _unmapped: dict[Hashable, bool] = {}
 _manual: ContextVar[dict[Hashable, bool]] = ContextVar("dovetail_manual_axes", default=_unmapped)
 _Both = tuple[dict[Hashable, int], dict[Hashable, bool]]
+_Around = tuple[frozenset[Hashable], frozenset[int]]
+_around: ContextVar[tuple[_Around, ...]] = ContextVar("dovetail_varying_around", default=())
 
 
 class bound_axis(Scope):  # lower case: used as a function
@@ -62,12 +64,52 @@ def axis_env() -> tuple[tuple[Hashable, int], ...]:
 def axes_key() -> tuple[Any, ...]:
     """What programs depend on of the names in scope: part of their key."""
     manual = _manual.get()
-    return (axis_env(), tuple(manual.items())) if manual else axis_env()
+    return (axis_env(), tuple(manual.items()), _around.get()) if manual else axis_env()
 
 
 def manual_axes() -> dict[Hashable, bool]:
     """The names in scope that are axes of a mesh: whether it is known what varies along each."""
     return _manual.get()
+
+
+class varying_around(Scope):  # lower case: used as a function
+    """Context manager in which programs see traced values from around as varying over axes.
+
+    What is traced in it runs on some of the devices along these axes only, so that nothing in it
+    may wait for the others, cotangents of what it closes over included. Whoever stages it passes
+    what its program closes over as the types of its variables say.
+
+    Args:
+        axes: of a mesh. outer: the trace around, whose values and those of its parents are meant.
+    """
+
+    __slots__ = ("more",)
+
+    def __init__(self, axes: frozenset[Hashable], outer: Any) -> None:
+        super().__init__()
+        traces: list[int] = []
+        while outer is not None:
+            traces.append(id(outer))
+            outer = outer.parent
+        self.more: _Around = (axes, frozenset(traces))
+
+    def _read(self) -> tuple[_Around, ...]:
+        return _around.get()
+
+    def _enter(self, outer: tuple[_Around, ...]) -> None:
+        _around.set((*outer, self.more))
+
+    def _leave(self, outer: tuple[_Around, ...]) -> None:
+        _around.set(outer)
+
+
+def seen_over(tracer: Any) -> frozenset[Hashable]:
+    """The axes over which a traced value is seen as varying here, besides those of its type."""
+    found: frozenset[Hashable] = frozenset()
+    for axes, traces in _around.get():
+        if id(tracer._trace) in traces:
+            found |= axes
+    return found
 
 
 def _is_hashable(name: Any) -> bool:

@@ -41,6 +41,8 @@ class Traits:
             well pays for few of them already.
         varies: ``varies(axes, params)`` are the axes of a mesh over which results vary, where
             operands vary over ``axes``; by default the same. See ``ShapedArray.vma``.
+        meets: ``meets(params)`` are the axes of a mesh along which devices wait for each other
+            where they come to it.
         places: ``places(params)`` are the shardings that it names: a program with it runs on their
             devices.
         exact: of which elements its results are the same to the last bit whoever computes them:
@@ -59,6 +61,7 @@ class Traits:
     moves: bool = False
     superlinear: bool = False
     varies: Callable[[frozenset[Any], dict[str, Any]], frozenset[Any]] | None = None
+    meets: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     exact: Literal["", "integers", "numbers"] = ""
 

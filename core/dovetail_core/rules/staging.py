@@ -12,13 +12,14 @@ from ..base.errors import UnexpectedTracerError, refuse_mutable_result
 from ..base.frozen import frozen
 from ..base.options import enable_checks
 from ..base.source import Source, current_source, describe
+from ..dispatch.axes import seen_over
 from ..dispatch.leaks import leaks_so_far, refuse_leaks
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import RegionInterface
 from ..ir.verification import check_jaxpr
-from ..types.avals import AbstractValue, float0, typeof
+from ..types.avals import AbstractValue, float0, typeof, varied
 from ..types.effects import Effects, RetypeEffect
 from ..xla.config import tracing_state
 from .gc import end_tracing, start_tracing
@@ -142,9 +143,11 @@ class StagingTrace(Trace):
             x = frozen(x)
         known = self._const_of.get(id(x))
         if known is None:
+            aval = typeof(x)
             if issubclass(x.__class__, Tracer):
                 check_alive(x)
-            aval = typeof(x)
+                if more := seen_over(x):
+                    aval = varied(aval, aval.vma | more)
             if aval.has_mutable_type:
                 aval = current_type(x, self.parent)
             known = self._const_of[id(x)] = Var(aval)

@@ -20,7 +20,7 @@ from .scanner import NAME, STRING, Scanner
 from .syntax import Kind, array_type, find_dtype, find_kind, find_type, numbered
 
 NUMBER = re.compile(NUMERAL)
-_array = re.compile(r"([A-Za-z_][\w<>|.]*)\[([\d, ]*)\](~?)")
+_array = re.compile(r"([A-Za-z_][\w<>|.]*)\[([\d, ]*)\](~?)(?:\{V:([^{}]+)\})?")
 _word = re.compile(r"@[\w.]+:[\w.]+|[A-Za-z_]\w*(?:\.\w+)*")
 _index = re.compile(r"#(\d+)")
 _program = re.compile(r"{\s*lambda\b")
@@ -52,7 +52,10 @@ class ValueParser:
         found = self.scan.match(_array)
         if found is not None:
             aval = array_type(found[1], found[2], bool(found[3]))
-            return self.scan.fail("an element type", start) if aval is None else aval
+            if aval is None:
+                return self.scan.fail("an element type", start)
+            axes = [a.strip() for a in (found[4] or "").strip("()").split(",")]
+            return aval.update(vma=frozenset(axes)) if found[4] else aval
         name = self.scan.take(NAME, "a type, such as f32[3]")
         make = find_type(name)
         if make is None:

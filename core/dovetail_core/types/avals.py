@@ -37,6 +37,8 @@ class AbstractValue:
     has_mutable_type: ClassVar[bool] = False
     vma: frozenset[Any] = frozenset()
     """Over which axes of a mesh the parts of a value differ, where it is one part for each."""
+    holds_varying: ClassVar[bool] = False
+    """Whether ``vma`` is of what a place holds, and ``update(vma=...)`` changes it."""
     owns_contents: ClassVar[bool] = True
     """Of a mutable type: nobody else has the arrays that ``take`` returns."""
 
@@ -166,6 +168,8 @@ class ShapedArray(AbstractValue):
         cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, *, sharding: Any = None,
         vma: Any = None, manual_axis_type: Any = None, memory_space: Any = None,
     ) -> ShapedArray:  # fmt: skip
+        if vma is None and manual_axis_type is not None:
+            vma = manual_axis_type.varying
         if vma:
             return cls._intern(shape, dtype, weak_type, frozenset(vma))
         found = _interned.get((tuple(shape), dtype, weak_type))
@@ -203,6 +207,14 @@ class ShapedArray(AbstractValue):
         none, so that it is the mesh around alone, with nothing divided. No part of the type."""
         provider = registry().provider("type_sharding", default=None)
         return None if provider is None else provider(self)
+
+    @property
+    def manual_axis_type(self) -> Any:
+        """:attr:`vma`, as the provider ``manual_axis_type`` writes it; None where there is none."""
+        provider = registry().provider("manual_axis_type", default=None)
+        return None if provider is None else provider(self)
+
+    mat = manual_axis_type
 
     @property
     def ndim(self) -> int:
@@ -267,8 +279,9 @@ NOWHERE: frozenset[Any] = frozenset()
 
 
 def varied(aval: Any, vma: frozenset[Any]) -> Any:
-    """The type of an array that varies over these axes and no others; other types as they are."""
-    if aval.__class__ is not ShapedArray or aval.vma == vma:
+    """The type of an array, or of a place that holds one, that varies over these axes and no
+    others; other types as they are."""
+    if aval.vma == vma or not (aval.__class__ is ShapedArray or aval.holds_varying):
         return aval
     return aval.update(vma=vma)
 

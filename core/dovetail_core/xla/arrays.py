@@ -18,7 +18,7 @@ from ._bindings import (
     SingleDeviceSharding as SingleDeviceSharding,
 )
 from .callbacks import exception_behind
-from .shardings import shard_indices, single_device_sharding
+from .shardings import cut_of, shard_indices, single_device_sharding
 
 XlaRuntimeError = _b.JaxRuntimeError
 """Raised by the runtime; asynchronous failures surface at `block_until_ready` and at reading."""
@@ -84,20 +84,21 @@ def put_global(
 ) -> ArrayImpl:
     """A committed array from the whole host value, cut up as `sharding` says: the parts of this
     process's devices are put there."""
-    hlo_sharding = sharding._to_xla_hlo_sharding(len(aval.shape))
-    indices = shard_indices(hlo_sharding, aval.shape, len(devices))
-    every = sharding._internal_device_list
+    cut, every = cut_of(sharding, aval.shape), sharding._internal_device_list
+    mine: Sequence[int] = range(len(devices))
     if not every.is_fully_addressable:  # other processes put the other parts
         own = set(every.addressable_device_list)
-        indices = [index for index, d in zip(indices, devices, strict=True) if d in own]
-        devices = [d for d in devices if d in own]
+        mine = [i for i, d in enumerate(devices) if d in own]
+        devices = [devices[i] for i in mine]
         if not devices:
             return assemble(aval, sharding, [])
-    parts = [value[index] for index in indices]
-    if not hlo_sharding.is_replicated():
+    if cut.is_whole:
+        parts = [value] * len(devices)
+    else:
         # C++ fails (bad_function_call) where some of the shards, but not all, are one memory.
-        repeated = [indices.index(index) < i for i, index in enumerate(indices)]
-        parts = [p.copy() if again else p for p, again in zip(parts, repeated, strict=True)]
+        # Parts without elements are one memory, too.
+        pairs = [(cut.indices[i], cut.again[i]) for i in mine]
+        parts = [value[i].copy() if a or not value.size else value[i] for i, a in pairs]
     return put_sharded(parts, aval, sharding, devices)
 
 

@@ -139,3 +139,18 @@ def make_plugin_client(
 def gpu_plugin_options() -> dict[str, Any]:
     """Options of a GPU plugin's client from the XLA_PYTHON_CLIENT_* environment variables."""
     return dict(xla_client().generate_pjrt_gpu_plugin_options())
+
+
+def compile_only_devices(platform: str, topology: str, options: dict[str, Any]) -> list[Any]:
+    """The devices of a topology that need not be there; programs for them can be compiled.
+
+    Raises LookupError for a platform without topologies, XlaRuntimeError for an unknown one.
+    """
+    client = xla_client()
+    if platform == "tpu":
+        found = client.make_tfrt_tpu_c_api_device_topology(topology, **options)
+    elif platform in _plugins:
+        found = client.make_c_api_device_topology(_plugins[platform], topology, **options)
+    else:
+        raise LookupError(platform)
+    return list(found._make_compile_only_devices())

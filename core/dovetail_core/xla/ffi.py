@@ -85,3 +85,13 @@ def on_sharding(callback: Any) -> bytes:
     """What a custom call of `InspectSharding` is configured by, so that `callback` is told the
     `HloSharding` of its operand while it is compiled. It must be kept alive until then."""
     return xla_client().encode_inspect_sharding_callback(callback)
+
+
+def register_partitioner(name: str, propagate: Any, partition: Any, infer: Any) -> None:
+    """Makes XLA ask three functions how it is to divide custom calls of a target.
+
+    `partition(operand_shapes, operand_shardings, result_shape, result_sharding, backend_config)`
+    returns the program of one device, as MLIR bytecode, and the shardings of operands and result;
+    the other two return a sharding of the result, from that of its user and from those of operands.
+    """
+    xla_client().register_custom_call_partitioner(name, propagate, partition, infer, True)

@@ -122,10 +122,24 @@ def run_passes(module: Any, pipeline: str) -> Any:
     return module
 
 
+def type_of(text: str) -> Any:
+    """An `ir.Type` from its text."""
+    return load("mlir.ir").Type.parse(text, context())
+
+
 def bytecode(module: Any) -> bytes:
     """MLIR bytecode of a module, for the same jaxlib version; see `portable_artifact`."""
     buffer = io.BytesIO()
     _module(module).operation.write_bytecode(file=buffer)
+    return buffer.getvalue()
+
+
+def bytecode_on_any_thread(text: str) -> bytes:
+    """:func:`bytecode` where XLA calls Python: on a thread of its own, at whose end Python cannot
+    run, so that it must not have a context."""
+    buffer = io.BytesIO()
+    with new_context():
+        load("mlir.ir").Module.parse(text).operation.write_bytecode(file=buffer)
     return buffer.getvalue()
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._bindings import (
     Device,
@@ -78,6 +78,38 @@ def single_device_sharding(device: Device, memory_kind: str | None = None) -> Si
 @cache
 def _interned(device: Device, memory_kind: str | None) -> SingleDeviceSharding:
     return SingleDeviceSharding(device, memory_kind)
+
+
+def sharding_of_tuple(shape: Any, parts: list[HloSharding]) -> HloSharding:
+    """The sharding of a tuple of arrays, of an XLA shape."""
+    make: Any = HloSharding
+    return make.tuple_sharding(shape, parts)
+
+
+class Cut(NamedTuple):
+    """How an array is cut up for the devices of a sharding, in their order.
+
+    Attributes:
+        indices: the part of each. again: whether a device before it has the same part.
+        is_whole: whether each has everything.
+    """
+
+    indices: tuple[tuple[slice, ...], ...]
+    again: tuple[bool, ...]
+    is_whole: bool
+
+
+@lru_cache(4096)
+def cut_of(sharding: Any, shape: tuple[int, ...]) -> Cut:
+    """How arrays of a shape are cut up; one object for equal ones.
+
+    Raises:
+        ValueError: as :func:`shard_indices`.
+    """
+    hlo_sharding = sharding._to_xla_hlo_sharding(len(shape))
+    found = shard_indices(hlo_sharding, shape, len(sharding._internal_device_list))
+    again = tuple([found.index(index) < i for i, index in enumerate(found)])
+    return Cut(tuple(found), again, hlo_sharding.is_replicated())
 
 
 def shard_indices(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         checkify as checkify,
         compilation_cache as compilation_cache,
         compute_on as compute_on,
+        custom_partitioning as custom_partitioning,
         jet as jet,
         layout as layout,
         mesh_utils as mesh_utils,
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
         random as random,
         roofline as roofline,
         scheduling_groups as scheduling_groups,
+        serialize_executable as serialize_executable,
         shard_map as shard_map,
         sparse as sparse,
+        topologies as topologies,
         x64_context as x64_context,
         xla_metadata as xla_metadata,
     )

@@ -62,6 +62,8 @@ if TYPE_CHECKING:
         lower_module as lower_module,
     )
     from .pjrt.partition import (
+        AbsentDevice as AbsentDevice,
+        AbsentDevices as AbsentDevices,
         Grid as Grid,
         Partition as Partition,
         first_device as first_device,
@@ -78,6 +80,11 @@ if TYPE_CHECKING:
     )
     from .public import *  # noqa: F403
     from .reference import evaluate as evaluate
+    from .reference_devices import (
+        exchanged as exchanged,
+        index_along as index_along,
+        on_devices as on_devices,
+    )
     from .selection import (
         Backend as Backend,
         backend as backend,

@@ -98,8 +98,8 @@ def put_value(x: Any, sharding: Any) -> Any:
     assert isinstance(aval, ShapedArray), f"{aval} has no array to move"
     if aval.dtype == float0:
         return x
-    if sharding is None:
-        return put_host(x, aval)
+    if sharding is None:  # whatever mesh is set
+        return asarray_on(x, aval, target_device())
     devices = list(sharding._internal_device_list)
     if len(devices) == 1 and sharding is single_device_sharding(devices[0]):
         return asarray_on(x, aval, devices[0], committed=True)

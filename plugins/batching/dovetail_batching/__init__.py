@@ -3,7 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .api import vmap as vmap
+    from .api import (
+        mapped_arguments as mapped_arguments,
+        mapped_results as mapped_results,
+        vmap as vmap,
+    )
     from .tables import (
         BatchRule as BatchRule,
         asked_always as asked_always,

@@ -104,6 +104,29 @@ def vmap(
     return mapped
 
 
+def mapped_arguments(
+    name: str, in_axes: Any, axis_size: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], Any, list[int | None], int]:
+    """What is mapped of a call: leaves and structure of the arguments, for each leaf its mapped
+    axis or None, and the axes' length.
+
+    Raises:
+        TypeError, ValueError: as :func:`vmap`.
+    """
+    leaves, in_tree = tree_flatten((args, kwargs))
+    dims = _input_dims(name, in_axes, args, kwargs, leaves)
+    return leaves, in_tree, dims, _axis_size(name, axis_size, args, kwargs, leaves, dims)
+
+
+def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
+    """The place of the mapped axis, or None, for each leaf of a result.
+
+    Raises:
+        TypeError, ValueError: as :func:`vmap`.
+    """
+    return _prefix(f"vmap of {name}: out_axes", out_axes, result)
+
+
 def _is_axis(x: Any) -> bool:
     return not isinstance(x, bool) and (isinstance(x, int) or _is_spec(x))
 

@@ -140,7 +140,7 @@ def compile_module(
     except Exception as e:
         _raise_explained(program, module.platform, module.name, e)
     seconds = time.perf_counter() - start
-    made = _executable(module, loaded, device, program)
+    made = executable_of(module, loaded, device, program)
     if options:
         made.options = dict(options)
     if has_hooks("dovetail_compiled"):
@@ -151,9 +151,10 @@ def compile_module(
     return made
 
 
-def _executable(
+def executable_of(
     module: LoweredModule, loaded: Any, device: Any, program: ClosedJaxpr
 ) -> Executable:
+    """A loaded executable as one of a program."""
     if any(a.is_high for a in (*program.in_avals, *program.out_avals)):
         return HighExecutable(module, loaded, device, program)
     return Executable(module, loaded, device, program.in_avals)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dovetail_backends import Partition, target_device
+from dovetail_backends import AbsentDevices, Partition, target_device
 from dovetail_core import ClosedJaxpr, Tracer, here, low_types, lower_values, typeof
 from dovetail_core.base.placements import surroundings
 from dovetail_core.ir.programs import open_program, walk
@@ -80,10 +80,23 @@ def _where(sharding: Any) -> Any:
         return sharding._device
     if isinstance(sharding, Device):
         return sharding
+    if is_absent(sharding):
+        return sharding
     devices = sharding._internal_device_list
     if len(devices) == 1 and not hasattr(sharding, "_grid"):
         return next(iter(devices))
     return sharding
+
+
+def is_absent(sharding: Any) -> bool:
+    """Whether a sharding is one of a mesh without devices."""
+    return not getattr(sharding, "_is_concrete", True)
+
+
+def _devices_of(sharding: Any) -> Any:
+    if is_absent(sharding):
+        return AbsentDevices(sharding.num_devices)
+    return sharding._internal_device_list
 
 
 def common_place(
@@ -179,22 +192,29 @@ def _named(call: _Call) -> list[tuple[str, Any]]:
 
 
 def _same_devices(name: str, named: Sequence[tuple[str, Any]]) -> Any:
-    """The devices that all shardings have.
+    """The devices that all shardings have; those of an abstract mesh are whichever there are.
 
     Raises:
         ValueError: they are different ones; names two places and their devices.
     """
-    (first, sharding), *rest = named
-    devices = sharding._internal_device_list
+    there = [(what, s) for what, s in named if not is_absent(s)]
+    (first, sharding), *rest = [*there, *[x for x in named if x not in there]]
+    devices = _devices_of(sharding)
     for what, other in rest:
-        if other._internal_device_list != devices:
+        theirs = _devices_of(other)
+        if len(theirs) != len(devices) or (theirs != devices and not is_absent(other)):
             raise ValueError(
                 f"{name} received incompatible devices{here()}: {first} is on the devices "
-                f"{[d.id for d in devices]}, {what} on "
-                f"{[d.id for d in other._internal_device_list]}. Put all on the devices of one "
-                "mesh, in one order, with device_put."
+                f"{_ids(devices)}, {what} on {_ids(theirs)}. Put all on the devices of one mesh, "
+                "in one order, with device_put."
             )
     return devices
+
+
+def _ids(devices: Any) -> str:
+    if devices.__class__ is AbsentDevices:
+        return f"0 to {len(devices) - 1} of an abstract mesh"
+    return f"{[d.id for d in devices]}"
 
 
 def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ MANIFEST = Manifest(
     requires=("backends",),
     names=names_of("dovetail_jit.public"),
     surfaces={
+        "experimental.serialize_executable": "dovetail_jit.serializing",
         "monitoring": "dovetail_jit.monitoring",
         "stages": "dovetail_jit.stages",
     },

@@ -39,7 +39,7 @@ def _is_leaf(x: Any) -> bool:
 
 def _is_spec(x: Any) -> bool:
     """Whether it says of a value of a high type which devices the arrays of that are on."""
-    return hasattr(x, "device_set") and hasattr(x, "to_lo")
+    return hasattr(x, "to_lo") and hasattr(x, "device_set")
 
 
 def _place(given: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from dovetail_backends import LoweredModule, backend_of, first_device
+from dovetail_backends import AbsentDevice, LoweredModule, backend_of, first_device
 from dovetail_core import (
     ClosedJaxpr,
     Tracer,
@@ -94,15 +94,19 @@ class Traced(Stage):
         """Lower to StableHLO for the platform the call would run on (or the one named).
 
         Raises:
-            ValueError: there is no such platform; names those that there are.
+            ValueError: there is no such platform; names those that there are. None is named, and
+                shardings are of a mesh without devices.
         """
         settings = self._settings
         elsewhere = settings.elsewhere()
         if elsewhere is not None and not lowering_platforms:
             refuse_lowering(settings.name, elsewhere)
         place, committed = self._place()
-        own = backend_of(first_device(place)).platform
-        platform = lowering_platforms[0] if lowering_platforms else own
+        if lowering_platforms:
+            platform = lowering_platforms[0]
+        else:
+            self._check_there(place, "Name the platform, trace(...).lower(lowering_platforms=...)")
+            platform = backend_of(first_device(place)).platform
         known = registry().entries("backends")
         if platform not in known:
             raise ValueError(
@@ -124,6 +128,13 @@ class Traced(Stage):
         if bound is not None:
             wanted = bound.wanted(wanted)
         return self._settings.place_with(self._committed, program, self._consts, wanted)
+
+    def _check_there(self, place: Any, remedy: str) -> None:
+        if first_device(place).__class__ is AbsentDevice:
+            raise ValueError(
+                f"{self.fun_name}{here()} is for {len(place.devices)} devices of an abstract mesh, "
+                f"which are not there. {remedy}, or give shardings of a Mesh."
+            )
 
     def _callable(self) -> tuple[ClosedJaxpr, Sequence[Any]]:
         """The program as it is lowered, and what is donated: without mutable inputs."""
@@ -208,6 +219,7 @@ class Lowered(Stage):
             ValueError: the program was lowered for a platform that the device is not of.
         """
         traced = self._traced
+        traced._check_there(self._place, "Lowering is all that is possible")
         settings = traced._settings
         program, donated = traced._callable()
         options = {**settings.options, **(compiler_options or {})}

@@ -12,19 +12,24 @@ from dovetail_core.base.foreign import names_itself
 
 
 class ShapeDtypeStruct:
-    """Shape and dtype of an array without its values: an argument for tracing and lowering."""
+    """Shape and dtype of an array without its values: an argument for tracing and lowering.
 
-    __slots__ = ("shape", "dtype", "weak_type", "sharding")
+    ``manual_axis_type`` says along which axes of a mesh it varies, within ``shard_map``.
+    """
+
+    __slots__ = ("shape", "dtype", "weak_type", "sharding", "manual_axis_type")
 
     @names_itself
     def __init__(
-        self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False
-    ) -> None:
+        self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False,
+        manual_axis_type: Any = None,
+    ) -> None:  # fmt: skip
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
         aval = ShapedArray(tuple(shape), dtype, weak_type)
         self.shape, self.dtype, self.weak_type = aval.shape, aval.dtype, weak_type
         self.sharding = None if sharding is None else arguments.placement("sharding", sharding)
+        self.manual_axis_type = manual_axis_type
 
     @property
     def ndim(self) -> int:
@@ -37,10 +42,12 @@ class ShapeDtypeStruct:
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         where = "" if self.sharding is None else f", sharding={self.sharding}"
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{where})"
+        manual = self.manual_axis_type
+        varies = "" if manual is None else f", manual_axis_type={manual}"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{where}{varies})"
 
     def _key(self) -> Any:
-        return self.shape, self.dtype, self.weak_type, self.sharding
+        return self.shape, self.dtype, self.weak_type, self.sharding, self.manual_axis_type
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()
@@ -49,7 +56,10 @@ class ShapeDtypeStruct:
         return hash(self._key())
 
 
-register_type(ShapeDtypeStruct, lambda x: ShapedArray(x.shape, x.dtype, x.weak_type))
+register_type(
+    ShapeDtypeStruct,
+    lambda x: ShapedArray(x.shape, x.dtype, x.weak_type, manual_axis_type=x.manual_axis_type),
+)
 
 
 def shape_struct(aval: Any, sharding: Any = None) -> Any:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         psum_scatter as psum_scatter,
         pswapaxes as pswapaxes,
         pvary as pvary,
+        ragged_all_to_all as ragged_all_to_all,
     )
     from .functions.composite import composite as composite
     from .functions.control_flow import (
@@ -344,6 +345,7 @@ if TYPE_CHECKING:
         Precision as Precision,
     )
     from .primitives.ragged import RaggedDotDimensionNumbers as RaggedDotDimensionNumbers
+    from .primitives.ragged_collectives import ragged_all_to_all_p as ragged_all_to_all_p
     from .primitives.reductions import (
         argmax_p as argmax_p,
         argmin_p as argmin_p,

@@ -10,7 +10,10 @@ import numpy as np
 import dovetail_numpy as dnp
 from dovetail_core import ShapedArray, callable_name, here, typeof
 from dovetail_core.base.source import not_callable, short_repr
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.types.algebra import algebra
+from dovetail_core.types.avals import NOWHERE, varied
+from dovetail_lax import pvary_p
 
 from .indexing import Index, encode, indexed_type_of
 from .primitives import (
@@ -38,6 +41,8 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any
     except TypeError as e:
         raise TypeError(f"new_ref: {e}") from None
     AbstractRef(aval, memory_space, kind)  # raises for what cannot be held
+    if unchecked := [a for a in _unchecked() if a not in aval.vma]:
+        init_val = pvary_p.bind(init_val, axes=tuple(unchecked))
     return new_p.bind(init_val)
 
 
@@ -54,7 +59,13 @@ def empty_ref(ty: Any, *, memory_space: Any = None) -> Any:
             f"empty_ref takes a type with shape and dtype, got {short_repr(ty)}{here()}: {e}"
         ) from None
     AbstractRef(aval, memory_space)
+    aval = varied(aval, aval.vma.union(_unchecked()))
     return empty_p.bind(aval=aval.strong())
+
+
+def _unchecked() -> list[Any]:
+    """The axes of a mesh along which it is not known what differs, so that anything may."""
+    return [a for a, known in manual_axes().items() if not known]
 
 
 def _place(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
@@ -140,6 +151,10 @@ def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
         own: Any = typeof(value)
     except TypeError as e:
         raise TypeError(f"what is {verb} to a reference{here()} must be an array: {e}") from None
+    over = NOWHERE.union(own.vma, *[typeof(x).vma for x in operands])
+    if over != aval.vma:
+        value = _varying_as(verb, aval, value, over)
+    own, wanted = typeof(value), varied(wanted, typeof(value).vma)
     if own == wanted:
         return value
     if own.is_mutable:
@@ -173,6 +188,19 @@ def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
             f"{aval.str_short()}{here()}: it cannot be broadcast to it"
         )
     return dnp.broadcast_to(dnp.reshape(value, shape), wanted.shape)
+
+
+def _varying_as(verb: str, ref: AbstractRef, value: Any, over: frozenset[Any]) -> Any:
+    """``value`` as one that varies over the axes of a mesh that what the reference holds does;
+    ``over`` are those that it and its place vary over."""
+    if more := over - ref.vma:
+        axis = sorted(more, key=str)[0]
+        raise ValueError(
+            f"a value that may differ along the axis {axis!r} of a mesh is {verb} to "
+            f"{ref.str_short()}{here()}, whose contents are equal along it. Make the reference of "
+            f"a value that varies, new_ref(lax.pvary(x, {axis!r}))."
+        )
+    return pvary_p.bind(value, axes=tuple(sorted(ref.vma - typeof(value).vma, key=str)))
 
 
 _KINDS = "biufc"

@@ -31,6 +31,7 @@ class AbstractRef(AbstractValue):
 
     __slots__ = ("inner_aval", "memory_space", "__weakref__")
     is_mutable = True
+    holds_varying = True
     inner_aval: Any
     memory_space: Any
 
@@ -63,6 +64,11 @@ class AbstractRef(AbstractValue):
         return AbstractRef, (self.inner_aval,)
 
     @property
+    def vma(self) -> frozenset[Any]:  # type: ignore[override]
+        """Over which axes of a mesh what is held varies."""
+        return self.inner_aval.vma
+
+    @property
     def ndim(self) -> int:
         return self.inner_aval.ndim
 
@@ -71,7 +77,7 @@ class AbstractRef(AbstractValue):
         return self.inner_aval.size
 
     def update(self, **changes: Any) -> AbstractRef:
-        """The type of references to arrays of another ``shape`` or ``dtype``."""
+        """The type of references to arrays of another ``shape``, ``dtype`` or ``vma``."""
         return AbstractRef(self.inner_aval.update(**changes))
 
     @property

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         use_abstract_mesh as use_abstract_mesh,
     )
     from dovetail_sharding.grids import NamedSharding as NamedSharding
+    from dovetail_sharding.manual.types import ManualAxisType as ManualAxisType
     from dovetail_sharding.meshes import (
         AbstractDevice as AbstractDevice,
         AbstractMesh as AbstractMesh,

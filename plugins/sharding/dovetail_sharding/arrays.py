@@ -13,10 +13,10 @@ from dovetail_core.base import arguments
 from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten
-from dovetail_core.types.avals import canonical_dtype
+from dovetail_core.types.avals import ExtendedDType, canonical_dtype
 from dovetail_core.xla.arrays import ArrayImpl, assemble, put_sharded
 from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_core.xla.shardings import cut_of, single_device_sharding
 
 from .splits import ProcessSplit
 
@@ -44,13 +44,24 @@ def make_array_from_callback(
     place = _place("make_array_from_callback", sharding)
     shape = arguments.integers("shape", shape)
     wanted = place.shard_shape(shape)
-    made: dict[Any, Any] = {}
+    cut, devices = cut_of(place, shape), place._internal_device_list
+    own = list(devices.addressable_device_list)
+    mine = range(len(own))
+    if len(own) < len(devices):
+        here_too = set(own)
+        mine = [i for i, d in enumerate(devices) if d in here_too]
     parts: list[Any] = []
-    for index in place.addressable_devices_indices_map(shape).values():
-        key = tuple((s.start, s.stop) for s in index)
-        if key not in made:
-            made[key] = _part(data_callback(index), wanted, place)
-        parts.append(made[key])
+    made: list[Any] = []  # the indices of the parts, of which some may be equal
+    for i in mine:
+        index = cut.indices[i]
+        if cut.again[i] and index in made:
+            part = parts[made.index(index)]
+            # C++ fails where some of the parts, but not all, are one memory.
+            part = part if cut.is_whole or not isinstance(part, np.ndarray) else part.copy()
+        else:
+            part = _part(data_callback(index), wanted, place)
+        parts.append(part)
+        made.append(index)
     if not parts and dtype is not None and not place.is_fully_addressable:
         aval = ShapedArray(shape, canonical_dtype(dtype))
         return assemble(aval, place, [])  # type: ignore[return-value]
@@ -58,28 +69,52 @@ def make_array_from_callback(
         raise ValueError(
             f"make_array_from_callback{here()}: no device of {place!r} is one of this process."
         )
+    if isinstance(parts[0].dtype, ExtendedDType):
+        return _made_of_lanes(shape, place, own, parts, dtype)
     aval = ShapedArray(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
-    own = list(place._internal_device_list.addressable_device_list)
+    return _placed(parts, aval, place, own)
+
+
+def _placed(parts: list[Any], aval: ShapedArray, place: Any, own: list[Any]) -> Any:
     if len(own) == 1 and place.is_fully_addressable:
         return device_put(parts[0], place)
-    # C++ fails where some of the parts, but not all, are one memory.
-    fresh = [p.copy() if any(p is q for q in parts[:i]) else p for i, p in enumerate(parts)]
-    return put_sharded(fresh, aval, place, own)  # type: ignore[return-value]
+    return put_sharded(parts, aval, place, own)
 
 
-def _part(value: Any, wanted: tuple[int, ...], place: Any) -> np.ndarray[Any, Any]:
-    found = value_of(value) if value.__class__ is ArrayImpl else np.asarray(value)
+def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
+    """A part as NumPy has it, or of an extended dtype as it is."""
+    if value.__class__ is np.ndarray or isinstance(getattr(value, "dtype", None), ExtendedDType):
+        found = value
+    else:
+        found = value_of(value) if value.__class__ is ArrayImpl else np.asarray(value)
     if found.shape != wanted:
         raise ValueError(
             f"make_array_from_callback{here()}: a part has shape {found.shape}, and those of "
             f"{place!r} have shape {wanted}. Return data[index]."
         )
-    return found.astype(canonical_dtype(found.dtype), copy=False)
+    if found.__class__ is not np.ndarray:
+        return found
+    dtype = canonical_dtype(found.dtype)
+    return found if found.dtype == dtype else found.astype(dtype)
+
+
+def _made_of_lanes(
+    shape: tuple[int, ...], place: Any, own: list[Any], parts: list[Any], dtype: Any
+) -> Any:
+    """An array of an extended dtype: each of the arrays that it is made of by itself."""
+    kind: Any = _common_dtype(parts, dtype, "make_array_from_callback")
+    lanes: list[Any] = []
+    for each in zip(*map(kind.arrays_of, parts)):
+        values = [np.array(x) for x in each]
+        lanes.append(_placed(values, ShapedArray(shape, values[0].dtype), place, own))
+    return kind.value_of(lanes)
 
 
 def _common_dtype(parts: Sequence[Any], dtype: Any, name: str) -> np.dtype[Any]:
     found: np.dtype[Any] = parts[0].dtype
-    wanted = found if dtype is None else canonical_dtype(dtype)
+    wanted = found
+    if dtype is not None and dtype is not found:
+        wanted = canonical_dtype(dtype)
     for part in parts:
         if part.dtype != wanted:
             other = "that is asked for" if dtype is not None else "of another part"
@@ -113,6 +148,13 @@ def make_array_from_single_device_arrays(
         raise TypeError(
             f"{name}{here()}: arrays must be a list or a tuple, got a value of type "
             f"{type(arrays).__name__}."
+        )
+    extended = [x.dtype for x in arrays if isinstance(getattr(x, "dtype", None), ExtendedDType)]
+    if extended and len(extended) == len(arrays):  # each of the arrays that they are made of
+        kind: Any = _common_dtype(arrays, dtype, name)
+        lanes = zip(*map(kind.arrays_of, arrays))
+        return kind.value_of(
+            [make_array_from_single_device_arrays(shape, place, list(each)) for each in lanes]
         )
     for x in arrays:
         if x.__class__ is not ArrayImpl:

@@ -26,6 +26,9 @@ class MeshGrid:
     def __init__(self, mesh: BaseMesh) -> None:
         self.mesh = mesh
 
+    def __reduce__(self) -> Any:
+        return grid_of, (self.mesh,)
+
     def spelled(self, sharding: Any, ndim: int) -> str | None:
         """A sharding of arrays of ``ndim`` dimensions as Shardy writes it; None where the axes of
         this mesh cannot say it."""
@@ -126,9 +129,9 @@ def grid_of(mesh: BaseMesh) -> MeshGrid:
     return MeshGrid(mesh)
 
 
-def _with_dimension(self: Any, at: int) -> NamedSharding:
-    """Of arrays with one more dimension, which the compiler divides as it likes."""
-    free = UNCONSTRAINED if self.mesh.auto_axes else None
+def _with_dimension(self: Any, at: int, axes: tuple[Any, ...] | None = None) -> NamedSharding:
+    """Of arrays with one more dimension, divided along ``axes`` or as the compiler likes."""
+    free: Any = axes or (UNCONSTRAINED if self.mesh.auto_axes else None)
     given = list(self.spec.partitions)
     given += [None] * (at - len(given))
     spec = self.spec.update(partitions=(*given[:at], free, *given[at:]))

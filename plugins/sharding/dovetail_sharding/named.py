@@ -111,15 +111,20 @@ def _concrete(what: str, attribute: Any) -> Any:
 
 def _shard_shape(self: Any, global_shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of each part of an array of ``global_shape``."""
-    _check_rank(self, global_shape)
-    parts = tiles(self.mesh, self.spec, len(global_shape))
-    for axis, (n, k) in enumerate(zip(global_shape, parts)):
+    return _part_shape(self, tuple(global_shape))
+
+
+@lru_cache(4096)
+def _part_shape(sharding: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    _check_rank(sharding, shape)
+    parts = tiles(sharding.mesh, sharding.spec, len(shape))
+    for axis, (n, k) in enumerate(zip(shape, parts)):
         if n % k:
             raise ValueError(
-                f"dimension {axis} of shape {tuple(global_shape)} has size {n}, which {k} shards "
-                f"do not divide{here()}: the sharding is {self!r}."
+                f"dimension {axis} of shape {shape} has size {n}, which {k} shards "
+                f"do not divide{here()}: the sharding is {sharding!r}."
             )
-    return tuple(n // k for n, k in zip(global_shape, parts))
+    return tuple(n // k for n, k in zip(shape, parts))
 
 
 def _check_rank(self: Any, shape: tuple[int, ...]) -> None:

@@ -4,19 +4,32 @@ from dovetail_core.registry.manifest import Manifest, names_of
 
 MANIFEST = Manifest(
     "sharding",
-    requires=("backends", "batching", "jit", "lax"),
-    primitives=("dovetail_sharding.manual.primitives", "dovetail_sharding.inspecting"),
+    requires=("backends", "batching", "jit", "lax", "refs"),
+    primitives=(
+        "dovetail_sharding.manual.primitives",
+        "dovetail_sharding.inspecting",
+        "dovetail_sharding.partitioning.primitive",
+    ),
     contributes={
         "ad.jvp": ("dovetail_sharding.rules.ad",),
         "ad.transpose": ("dovetail_sharding.rules.ad",),
-        "batching.batch": ("dovetail_sharding.rules.batching",),
+        "batching.batch": (
+            "dovetail_sharding.rules.batching",
+            "dovetail_sharding.rules.spmd",
+            "dovetail_sharding.partitioning.batching",
+        ),
+        "backends.reference": ("dovetail_sharding.rules.reference",),
         "backends.stablehlo": (
             "dovetail_sharding.rules.backends",
             "dovetail_sharding.inspecting",
+            "dovetail_sharding.partitioning.lowering",
         ),
         "eval": ("dovetail_sharding.inspecting",),
     },
-    providers={"type_sharding": "dovetail_sharding.contexts:sharding_of_type"},
+    providers={
+        "type_sharding": "dovetail_sharding.contexts:sharding_of_type",
+        "manual_axis_type": "dovetail_sharding.manual.types:of_type",
+    },
     names={
         **names_of("dovetail_sharding.public"),
         "debug.inspect_array_sharding": "dovetail_sharding.inspecting:inspect_array_sharding",
@@ -28,7 +41,9 @@ MANIFEST = Manifest(
     },
     surfaces={
         "sharding": "dovetail_sharding",
+        "experimental.custom_partitioning": "dovetail_sharding.experimental.custom_partitioning",
         "experimental.mesh_utils": "dovetail_sharding.experimental.mesh_utils",
         "experimental.shard_map": "dovetail_sharding.experimental.shard_map",
+        "experimental.topologies": "dovetail_sharding.topologies",
     },
 )

@@ -205,7 +205,10 @@ def test_one_device_in_a_mesh(devices):
 
 def test_a_mesh_that_is_set(mesh, at):
     with set_mesh(mesh):
-        for out in (dnp.zeros(3), dnp.asarray(WHOLE), dt.device_put(WHOLE), dnp.arange(3) + 1):
+        assert (
+            len(dt.device_put(WHOLE).sharding.device_set) == 1
+        )  # where it is put, if nowhere else
+        for out in (dnp.zeros(3), dnp.asarray(WHOLE), dnp.arange(3) + 1):
             assert out.sharding == at()
         assert dt.jit(lambda a: a + 1)(WHOLE).sharding.mesh is mesh
     assert dnp.zeros(3).sharding == SingleDeviceSharding(dt.devices()[0])

@@ -237,3 +237,33 @@ def test_one_device_has_all_parts_of_a_mesh_of_its_own(devices):
         return inside - random.normal(keys[0], (1, 4))
 
     np.testing.assert_allclose(dt.jit(f)(WHOLE[:1], keys), WHOLE[:1], atol=1e-6)
+
+
+def test_an_axis_of_vmap_along_an_axis_of_the_mesh(mesh):
+    """``spmd_axis_name`` divides what is mapped; values and derivatives are the same."""
+    stack = np.stack([(k + 1) * WHOLE for k in range(4)]) / 16
+    weight = np.arange(4, dtype=np.float32)
+
+    def f(a, w):
+        return lax.psum(dnp.sin(a) * w, "x"), a * 2, w
+
+    over = shard_map(f, mesh=mesh, in_specs=(P("x"), P()), out_specs=(P(), P("x"), P()))
+    plain = dt.vmap(over, (0, None))(stack, weight)
+    for wrap in (lambda g: g, dt.jit):
+        mapped = wrap(dt.vmap(over, (0, None), spmd_axis_name="y"))
+        found = mapped(stack, weight)
+        for a, b in zip(found, plain, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+        assert found[0].sharding.spec == P("y") and found[1].sharding.spec == P("y", "x")
+    text = str(dt.make_jaxpr(dt.vmap(over, (1, None), spmd_axis_name="y"))(
+        np.moveaxis(stack, 0, 1), weight))  # fmt: skip
+    assert "spec=P\"('y', 'x')\"" in text and text.count("to_parts") == 1
+
+    def total(a, w, axes):
+        outs = dt.vmap(over, (0, None), spmd_axis_name=axes)(a, w)
+        return (outs[0] ** 2).sum() + outs[1].sum()
+
+    for a, b in zip(*[dt.grad(total, (0, 1))(stack, weight, axes) for axes in (None, "y")]):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+    odd = dt.vmap(over, (0, None), spmd_axis_name="y")(stack[:3], weight)  # it does not divide
+    np.testing.assert_allclose(odd[1], plain[1][:3])

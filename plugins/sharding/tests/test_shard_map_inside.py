@@ -222,3 +222,104 @@ def test_errors_of_collectives(on):
     ):
         with pytest.raises(error, match=text):
             on(f, P("x"), P("x"))(X)
+
+
+def test_choices_that_differ_among_devices(on):
+    """What a branch closes over has one cotangent, summed where all devices come by."""
+
+    def chosen(w, a):
+        return lax.cond(lax.axis_index("x") < 2, lambda: (a @ w).sum(), lambda: a.sum())
+
+    def in_loop(w, a):
+        def step(c, _):
+            return lax.cond(c.sum() < 30, lambda: c + (a @ w).sum(), lambda: c), None
+
+        return lax.scan(step, lax.pvary(np.float32(0), "x"), None, length=3)[0]
+
+    def nested(w, a):
+        def inner():
+            return lax.switch(lax.axis_index("y"), [lambda: (a * w[:, 0]).sum(), lambda: a.sum()])
+
+        return lax.cond(lax.axis_index("x") < 2, lambda: lax.fori_loop(
+            0, 2, lambda _, c: c + inner(), np.float32(0)), lambda: a.sum())  # fmt: skip
+
+    def as_jit(w, a):
+        return lax.cond(lax.axis_index("x") < 2, lambda: dt.jit(lambda: (a @ w).sum())(), a.sum)
+
+    half = X[:4].sum(0)
+    all_of_it = np.broadcast_to(half[:, None], W.shape)
+    first = np.zeros_like(W)
+    first[:, 0] = 2 * half
+    for f, wanted in ((chosen, all_of_it), (as_jit, all_of_it), (nested, first)):
+        g = on(lambda w, a, f=f: lax.psum(f(w, a), ("x", "y")), (P(), P("x")), P())
+        scale = 1 if f is nested else 2
+        np.testing.assert_allclose(dt.grad(g)(W, X), scale * wanted, rtol=1e-5)
+        h = on(lambda w, a, f=f: dt.grad(lambda w: lax.psum(f(w, a), ("x", "y")))(w),
+               (P(), P("x")), P())  # fmt: skip
+        np.testing.assert_allclose(h(W, X), scale * wanted, rtol=1e-5)
+    g = on(lambda w, a: lax.psum(in_loop(w, a), "x"), (P(), P("x")), P())
+    parts = sum(dt.grad(lambda w, i=i: _loop_alone(w, X[2 * i : 2 * i + 2]))(W) for i in range(4))
+    np.testing.assert_allclose(dt.grad(g)(W, X), parts, rtol=1e-5, atol=1e-6)
+
+
+def _loop_alone(w, a):
+    c = np.float32(0)
+    for _ in range(3):
+        c = dnp.where(c < 30, c + (a @ w).sum(), c)
+    return c
+
+
+def test_rounds_that_differ_among_devices(on):
+    def f(w, a):
+        start = lax.pvary(np.float32(0), "x")
+        rounds = lax.axis_index("x")
+        scheme = dt.Online(snapshots=2)
+        return lax.psum(
+            lax.fori_loop(0, rounds, lambda i, c: c + (a @ w).sum(), start, checkpoint=scheme), "x"
+        )
+
+    g = on(f, (P(), P("x")), P())
+    wanted = sum(i * X[2 * i : 2 * i + 2].sum(0) for i in range(4))
+    np.testing.assert_allclose(
+        dt.grad(g)(W, X), np.broadcast_to(wanted[:, None], W.shape), rtol=1e-5
+    )
+
+
+def _maximum_in_jit(a):
+    return lax.cond(a.sum() > 0, lambda: a, lambda: dt.jit(lambda: lax.pmax(a, "x"))())
+
+
+def _sent(a):
+    return lax.switch(lax.axis_index("x"), [lambda: lax.ppermute(a, "x", [(0, 1)]), lambda: a])
+
+
+@pytest.mark.parametrize(
+    "f, what",
+    [
+        (lambda a: lax.cond(a.sum() > 0, lambda: lax.psum(a, "x"), lambda: a), "the predicate"),
+        (_maximum_in_jit, "the predicate"),
+        (_sent, "the index"),
+        (
+            lambda a: lax.while_loop(lambda c: c.sum() < 9, lambda c: c + lax.pmean(c, "x"), a),
+            "the condition",
+        ),
+        (
+            lambda a: lax.while_loop(lambda c: lax.psum(c.sum(), "x") < c.sum(), dnp.sin, a),
+            "the condition",
+        ),
+    ],
+)
+def test_devices_that_would_wait_for_ever(on, f, what):
+    text = f"devices along the axis 'x' wait for each other, and {what} may differ along 'x'"
+    with pytest.raises(ValueError, match=text):
+        on(f, P("x"), P("x"))(X)
+
+
+def test_choices_that_all_devices_share(on):
+    f = on(
+        lambda a: lax.cond(lax.psum(a.sum(), "x") > 0, lambda: lax.psum(a, "x"), lambda: 2 * a),
+        P("x"), P("x"),
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        f(1 + X), np.tile((1 + X).reshape(4, 2, 4).sum(0), (4, 1)), rtol=1e-6
+    )

@@ -20,14 +20,11 @@ from dovetail_core.testing.samples import Sample, all_samples
 from dovetail_pytest import is_full
 
 ROWS, FEW = 2, 24
-UNKNOWN = {"mulhi"}  # to jaxlib's partitioner
 AWKWARD = {"empty", "nonsmooth", "extreme", "open-ended", "wide", "random", "pooled"}
 
 
 def _is_usable(sample: Sample) -> bool:
     if not sample.args or sample.tags & AWKWARD or sample.fixed:
-        return False
-    if sample.primitive.name in UNKNOWN:
         return False
     avals: Any = sample.avals
     return all(isinstance(x, (np.ndarray, np.generic)) for x in sample.args) and not any(

@@ -12,7 +12,7 @@ from dovetail_core.xla.shardings import (
     NamedSharding,
     Sharding,
     SingleDeviceSharding,
-    shard_indices,
+    cut_of,
     single_device_sharding,
 )
 
@@ -54,9 +54,7 @@ def devices_indices_map(sharding: Any, global_shape: tuple[int, ...]) -> dict[An
     Raises:
         ValueError: a dimension does not divide into its number of parts.
     """
-    devices = list(sharding._internal_device_list)
-    hlo_sharding = sharding._to_xla_hlo_sharding(len(global_shape))
-    return dict(zip(devices, shard_indices(hlo_sharding, tuple(global_shape), len(devices))))
+    return dict(zip(sharding._internal_device_list, cut_of(sharding, tuple(global_shape)).indices))
 
 
 def addressable_shards(x: ArrayImpl) -> list[Shard]:

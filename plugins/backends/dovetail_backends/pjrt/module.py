@@ -15,7 +15,7 @@ from .builder import Builder
 from .constants import is_in_module
 from .emitter import ModuleText, Val
 from .marking import MarkingBuilder
-from .partition import Partition
+from .partition import Partition, Parts
 from .text import identifier, tensor_type
 
 
@@ -59,6 +59,7 @@ def lower_module(
     keep_unused: bool = False,
     annotated: bool = False,
     partition: Partition | None = None,
+    parts: Parts | None = None,
 ) -> LoweredModule:
     """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept.
 
@@ -66,6 +67,7 @@ def lower_module(
         donated: per input, whether a result may have its memory; ``InPlace`` says which one has,
             unless a Python function runs in the program: if that fails the input must be whole.
         partition: where it is to run if that is on several devices.
+        parts: who the devices are, if each runs it by itself on its parts of values.
     """
     program = without_mutable(program)
     jaxpr = program.jaxpr
@@ -75,6 +77,7 @@ def lower_module(
         in_place = [isinstance(d, InPlace) for d in donated]
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
     module = ModuleText(platform, annotated, are_used(), partition)
+    module.parts = parts
     b = (MarkingBuilder if module.marks else Builder)(module)
     passed = [(c, v) for c, v in zip(program.consts, jaxpr.constvars) if not is_in_module(c)]
     const_args = b.arguments([v.aval for _, v in passed])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from dovetail_core.xla.client import Device
@@ -45,11 +45,39 @@ class Parts(Protocol):
         ...
 
 
+class AbsentDevice(NamedTuple):
+    """One of the devices of a mesh that has none: its number."""
+
+    id: int
+
+
+class AbsentDevices:
+    """The devices of a mesh that has none, by their number: programs for them can be lowered."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[AbsentDevice]:
+        return map(AbsentDevice, range(self.count))
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is AbsentDevices and len(other) == self.count  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return hash(self.count)
+
+
 class Partition(NamedTuple):
     """Where a program on several devices runs, and what its caller says of shardings.
 
     Attributes:
-        devices: a ``DeviceList``, in the order of the program's partitions.
+        devices: a ``DeviceList``, in the order of the program's partitions, or
+            :class:`AbsentDevices`.
         grid: in whose terms shardings are written.
         ins: the sharding of each input, or None where XLA is to choose it.
         outs: the same of each result.
@@ -72,8 +100,9 @@ class Partition(NamedTuple):
 
 
 def first_device(place: Any) -> Device:
-    """The device of a program, or the first of its devices."""
-    return place.devices[0] if place.__class__ is Partition else place
+    """The device of a program, or the first of its devices; an :class:`AbsentDevice` of those that
+    are not there."""
+    return next(iter(place.devices)) if place.__class__ is Partition else place
 
 
 def on_the_first(results: int) -> Attribute:

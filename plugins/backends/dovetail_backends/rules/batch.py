@@ -28,5 +28,5 @@ def _sharding_constraint_batch(
     if isinstance(sharding, GSPMDSharding):  # of this number of dimensions; a name for none
         return x, d
     insert = getattr(sharding, "_with_dimension", None)
-    wider = sharding if insert is None else insert(d)
+    wider = sharding if insert is None else insert(d, axis.spmd_name)
     return sharding_constraint_p.bind(x, sharding=wider), d

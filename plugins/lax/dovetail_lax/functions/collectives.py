@@ -35,6 +35,7 @@ from ..primitives.collectives import (
 )
 from ..primitives.discrete import eq_p
 from ..primitives.moves import full, moved, reshaped, spread
+from ..primitives.ragged_collectives import ragged_all_to_all_p
 from ..primitives.values import select_n_p
 from ._args import beside, check, operands
 from ._shapes import axis_in
@@ -410,6 +411,74 @@ def _exchanged(v: Any, each: list[dict[str, Any]], split: int, concat: int, tile
         front = _varied(front, params["axes"])
         front = all_to_all_p.bind(front, **params, split_axis=i, concat_axis=i)
     return _merged(moved(_merged(front, 0, len(each)), 0, concat), concat, 1 + tiled)
+
+
+@names_itself
+def ragged_all_to_all(
+    operand: Any,
+    output: Any,
+    input_offsets: Any,
+    send_sizes: Any,
+    output_offsets: Any,
+    recv_sizes: Any,
+    *,
+    axis_name: Names,
+    axis_index_groups: Any = None,
+) -> Any:
+    """``output`` with rows that are those of ``operand`` at any position of the named axis.
+
+    Position ``i`` sends ``send_sizes[j]`` rows, from ``input_offsets[j]`` on, to position ``j``,
+    which has them from ``output_offsets[j]`` on. With ``k`` times as many numbers as positions each
+    gets ``k`` pieces, those of the first position first. On GPUs and TPUs only these rows are sent.
+
+    Args:
+        recv_sizes: how many rows come from each position: what ``send_sizes`` says there.
+
+    Raises:
+        TypeError: the dtypes of operand and output differ. ValueError: the numbers are no integers
+            in one dimension, of one length that is a multiple of the axis's; rows have other
+            shapes. NotImplementedError: several axes are named.
+    """
+    what = "ragged_all_to_all"
+    operand, output = operands(what, (operand, output))
+    numbers = operands(what, (input_offsets, send_sizes, output_offsets, recv_sizes))
+    params = _grouped(what, axis_name, axis_index_groups)
+    if len(params["axes"]) != 1:
+        raise NotImplementedError(
+            f"{what} over the axes {params['axes']}{place()}: one axis is supported. Join them in "
+            "the mesh."
+        )
+    _check_ragged(what, operand, output, numbers, params["axis_sizes"][0])
+    args = [_varied(v, params["axes"]) for v in (operand, output, *numbers)]
+    return ragged_all_to_all_p.bind(*args, **params)
+
+
+def _check_ragged(what: str, operand: Any, output: Any, numbers: Sequence[Any], n: int) -> None:
+    a, b = typeof(operand), typeof(output)
+    if a.dtype != b.dtype:  # type: ignore[attr-defined]
+        raise TypeError(
+            f"{what}: operand has type {a.str_short()} and output {b.str_short()}{place()}. "
+            "Convert one of them."
+        )
+    if not a.ndim or a.shape[1:] != b.shape[1:]:  # type: ignore[attr-defined]
+        raise ValueError(
+            f"{what}: operand has type {a.str_short()} and output {b.str_short()}{place()}: they "
+            "are rows of one shape."
+        )
+    names = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
+    lengths = {typeof(x).shape for x in numbers}  # type: ignore[attr-defined]
+    for name, x in zip(names, numbers):
+        aval: Any = typeof(x)
+        if aval.dtype.kind not in "iu" or aval.ndim != 1 or not aval.size or aval.size % n:
+            raise ValueError(
+                f"{what}: {name} has type {aval.str_short()}{place()}; give integers in one "
+                f"dimension, as many as the axis has positions, {n}, or a multiple."
+            )
+    if len(lengths) > 1:
+        raise ValueError(
+            f"{what}: offsets and sizes have the shapes {sorted(lengths)}{place()}. Give as many "
+            "of each."
+        )
 
 
 @names_itself

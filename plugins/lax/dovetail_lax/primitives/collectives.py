@@ -130,3 +130,10 @@ def _all_to_all(
     rest = [d for i, d in enumerate(x.shape) if i != split_axis]
     rest.insert(concat_axis, axis_sizes[0])
     return x.update(shape=tuple(rest))
+
+
+for _p in (
+    psum_p, psum_invariant_p, pmax_p, pmin_p, ppermute_p, all_gather_p, all_gather_invariant_p,
+    reduce_scatter_p, all_to_all_p,
+):  # fmt: skip
+    _p.def_traits(meets=lambda params: params["axes"])

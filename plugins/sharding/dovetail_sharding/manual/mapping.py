@@ -19,6 +19,7 @@ from dovetail_lax import pvary_p
 from ..contexts import use_abstract_mesh
 from ..specs import PartitionSpec
 from .primitives import from_parts_p, named, one_of_parts_p, shard_map_p, to_parts_p
+from .references import frozen, held, made, put
 from .specs import (
     INFER,
     Mapping,
@@ -94,6 +95,10 @@ def _call(
         specs = _inferred(mapping, leaves)
     else:
         specs = specs_for(mapping, "in_specs", in_specs, args)
+    given = leaves
+    mutable = [i for i, x in enumerate(leaves) if typeof(x).is_mutable]
+    if mutable:
+        leaves = held(mapping, leaves, lambda i: leaf_name(tree, len(leaves), i, "args"))
     avals: list[Any] = [typeof(x) for x in leaves]
     for i, (aval, spec) in enumerate(zip(avals, specs)):
         check_argument(mapping, spec, aval.shape, leaf_name(tree, len(leaves), i, "args"))
@@ -102,13 +107,18 @@ def _call(
 
     def flat(*wholes: Any) -> list[Any]:
         parts = [_part(mapping, x, s) for x, s in zip(wholes, specs)]
+        parts = [made(x) if i in mutable else x for i, x in enumerate(parts)]
         with ExitStack() as scope:
             scope.enter_context(use_abstract_mesh(inner_mesh(mapping)))
             for name in mapping.axes:
                 size = mapping.mesh.shape[name]
                 scope.enter_context(bound_axis(name, size, manual=True, checked=mapping.check))
             found = results.note(f(*tree_unflatten(tree, parts)))
-        return [results.whole(i, x) for i, x in enumerate(found)]
+        outs = [results.whole(i, x) for i, x in enumerate(found)]
+        for i in mutable:
+            name = f"what {leaf_name(tree, len(leaves), i, 'args')} holds at the end"
+            outs.append(results.joined(frozen(parts[i]), specs[i], name))
+        return outs
 
     jaxpr, consts = stage(flat, avals, mapping.name)
     outs = shard_map_p.bind(
@@ -118,7 +128,10 @@ def _call(
         mesh=mapping.mesh,
         manual_axes=mapping.axes,
     )
-    return tree_unflatten(results.tree, map(_spelled, outs, results.specs))
+    count = len(outs) - len(mutable)
+    for i, x in zip(mutable, outs[count:]):
+        put(given[i], x)
+    return tree_unflatten(results.tree, map(_spelled, outs[:count], results.specs))
 
 
 def _spelled(x: Any, spec: PartitionSpec) -> Any:
@@ -163,12 +176,16 @@ class _Results:
 
     def whole(self, i: int, x: Any) -> Any:
         """The result that consists of the parts ``x``."""
-        mapping, spec = self.mapping, self.specs[i]
+        return self.joined(x, self.specs[i], self._name(i))
+
+    def joined(self, x: Any, spec: PartitionSpec, name: str) -> Any:
+        """What consists of the parts ``x``, as ``spec`` says; errors call it ``name``."""
+        mapping = self.mapping
         over, vma = named(spec), typeof(x).vma
         rest = tuple(a for a in mapping.axes if a in vma and a not in over)
         if rest and mapping.check:
             raise ValueError(
-                f"shard_map of {mapping.name}{here()}: {self._name(i)} may differ along the axis "
+                f"shard_map of {mapping.name}{here()}: {name} may differ along the axis "
                 f"{rest[0]!r} of the mesh, and its spec {spec} does not name that. Name it in "
                 f"out_specs, reduce the result over it (lax.psum(..., {rest[0]!r})), or, if the "
                 "results are equal all the same, pass check_vma=False."

@@ -14,6 +14,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, Kind, Operand, Primitive, Region, RegionInterface
 
+from .. import texts as texts  # so that programs with these can be printed and parsed
 from ..grids import NamedSharding
 from ..specs import PartitionSpec, axes_of
 

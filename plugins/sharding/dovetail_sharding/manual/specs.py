@@ -143,7 +143,13 @@ def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
             f"{what} has {short_repr(spec)} of type {type(spec).__name__}: give PartitionSpecs, "
             "P() for what is whole on each device."
         )
-    for axis in (a for p in spec for a in axes_of(p)):
+    named = [a for p in spec for a in axes_of(p)]
+    for axis in named:
+        if named.count(axis) > 1:
+            raise ValueError(
+                f"{what} names the axis {axis!r} twice in {spec}; at most one dimension of an "
+                "array can be divided along it."
+            )
         if axis not in mapping.axes:
             raise ValueError(
                 f"{what} names the axis {axis!r} in {spec}, and the function is mapped over "

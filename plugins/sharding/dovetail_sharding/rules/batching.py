@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
+from dovetail_core.types.algebra import algebra
 
 from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
 
@@ -16,6 +17,8 @@ def _boundary(primitive: Primitive) -> None:
         axis: Any, args: Sequence[Any], dims: Sequence[Any], *, mesh: Any, spec: Any
     ) -> tuple[Any, Any]:
         (x,), (d,) = args, dims
+        if primitive is from_parts_p:  # results have it first, and wholes should not be moved
+            x, d = algebra().move_axis(x, d, 0), 0
         given = [*spec.partitions, *[None] * d][: max(d, len(spec.partitions))]
         given.insert(d, None)
         return primitive.bind(x, mesh=mesh, spec=spec.update(partitions=tuple(given))), d

@@ -17,11 +17,14 @@ from dovetail_core import (
     ShapedArray,
     Var,
     callable_name,
+    describe_source,
     here,
     registry,
     stage,
     typeof,
 )
+from dovetail_core.dispatch.axes import manual_axes, seen_over
+from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules import traced
 from dovetail_core.tree.util import (
     keystr,
@@ -107,13 +110,46 @@ def operand_types(leaves: Sequence[Any], tree: Any, what: str) -> list[Any]:
 def close_together(staged: Sequence[Staged]) -> tuple[list[ClosedJaxpr], list[Any]]:
     """Programs that all take, first, the values that any of them closes over."""
     consts: dict[int, Any] = {id(c): c for s in staged for c in s.consts}
+    types = {id(c): v.aval for s in staged for c, v in zip(s.consts, s.jaxpr.constvars)}
     programs: list[ClosedJaxpr] = []
     for s in staged:
         own = {id(c): v for c, v in zip(s.consts, s.jaxpr.constvars)}
-        leading = [own.get(key) or Var(typeof(c)) for key, c in consts.items()]
+        leading = [own.get(key) or Var(types[key]) for key in consts]
         moved = s.jaxpr.replace(constvars=[], invars=[*leading, *s.jaxpr.invars])
         programs.append(ClosedJaxpr(moved))
     return programs, list(consts.values())
+
+
+def with_varying(staged: Sequence[Staged]) -> list[Staged]:
+    """Functions that were traced within ``varying_around``: what they close over varies as they
+    see it."""
+    from ...primitives.collectives import pvary_p
+
+    changed: dict[int, Any] = {}
+    for c, v in ((c, v) for s in staged for c, v in zip(s.consts, s.jaxpr.constvars)):
+        more = v.aval.vma - typeof(c).vma
+        more = more - seen_over(c) if more else more
+        if more and id(c) not in changed:
+            changed[id(c)] = pvary_p.bind(c, axes=tuple(sorted(more, key=str)))
+    return [s._replace(consts=[changed.get(id(c), c) for c in s.consts]) for s in staged]
+
+
+def refuse_meeting(what: str, staged: Sequence[Staged], vma: frozenset[Any], choice: str) -> None:
+    """Raise ValueError where a program that some devices run waits for those that do not."""
+    checked = {a for a in vma if manual_axes().get(a)}
+    for s in staged:
+        for eqn in (e for p in walk(s.jaxpr) for e in open_program(p).eqns if checked):
+            meets = eqn.primitive.traits.meets
+            axes = checked.intersection(meets(eqn.params)) if meets else ()
+            if axes:
+                axis = sorted(axes, key=str)[0]
+                raise ValueError(
+                    f"{what}: {s.jaxpr.name} has {eqn.primitive.name!r}"
+                    f"{describe_source(eqn.source)}, for which devices along the axis {axis!r} "
+                    f"wait for each other, and {choice} may differ along {axis!r}{place()}: some "
+                    "of them would never come. Do it outside, or make "
+                    f"{choice} equal on all of them (lax.pmax(..., {axis!r}))."
+                )
 
 
 def refuse_mutable(what: str, use: str, avals: Sequence[Any], names: Callable[[], Any]) -> None:

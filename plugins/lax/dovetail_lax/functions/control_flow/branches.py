@@ -9,10 +9,12 @@ import numpy as np
 
 from dovetail_core import EVAL, ClosedJaxpr, get_trace, typeof
 from dovetail_core.base.options import disable_jit
+from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import varied
 
+from ...primitives.collectives import vary_over
 from ...primitives.control_flow import cond_p
 from ...primitives.values import convert_element_type_p
 from ._staging import (
@@ -25,8 +27,10 @@ from ._staging import (
     operand_types,
     paths,
     place,
+    refuse_meeting,
     stage_function,
     with_strong_outputs,
+    with_varying,
 )
 
 _MISSING: Any = object()
@@ -78,16 +82,19 @@ def switch(
 
 def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[Any]) -> Any:
     leaves, in_tree = tree_flatten(tuple(operands))
-    avals = operand_types(leaves, in_tree, f"{what}: operands")
-    found: dict[int, Staged] = {}  # a function that is given twice is traced once
-    for f in functions:  # a comprehension would be one more frame for each level of a nest
-        if id(f) not in found:
-            found[id(f)] = stage_function(f, in_tree, avals)
-    staged = agree(what, functions, [found[id(f)] for f in functions])
     vma = typeof(index).vma
-    if vma:  # results differ where the choice does
+    if vma:
+        leaves = [x if typeof(x).is_mutable else vary_over(x, sorted(vma, key=str)) for x in leaves]
+    avals = operand_types(leaves, in_tree, f"{what}: operands")
+    if vma:
+        with varying_around(vma, get_trace()):
+            staged = _staged(what, functions, in_tree, avals)
+        refuse_meeting(what, staged, vma, "the index" if what == "switch" else "the predicate")
+        # Results differ where the choice does.
         wanted = [varied(a, vma | a.vma) for a in staged[0].out_avals]
-        staged = [with_strong_outputs(s, wanted) for s in staged]
+        staged = [with_strong_outputs(s, wanted) for s in with_varying(staged)]
+    else:
+        staged = _staged(what, functions, in_tree, avals)
     programs, consts = close_together(staged)
     if any(a.is_mutable for a in avals):
         names = ["a value that a branch closes over"] * len(consts)
@@ -121,6 +128,14 @@ def _passed_through(programs: Sequence[ClosedJaxpr], given: Sequence[Any]) -> di
 def _without(program: ClosedJaxpr, results: dict[int, int]) -> ClosedJaxpr:
     kept = [v for i, v in enumerate(program.outvars) if i not in results]
     return ClosedJaxpr(program.jaxpr.replace(outvars=kept))
+
+
+def _staged(what: str, functions: Sequence[Any], in_tree: Any, avals: Sequence[Any]) -> Any:
+    found: dict[int, Staged] = {}  # a function that is given twice is traced once
+    for f in functions:  # a comprehension would be one more frame for each level of a nest
+        if id(f) not in found:
+            found[id(f)] = stage_function(f, in_tree, avals)
+    return agree(what, functions, [found[id(f)] for f in functions])
 
 
 def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:

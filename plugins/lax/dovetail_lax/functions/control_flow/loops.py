@@ -9,8 +9,10 @@ import numpy as np
 
 from dovetail_core import EVAL, Tracer, get_trace, typeof
 from dovetail_core.base.options import disable_jit
+from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.types.avals import NOWHERE
 
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p
@@ -25,9 +27,11 @@ from ._staging import (
     name_of,
     operand_types,
     place,
+    refuse_meeting,
     stage_carry,
     stage_function,
     strengthen,
+    with_varying,
 )
 from .scanning import scan_of
 
@@ -77,14 +81,20 @@ def while_of(
         return value
     leaves, tree = tree_flatten(init_val)
     in_tree = tree_flatten((init_val,))[1]
+    over, outer = NOWHERE, get_trace()  # the axes over which the number of rounds varies
     while True:
-        leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
-        condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
+        with varying_around(over, outer):
+            leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
+            condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
         _check_predicate(cond_fun, condition)
         vma = condition.out_avals[0].vma
-        if all(vma <= typeof(x).vma for x in leaves):
+        if vma == over:
             break
-        leaves = [vary_over(x, sorted(vma, key=str)) for x in leaves]  # as the number of rounds
+        over = vma
+        leaves = [vary_over(x, sorted(vma, key=str)) for x in leaves]
+    if over:
+        refuse_meeting(what, [condition, body], over, "the condition")
+        condition, body = with_varying([condition, body])
     if provider is None:
         outs = _plain_loop(condition, body, leaves)
     else:

@@ -2,6 +2,7 @@
 
 from . import (
     arithmetic as arithmetic,
+    collectives as collectives,
     contractions as contractions,
     control_flow as control_flow,
     discrete as discrete,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ShapedArray
 
-from ...dtypes import kind_of
+from ...dtypes import iinfo, kind_of
 from ...primitives.arithmetic import (
     abs_p,
     add_p,
@@ -38,7 +40,6 @@ elementwise(rem_p, "stablehlo.remainder")
 elementwise(neg_p, "stablehlo.negate")
 elementwise(abs_p, "stablehlo.abs")
 elementwise(nextafter_p, "chlo.next_after")
-elementwise(mulhi_p, "chlo.mulhi")
 accurate(sqrt_p, "stablehlo.sqrt")
 accurate(rsqrt_p, "stablehlo.rsqrt")
 accurate(cbrt_p, "stablehlo.cbrt")
@@ -54,6 +55,46 @@ def _mul(b: Any, x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     if out_dtype is not None:
         x, y = b.convert(x, out_dtype), b.convert(y, out_dtype)
     return b.op("stablehlo.multiply", broadcast(b, (x, y)), b.out)
+
+
+@stablehlo_rules.register(mulhi_p)
+def _mulhi(b: Any, x: Any, y: Any) -> Any:
+    x, y = broadcast(b, (x, y))
+    if b.module.partition is None:
+        return b.op("chlo.mulhi", [x, y], b.out)
+    # XLA's partitioner does not know the operation.
+    bits = iinfo(b.out.dtype).bits
+    shift = (
+        f"stablehlo.shift_right_{'arithmetic' if kind_of(b.out.dtype) == 'signed' else 'logical'}"
+    )
+    if bits == 64:
+        return _mulhi_64(b, x, y, shift)
+    unsigned = "" if kind_of(b.out.dtype) == "signed" else "u"
+    wide = np.dtype(f"{unsigned}int{max(2 * bits, 8)}")
+    x, y = b.convert(x, wide), b.convert(y, wide)
+    product = b.op("stablehlo.multiply", [x, y], x.aval)
+    count = b.broadcast_scalar(b.constant(bits, x.aval.update(shape=())), x.aval)
+    return b.convert(b.op(shift, [product, count], x.aval), b.out.dtype)
+
+
+def _mulhi_64(b: Any, x: Any, y: Any, shift: str) -> Any:
+    """From products of halves, the sums of which do not overflow."""
+    out = b.out
+
+    def number(n: int) -> Any:
+        return b.broadcast_scalar(b.constant(n, out.update(shape=())), out)
+
+    def op(name: str, p: Any, q: Any) -> Any:
+        return b.op(f"stablehlo.{name}", [p, q], out)
+
+    half, mask = number(32), number(2**32 - 1)
+    low_x, low_y = op("and", x, mask), op("and", y, mask)
+    high_x, high_y = b.op(shift, [x, half], out), b.op(shift, [y, half], out)
+    carry = op("shift_right_logical", op("multiply", low_x, low_y), half)
+    middle = op("add", op("multiply", high_x, low_y), carry)
+    other = op("add", op("multiply", low_x, high_y), op("and", middle, mask))
+    top = op("add", op("multiply", high_x, high_y), b.op(shift, [middle, half], out))
+    return op("add", top, b.op(shift, [other, half], out))
 
 
 @stablehlo_rules.register(square_p)

@@ -25,6 +25,7 @@ from ...primitives.collectives import (
     pvary_p,
     reduce_scatter_p,
 )
+from ...primitives.ragged_collectives import ragged_all_to_all_p
 from .reductions import combiner
 
 _CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
@@ -135,3 +136,18 @@ def _all_to_all(
     moved = x.aval.update(shape=tuple(x.aval.shape[d] for d in order))
     text = f"permutation = array<i64: {', '.join(map(str, order))}>"
     return b.op("stablehlo.transpose", [y], moved, text)
+
+
+@stablehlo_rules.register(ragged_all_to_all_p)
+def _ragged_all_to_all(b: Any, *args: Any, axes: Any, axis_sizes: Any, groups: Any = ()) -> Any:
+    if b.platform == "cpu":  # whose compiler lacks it
+        params = {"axes": axes, "axis_sizes": axis_sizes, **({"groups": groups} if groups else {})}
+        return stablehlo_rules.fallback(ragged_all_to_all_p)(b, *args, **params)
+    rows = _parts(b, axes).groups(axes)
+    if groups:
+        rows = [[row[i] for i in group] for row in rows for group in groups]
+    config = f"{{channel_id = 1 : i64, {_pairs('replica_groups', rows)}}}"
+    attrs = (
+        f'api_version = 4 : i32, backend_config = {config}, call_target_name = "ragged_all_to_all"'
+    )
+    return b.op("stablehlo.custom_call", list(args), b.out, attrs)

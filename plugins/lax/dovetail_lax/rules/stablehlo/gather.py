@@ -76,6 +76,13 @@ def _inside(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
     return b.op("stablehlo.reduce", [at_most, true], [out], attrs, [combiner("and", _BOOL)])[0]
 
 
+def known_indices(b: Any, indices: Any) -> Any:
+    """Indices of a type that XLA's partitioner knows: it ends the process for smaller ones."""
+    if b.module.partition is None or indices.aval.dtype.itemsize >= 4:
+        return indices
+    return b.convert(indices, np.dtype(np.int32))
+
+
 def _gather_numbers(dn: GatherDimensionNumbers, rank: int) -> str:
     lists = ", ".join(
         f"{name} = [{', '.join(map(str, axes))}]" for name, axes in zip(dn._fields, dn) if axes
@@ -101,7 +108,7 @@ def _gather(
         f"dimension_numbers = {_gather_numbers(dimension_numbers, len(indices.aval.shape))}, "
         f"indices_are_sorted = {flag(indices_are_sorted)}, slice_sizes = {i64_array(slice_sizes)}"
     )
-    found = b.op("stablehlo.gather", [operand, indices], out, attrs)
+    found = b.op("stablehlo.gather", [operand, known_indices(b, indices)], out, attrs)
     axes = dimension_numbers.start_index_map
     if mode not in _FILLING or not axes:
         return found
@@ -164,7 +171,8 @@ def _emit(
         f"indices_are_sorted = {flag(indices_are_sorted)}, scatter_dimension_numbers = {numbers}, "
         f"unique_indices = {flag(unique_indices)}"
     )
-    return b.op("stablehlo.scatter", [operand, indices, updates], [out], attrs, [region])[0]
+    operands = [operand, known_indices(b, indices), updates]
+    return b.op("stablehlo.scatter", operands, [out], attrs, [region])[0]
 
 
 def _register(primitive: Primitive, body: Body) -> None:

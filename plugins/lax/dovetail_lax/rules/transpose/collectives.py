@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_ad import transpose_rules
+import numpy as np
+
+from dovetail_ad import is_linear, transpose_rules, transposed_type
+from dovetail_core import typeof
+from dovetail_core.types.algebra import zeros
 
 from ...primitives.collectives import (
     all_gather_invariant_p,
@@ -18,6 +22,12 @@ from ...primitives.collectives import (
     reduce_scatter_p,
     sum_over,
     vary_over,
+)
+from ...primitives.ragged_collectives import (
+    exchanged,
+    ragged_all_to_all_p,
+    received,
+    rows_where,
 )
 
 
@@ -64,3 +74,20 @@ def _all_gather_invariant(ct: Any, x: Any, *, axis: int, **params: Any) -> list[
 @transpose_rules.register(all_to_all_p)
 def _all_to_all(ct: Any, x: Any, *, split_axis: int, concat_axis: int, **params: Any) -> list[Any]:
     return [all_to_all_p.bind(ct, **params, split_axis=concat_axis, concat_axis=split_axis)]
+
+
+@transpose_rules.register(ragged_all_to_all_p)
+def _ragged_all_to_all(
+    ct: Any, x: Any, out: Any, starts: Any, sizes: Any, places: Any, here: Any, **axis: Any
+) -> list[Any]:
+    # Rows go back where they came from, and what was replaced has no part in the result.
+    places_here = exchanged(places, axis)
+    cts: list[Any] = [None] * 6
+    if is_linear(x):
+        blank = vary_over(zeros(transposed_type(typeof(x))), axis["axes"])
+        back = exchanged(starts, axis)
+        cts[0] = ragged_all_to_all_p.bind(ct, blank, places_here, here, back, sizes, **axis)
+    if is_linear(out):
+        replaced = received(ct, places_here, here) > np.int32(0)
+        cts[1] = rows_where(replaced, vary_over(zeros(typeof(ct)), axis["axes"]), ct)
+    return cts

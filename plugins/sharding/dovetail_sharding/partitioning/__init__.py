@@ -1,0 +1,1 @@
+"""Functions that say themselves how they are divided among devices."""

@@ -1,0 +1,54 @@
+"""Programs on meshes as text, and what types say."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dovetail as dt
+from dovetail import P, lax, shard_map
+from dovetail.sharding import AbstractMesh, AxisType, ManualAxisType
+from dovetail_core import ShapedArray, typeof
+from dovetail_core.text.parser import parse_ir, parse_type
+from dovetail_sharding.texts import _spec, _spec_text
+
+
+def test_programs_are_read_again(mesh):
+    abstract = AbstractMesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Auto))
+    for m in (mesh.abstract_mesh, abstract):
+        f = shard_map(
+            lambda a: (lax.psum(a * 2, "x"), lax.axis_index("x")[None] + a.sum()),
+            mesh=m, in_specs=P(("x", "y")), out_specs=(P("y"), P(("x", "y"))),
+        )  # fmt: skip
+        program = dt.make_jaxpr(f)(np.ones((8, 4), np.float32))
+        assert parse_ir(str(program)) == program
+    assert "{V:(x,y)}" in str(program) and "{V:y}" in str(program)
+
+
+def test_specs():
+    for spec in (P(), P("x"), P(None, ("x", "y")), P(P.UNCONSTRAINED, "x"), P("x", reduced={"y"})):
+        assert _spec(_spec_text(spec)) is spec
+
+
+def test_types_that_vary():
+    for text, vma in (("f32[2,3]{V:x}", {"x"}), ("i32[]~{V:(x,y)}", {"x", "y"}), ("f32[2]", set())):
+        aval = parse_type(text)
+        assert aval.vma == vma and aval.str_short() == text
+        assert aval.manual_axis_type == aval.mat == ManualAxisType(varying=vma)
+    varying = ManualAxisType({"x"})
+    assert ShapedArray((2,), np.float32, manual_axis_type=varying).vma == {"x"}
+    struct = dt.ShapeDtypeStruct((2,), np.float32, manual_axis_type=varying)
+    assert typeof(struct).vma == {"x"} and "manual_axis_type=Manual" in repr(struct)
+
+
+def test_manual_axis_types():
+    one = ManualAxisType({"x"}, reduced={"y"})
+    assert one == ManualAxisType(frozenset({"x"}), frozenset(), frozenset({"y"}))
+    assert hash(one) == hash(pickle.loads(pickle.dumps(one)))
+    assert one.update(varying=set()) == ManualAxisType(reduced={"y"}) != one
+    with pytest.raises(ValueError, match=r"\['x'\] is in varying and in reduced"):
+        ManualAxisType({"x"}, reduced={"x"})
+    with pytest.raises(AttributeError, match="does not change"):
+        one.varying = frozenset()
