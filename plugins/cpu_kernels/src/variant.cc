@@ -1,0 +1,17 @@
+// All kernels for one instruction set, the one that this file is compiled for.
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels.h"
+
+namespace dovetail {
+#include "keys.h"
+#include "items.h"
+#include "sort.h"
+
+namespace DOVETAIL_VARIANT {
+extern const Kernels kernels;
+const Kernels kernels = {sort};
+}  // namespace DOVETAIL_VARIANT
+}  // namespace dovetail
