@@ -18,6 +18,9 @@ cpu_kernels = config.add(
     )
 )
 
+NUMBERS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+"""What kernels calculate with."""
+
 SETS = ("baseline", "avx2", "avx512")
 
 

@@ -47,8 +47,49 @@ struct SortJob {
   const int* widths;     // bytes of an element of each
 };
 
+// The first k of each row in descending order; places are within rows.
+struct TopKJob {
+  int64_t rows, n, k;
+  Order order;
+  int width;
+  const void* in;
+  void* values;
+  int32_t* places;
+};
+
+enum class Number { kFloat32, kFloat64, kInt32, kInt64, kUint32, kUint64 };
+enum class Operation { kAdd, kMultiply, kLarger, kSmaller };
+
+// Arrays [outer, n, inner], accumulated along the middle axis.
+struct CumulativeJob {
+  int64_t outer, n, inner;
+  Number number;
+  Operation operation;
+  bool reverse;
+  const void* in;
+  void* out;
+};
+
+enum class Task { kCholesky, kLu, kSolve };
+
+// Matrices [count, n, n]; for systems right sides [count, n, columns].
+struct MatrixJob {
+  int64_t count, n, columns;
+  Number number;
+  Task task;
+  bool lower, transpose, unit;
+  const void* in;
+  const void* right;
+  void* out;
+  int32_t* pivots;
+  int32_t* order;
+};
+
 struct Kernels {
   bool (*sort)(const SortJob&, Context&);  // false: there is no memory
+  bool (*top_k)(const TopKJob&, Context&);
+  bool (*cumulative)(const CumulativeJob&, Context&);
+  bool (*matrices)(const MatrixJob&, Context&);
 };
 
 }  // namespace dovetail

@@ -9,9 +9,13 @@ namespace dovetail {
 #include "keys.h"
 #include "items.h"
 #include "sort.h"
+#include "topk.h"
+#include "numbers.h"
+#include "cumulative.h"
+#include "matrices.h"
 
 namespace DOVETAIL_VARIANT {
 extern const Kernels kernels;
-const Kernels kernels = {sort};
+const Kernels kernels = {sort, top_k, cumulative, matrices};
 }  // namespace DOVETAIL_VARIANT
 }  // namespace dovetail

@@ -19,7 +19,7 @@ def rng():
 def both():
     """Runs a function with kernels and as XLA does: the results of both, as NumPy arrays."""
     import dovetail
-    from dovetail_cpu_kernels.choice import cpu_kernels
+    from dovetail_cpu_kernels import cpu_kernels
 
     def run(function, *args):
         def compiled(*xs):

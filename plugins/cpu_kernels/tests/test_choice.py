@@ -8,7 +8,7 @@ import pytest
 
 import dovetail
 from dovetail import numpy as dnp
-from dovetail_cpu_kernels.choice import cpu_kernels
+from dovetail_cpu_kernels import cpu_kernels
 
 X = np.random.default_rng(0).standard_normal((8, 100)).astype(np.float32)
 
