@@ -1,4 +1,4 @@
-"""Measure the kernels of dovetail-cpu-kernels against XLA's own code, over sizes, with NumPy beside.
+"""Measure the kernels of dovetail-cpu-kernels against XLA's code, over sizes, with NumPy beside.
 
     python benchmarks/cpu_kernels.py [--largest 1e7] [--only sort cumsum] [--svg FILE]
 
@@ -124,7 +124,7 @@ def measure(case: Case, n: int) -> Row:
     while rounds < 3 or time.perf_counter() < end:
         best = [min(t, _seconds(p, k)) for t, p, k in zip(best, programs, repeats)]
         rounds += 1
-    return Row(n, *best, "dovetail_cpu_" in texts[0])
+    return Row(n, best[0], best[1], best[2], "dovetail_cpu_" in texts[0])
 
 
 def _seconds(program: Callable[[], Any], repeats: int) -> float:
