@@ -192,7 +192,7 @@ kernels: wheels
 	@echo '.venv-kernels: dovetail, dovetail-cpu-kernels'
 	@$(call fresh,.venv-kernels,$(BIN)/python)
 	@$(call into,.venv-kernels) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]" \
-		cmake ninja pip scikit-build-core
+		cmake ninja pip pytest-xdist scikit-build-core
 	@rm -rf $(KERNELS)
 	@sh tools/build_kernels.sh "$(CURDIR)/.venv-kernels/bin/python" $(KERNELS)
 	@$(call into,.venv-kernels) $(KERNELS)/*.whl
@@ -204,7 +204,7 @@ bench-kernels: kernels ## measure the kernels for the CPU against XLA's own code
 	.venv-kernels/bin/python benchmarks/cpu_kernels.py --svg docs/guides/cpu_kernels.svg
 
 test-kernels: kernels
-	.venv-kernels/bin/pytest plugins/cpu_kernels/tests
+	.venv-kernels/bin/pytest -n $(WORKERS) plugins/cpu_kernels/tests
 
 # Some of the tests and programs of `make ecosystem`.
 .PHONY: test-ecosystem

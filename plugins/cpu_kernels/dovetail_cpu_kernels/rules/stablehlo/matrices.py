@@ -10,16 +10,16 @@ from dovetail_lax.linalg import cholesky_p, lu_p, triangular_solve_p
 from ...choice import serves
 
 _TYPES = ("float32", "float64")
-_LEAST = 32
+_LEAST, _LEAST_LU = 128, 32
 """Matrices from which kernels were faster."""
 _LARGEST = 24
 """Rows up to which they were."""
 
 
-def _are_small(x: Any) -> bool:
+def _are_small(x: Any, least: int = _LEAST) -> bool:
     """Whether the last two axes are square matrices for which there is a kernel."""
     *_, m, n = x.aval.shape
-    is_small = 0 < m == n <= _LARGEST and x.aval.size >= _LEAST * n * n
+    is_small = 0 < m == n <= _LARGEST and x.aval.size >= least * n * n
     return is_small and x.aval.dtype.name in _TYPES
 
 
@@ -32,7 +32,7 @@ def _cholesky(b: Any, x: Any) -> Any:
 
 @stablehlo_rules.register(lu_p, override=True)
 def _lu(b: Any, x: Any) -> list[Any]:
-    if serves(b) and _are_small(x):
+    if serves(b) and _are_small(x, _LEAST_LU):
         return b.custom_call("dovetail_cpu_lu", [x], b.outs)
     return stablehlo_rules.replaced(lu_p, _lu)(b, x)
 
