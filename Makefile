@@ -68,7 +68,7 @@ $(FLAX)/.ready: $(VENV)/.base $(PROJECTS) examples/flax_digits/requirements.txt
 	@touch $@
 
 .PHONY: test
-test: test-all test-first-calls test-core test-examples test-smoke ## run every test that CI runs, a sample of each product
+test: test-all test-first-calls test-core test-examples test-kernels test-smoke ## run every test that CI runs, a sample of each product
 
 .PHONY: test-full
 test-full: export DOVETAIL_TEST_FULL := 1
@@ -100,7 +100,7 @@ lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
-	$(BIN)/lint-imports --no-logo
+	PYTHONPATH=plugins/cpu_kernels $(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/check_circles.py
 	$(BIN)/python tools/check_manifests.py
 	$(BIN)/python tools/check_typing.py
@@ -134,7 +134,7 @@ docs: $(DOCS) ## build the documentation into build/docs
 
 .PHONY: clean
 clean: ## remove the environments and all that was built
-	rm -rf .venv .venv-core .venv-examples .venv-smoke .venv-bench .venv-peer build dist
+	rm -rf .venv .venv-core .venv-examples .venv-kernels .venv-smoke .venv-bench .venv-peer build dist
 	rm -rf .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -183,6 +183,28 @@ $(THIRD_PARTIES:%=test-%): test-%: examples-environment
 	.venv-examples/bin/pytest examples/$*/tests
 	@$(PIP) --python .venv-examples/bin/python uninstall --yes \
 		$$(sed -n 's/^name = "\(.*\)"$$/\1/p' examples/$*/pyproject.toml)
+
+# The kernels are built, by zig's compiler where there is no other, and tested where they are installed.
+KERNELS := build/kernels-wheel
+
+.PHONY: kernels test-kernels
+kernels: wheels
+	@echo '.venv-kernels: dovetail, dovetail-cpu-kernels'
+	@$(call fresh,.venv-kernels,$(BIN)/python)
+	@$(call into,.venv-kernels) $(WHEELS)/*.whl "$$(echo $(WHEELS)/dovetail_core-*.whl)[test]" \
+		cmake ninja pip pytest-xdist scikit-build-core
+	@rm -rf $(KERNELS)
+	@sh tools/build_kernels.sh "$(CURDIR)/.venv-kernels/bin/python" $(KERNELS)
+	@$(call into,.venv-kernels) $(KERNELS)/*.whl
+
+# Half an hour: sizes up to ten million, at which XLA's sorts take seconds.
+.PHONY: bench-kernels
+bench-kernels: kernels ## measure the kernels for the CPU against XLA's own code, and draw it
+	@$(call into,.venv-kernels) matplotlib
+	.venv-kernels/bin/python benchmarks/cpu_kernels.py --svg docs/guides/cpu_kernels.svg
+
+test-kernels: kernels
+	.venv-kernels/bin/pytest -n $(WORKERS) plugins/cpu_kernels/tests
 
 # Some of the tests and programs of `make ecosystem`.
 .PHONY: test-ecosystem

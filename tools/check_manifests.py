@@ -34,6 +34,11 @@ class Plugin:
     def module(self) -> str:
         return self.package.name
 
+    @property
+    def own_project(self) -> Path:
+        """Of a plugin that is a distribution of its own: what describes that."""
+        return self.package.parent / "pyproject.toml"
+
 
 def find_plugins(root: Path) -> list[Plugin]:
     """Every ``plugins/<name>/dovetail_<name>``, its manifest not read yet."""
@@ -131,6 +136,13 @@ def check_imports(plugin: Plugin, plugins: list[Plugin]) -> Iterator[str]:
                 )
 
 
+def check_entry(plugin: Plugin, path: Path, entries: Mapping[str, str]) -> Iterator[str]:
+    """The entry point by which Dovetail finds a plugin."""
+    target = f"{plugin.module}.plugin:MANIFEST"
+    if entries.get(plugin.name) != target:
+        yield f'{path}:1: no entry point {plugin.name} = "{target}". Add it.'
+
+
 def check_project(root: Path, plugins: list[Plugin]) -> Iterator[str]:
     """Every place in pyproject.toml that lists the plugins lists all of them."""
     path = root / "pyproject.toml"
@@ -144,11 +156,13 @@ def check_project(root: Path, plugins: list[Plugin]) -> Iterator[str]:
             key = "forbidden_modules" if contract["id"] == "kernel" else "source_modules"
             lists[f"importlinter contract {contract['id']!r}, {key}"] = contract[key]
     for plugin in plugins:
-        target = f"{plugin.module}.plugin:MANIFEST"
-        if entries.get(plugin.name) != target:
-            yield f'{path}:1: no entry point {plugin.name} = "{target}". Add it.'
-        if plugin.package.relative_to(root).as_posix() not in wheel:
-            yield f"{path}:1: the wheel leaves out {plugin.package}. Add it to packages."
+        if plugin.own_project.exists():
+            own = tomllib.loads(plugin.own_project.read_text())["project"]["entry-points"]
+            yield from check_entry(plugin, plugin.own_project, own["dovetail.plugins"])
+        else:
+            yield from check_entry(plugin, path, entries)
+            if plugin.package.relative_to(root).as_posix() not in wheel:
+                yield f"{path}:1: the wheel leaves out {plugin.package}. Add it to packages."
         for where, names in lists.items():
             if plugin.module not in names:
                 yield f"{path}:1: {where} lacks {plugin.module}. Add it."

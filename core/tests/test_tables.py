@@ -173,6 +173,7 @@ def test_an_override_wins_whatever_the_order_and_shows_what_it_replaced(acme, na
     origin = table.origins[one]
     assert (origin.module, origin.kind) == (f"{name}_rules", "override")
     assert (origin.replaced.module, origin.replaced.kind) == ("acme.rules", "declared")
+    assert table.replaced(one, table[one]).__name__ == "_one"
 
 
 def test_of_two_plugins_that_override_one_rule_the_second_is_set_aside(acme):
@@ -195,6 +196,7 @@ def test_users_may_override_at_any_time(acme):
     table.set(one, lambda: "mine", override=True)
     table.set(one, lambda: "mine again", override=True)
     assert table[one]() == "mine again" and generation.value == before + 2
+    assert table.replaced(one, table[one])() == "mine"
     chain = table.origins[one]
     assert [chain.module, chain.replaced.module, chain.replaced.replaced.module] == [
         __name__,

@@ -103,6 +103,7 @@ class RuleTable(Generic[RuleT]):
         self._aside: dict[str, str] = {}  # modules that were set aside, and why
         self._derive = derive
         self._fallbacks: dict[Primitive, RuleT] = {}
+        self._replaced: dict[tuple[Primitive, int], tuple[RuleT, RuleT]] = {}  # by the override
         self._filled = False
         self._filling: dict[int, _Filling] = {}  # by thread
 
@@ -169,17 +170,22 @@ class RuleTable(Generic[RuleT]):
             if old.kind == "override" and new.kind != "override" and not self._filled:
                 # An override that was registered first (import order is not priority) stays.
                 self.origins[primitive] = old._replace(replaced=new)
+                self._replaces(primitive, self.rules[primitive], rule)
                 return None
             if new.kind != "override" or (old.kind == "override" and filling is not None):
                 if filling is None or not filling.standard:
                     return True
                 filling.displaced.append(self._conflict(primitive, new, old))
             new = new._replace(replaced=old)
+            self._replaces(primitive, rule, self.rules[primitive])
         if filling is not None:
             filling.changes.append(_Change(primitive, new, self.rules.get(primitive), old))
         self.rules[primitive] = rule
         self.origins[primitive] = new
         return False
+
+    def _replaces(self, primitive: Primitive, rule: RuleT, old: RuleT) -> None:
+        self._replaced[primitive, id(rule)] = rule, old
 
     def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
         both = new.kind == "override"
@@ -249,6 +255,7 @@ class RuleTable(Generic[RuleT]):
         primitive = change.primitive
         if self.origins.get(primitive) is not change.new:
             return  # another thread has replaced it
+        self._replaced.pop((primitive, id(self.rules[primitive])), None)
         if change.origin is None or change.rule is None:
             del self.rules[primitive], self.origins[primitive]
         else:
@@ -319,6 +326,16 @@ class RuleTable(Generic[RuleT]):
         """``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``: for messages about what it did."""
         place = self.origin(primitive) or primitive.module
         return f"the rule of {self.name!r} for {primitive.name!r} ({place})"
+
+    def replaced(self, primitive: Primitive, rule: RuleT) -> RuleT:
+        """The rule in whose place ``rule`` was registered with ``override=True``, which may call it
+        for operands that it does not serve; the one that would be derived if there was none.
+
+        Raises:
+            MissingRule: ``rule`` replaced none, and none can be derived.
+        """
+        found = self._replaced.get((primitive, id(rule)))
+        return self.fallback(primitive) if found is None else found[1]
 
     def fallback(self, primitive: Primitive) -> RuleT:
         """What is done where a rule returns NotImplemented: it is not for these operands. The rule

@@ -11,6 +11,8 @@ import numpy as np
 
 from dovetail_core import Option, config, registry
 from dovetail_core.base.options import as_bool
+from dovetail_core.registry.aside import set_aside
+from dovetail_core.xla import ffi
 from dovetail_core.xla.version import JAXLIB_VERSION
 
 from .pjrt.backend import PjrtBackend
@@ -44,11 +46,30 @@ def _keep_freed_memory() -> None:
     del block
 
 
+FOREIGN = "backends.targets.cpu"
+"""Members of this collection return foreign functions by name. They are registered before anything
+is compiled, or read from a cache: there too what calls them may be."""
+
+
+def _register_targets() -> None:
+    for name in registry().members(FOREIGN):
+        try:
+            for target, handler in registry().member(FOREIGN, name)().items():
+                ffi.register_target(target, handler)
+        except Exception as e:  # a plugin's library may fail in any way
+            set_aside(
+                f"the foreign functions {name!r} of a plugin ({FOREIGN}) are set aside: {e} Repair "
+                "the plugin's installation, or disable it (DOVETAIL_DISABLE_PLUGINS).",
+                e,
+            )
+
+
 def _make_client() -> Any:
     from dovetail_core.xla.client import make_cpu_client
 
     if keep_freed_memory.value:
         _keep_freed_memory()
+    _register_targets()
     processes = registry().provider("processes", None)
     joined = {} if processes is None else processes.cpu_client_options()
     return make_cpu_client(_device_count(), **joined)

@@ -120,6 +120,12 @@ class Emitter:
         return self.module.platform
 
     @property
+    def is_divided(self) -> bool:
+        """Whether XLA divides what is written here among devices, as it can no foreign function."""
+        divided = self.module.partition is not None and len(self.module.partition.devices) > 1
+        return divided and (self.module.parts is None or not self.module.parts.has_all())
+
+    @property
     def out(self) -> Any:
         return self.outs[0]
 

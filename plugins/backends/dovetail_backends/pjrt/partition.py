@@ -36,6 +36,10 @@ class Parts(Protocol):
         """Whether the devices are told apart along these axes."""
         ...
 
+    def has_all(self) -> bool:
+        """Whether the devices are told apart along all axes: each runs what is written."""
+        ...
+
     def groups(self, axes: Sequence[Any]) -> list[list[int]]:
         """The partitions that differ along these axes only, the last of which varies fastest."""
         ...

@@ -32,6 +32,9 @@ class MeshParts(NamedTuple):
     def has(self, axes: Sequence[Any]) -> bool:
         return set(axes) <= set(self.axes)
 
+    def has_all(self) -> bool:
+        return self.has(self.mesh.axis_names)
+
     def groups(self, axes: Sequence[Any]) -> list[list[int]]:
         names = self.mesh.axis_names
         own = [names.index(a) for a in axes]

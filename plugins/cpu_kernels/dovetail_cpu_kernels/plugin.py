@@ -1,0 +1,13 @@
+"""Manifest of the plugin ``cpu_kernels``: other lowerings of primitives, for the CPU only."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "cpu_kernels",
+    requires=("backends", "lax"),
+    contributes={"backends.stablehlo": ("dovetail_cpu_kernels.rules.stablehlo",)},
+    members={"backends.targets.cpu.cpu_kernels": "dovetail_cpu_kernels.library:targets"},
+    options={
+        name: f"dovetail_cpu_kernels.choice:{name}" for name in ("cpu_kernels", "cpu_kernels_isa")
+    },
+)

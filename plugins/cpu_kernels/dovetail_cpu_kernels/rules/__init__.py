@@ -1,0 +1,1 @@
+"""Rules for the tables of other plugins."""

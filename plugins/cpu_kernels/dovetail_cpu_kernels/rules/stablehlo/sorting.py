@@ -1,0 +1,44 @@
+"""Sorts by one key, where kernels were faster at every size that was measured from two elements on,
+and the largest elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import i64, stablehlo_rules
+from dovetail_lax import sort_p, top_k_p
+
+from ...choice import serves
+
+_KEYS = frozenset(
+    f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)
+) | {"bool", "bfloat16"}
+_MOST = 2**31 - 1
+
+
+@stablehlo_rules.register(sort_p, override=True)
+def _sort(b: Any, *operands: Any, dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
+    if serves(b) and num_keys == 1 and _has_kernel(operands, dimension):
+        config = {"dimension": i64(dimension)}
+        return b.custom_call("dovetail_cpu_sort", operands, b.outs, config)
+    rest = stablehlo_rules.replaced(sort_p, _sort)
+    return rest(b, *operands, dimension=dimension, is_stable=is_stable, num_keys=num_keys)
+
+
+def _has_kernel(operands: Any, dimension: int) -> bool:
+    keys = operands[0].aval
+    moved = all(x.aval.dtype.name in _KEYS or x.aval.dtype.kind == "c" for x in operands)
+    return keys.dtype.name in _KEYS and moved and 2 <= keys.shape[dimension] <= _MOST
+
+
+_LEAST_K, _LEAST_N = 8, 1000
+"""Many short rows of which few elements are wanted XLA goes through as fast."""
+
+
+@stablehlo_rules.register(top_k_p, override=True)
+def _top_k(b: Any, x: Any, *, k: int, axis: int) -> list[Any]:
+    n, is_last = x.aval.shape[axis], axis == len(x.aval.shape) - 1
+    fits = x.aval.dtype.name in _KEYS and is_last and n <= _MOST
+    if serves(b) and fits and k and (k >= _LEAST_K or n >= _LEAST_N) and x.aval.size:
+        return b.custom_call("dovetail_cpu_top_k", [x], b.outs)
+    return stablehlo_rules.replaced(top_k_p, _top_k)(b, x, k=k, axis=axis)

@@ -1,0 +1,21 @@
+// All kernels for one instruction set, the one that this file is compiled for.
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels.h"
+
+namespace dovetail {
+#include "keys.h"
+#include "items.h"
+#include "sort.h"
+#include "topk.h"
+#include "numbers.h"
+#include "cumulative.h"
+#include "matrices.h"
+
+namespace DOVETAIL_VARIANT {
+extern const Kernels kernels;
+const Kernels kernels = {sort, top_k, cumulative, matrices};
+}  // namespace DOVETAIL_VARIANT
+}  // namespace dovetail
