@@ -5,8 +5,18 @@ from dovetail_core.registry.manifest import Manifest, names_of
 MANIFEST = Manifest(
     "sharding",
     requires=("backends", "batching", "jit", "lax"),
-    primitives=("dovetail_sharding.manual.primitives", "dovetail_sharding.inspecting"),
+    primitives=(
+        "dovetail_sharding.manual.primitives",
+        "dovetail_sharding.inspecting",
+        "dovetail_sharding.types.casting",
+    ),
+    tables={"sharding.infer": "dovetail_sharding.types.table:infer_rules"},
+    laws={"sharding.infer": "dovetail_sharding.laws:infer_law"},
     contributes={
+        "sharding.infer": (
+            "dovetail_sharding.types.inferring",
+            "dovetail_sharding.rules.inferring",
+        ),
         "ad.jvp": ("dovetail_sharding.rules.ad",),
         "ad.transpose": ("dovetail_sharding.rules.ad",),
         "batching.batch": ("dovetail_sharding.rules.batching",),
@@ -16,7 +26,7 @@ MANIFEST = Manifest(
         ),
         "eval": ("dovetail_sharding.inspecting",),
     },
-    providers={"type_sharding": "dovetail_sharding.contexts:sharding_of_type"},
+    providers={"type_sharding": "dovetail_sharding.types.saying:SAYING"},
     names={
         **names_of("dovetail_sharding.public"),
         "debug.inspect_array_sharding": "dovetail_sharding.inspecting:inspect_array_sharding",

@@ -24,6 +24,7 @@ from .specs import (
     Mapping,
     check_argument,
     check_rank,
+    check_told,
     chosen_axes,
     chosen_mesh,
     inner_mesh,
@@ -96,7 +97,10 @@ def _call(
         specs = specs_for(mapping, "in_specs", in_specs, args)
     avals: list[Any] = [typeof(x) for x in leaves]
     for i, (aval, spec) in enumerate(zip(avals, specs)):
-        check_argument(mapping, spec, aval.shape, leaf_name(tree, len(leaves), i, "args"))
+        leaf = leaf_name(tree, len(leaves), i, "args")
+        check_argument(mapping, spec, aval.shape, leaf)
+        if aval.divided is not None:
+            check_told(mapping, spec, aval, leaf)
     mapping = mapping._replace(mesh=mesh_with_devices(mapping, leaves))
     results = _Results(mapping, out_specs)
 
@@ -190,7 +194,7 @@ def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
         )
     found: list[PartitionSpec] = []
     for x in leaves:
-        sharding: Any = getattr(x, "sharding", None)
+        sharding: Any = typeof(x).divided or getattr(x, "sharding", None)
         is_named = isinstance(sharding, NamedSharding)
         found.append(sharding.spec if is_named else PartitionSpec())  # type: ignore[union-attr]
     return found

@@ -179,3 +179,15 @@ def check_rank(what: str, spec: PartitionSpec, ndim: int) -> None:
     """Raise ValueError if a spec has more dimensions than an array."""
     if len(spec) > ndim:
         raise ValueError(f"{what}, and its spec {spec} is for at least {len(spec)} dimensions.")
+
+
+def check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
+    """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
+    given = [*spec.partitions, *[None] * aval.ndim]
+    for told, p in zip(aval.divided.spec.partitions, given):
+        if [a for a in axes_of(told) if a in mapping.axes] != list(axes_of(p)):
+            raise ValueError(
+                f"shard_map of {mapping.name}{here()}: {name} is of type {aval.str_short()}, and "
+                f"its spec in in_specs is {spec}. Reshard it (dovetail.sharding.reshard), or leave "
+                "in_specs out: then specs are those of the arguments."
+            )
