@@ -21,6 +21,7 @@ from .base.errors import (
     PluginError as PluginError,
     RegistryError as RegistryError,
     RuleConflict as RuleConflict,
+    ShardingTypeError as ShardingTypeError,
     TracerArrayConversionError as TracerArrayConversionError,
     TracerBoolConversionError as TracerBoolConversionError,
     TracerIntegerConversionError as TracerIntegerConversionError,

@@ -93,6 +93,16 @@ class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced boolean array is used as an index, so the result's shape is unknown."""
 
 
+class ShardingTypeError(DovetailError):
+    """Types do not say how a result is divided along axes of a mesh, or contradict each other.
+
+    Attributes:
+        along: the axes along which operands of a sum are divided, where it is ambiguous therefore.
+    """
+
+    along: frozenset[Any] = frozenset()
+
+
 class UnexpectedTracerError(DovetailError, JAXTypeError):
     """A tracer outlived the transformation that made it."""
 
@@ -119,6 +129,7 @@ __all__ = [
     "PluginError",
     "RegistryError",
     "RuleConflict",
+    "ShardingTypeError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",

@@ -20,7 +20,8 @@ from ..base.keys import ParameterKeys, keeps_alive
 from ..base.source import current_source, describe
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
-from ..types.avals import NOWHERE, AbstractValue, varied
+from ..types.avals import NOWHERE, AbstractValue, are_divided, undivided, varied
+from ..types.dividing import dividing
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
 from .traits import NO_TRAITS
 
@@ -281,6 +282,9 @@ class Primitive:
             vma = vma.difference(*[a.vma for r in regions for a in r.program.in_avals])
         elif vma:
             types = [varied(a, NOWHERE) for a in avals]
+        divided = self.regions is None and not self.traits.divides and are_divided(avals)
+        if divided:
+            types = [undivided(a) for a in types]
         found = self.abstract_eval(*types, **params)
         outs, effects = found if self._effectful else (found, NO_EFFECTS)
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
@@ -289,12 +293,16 @@ class Primitive:
             vma = varies(vma, params)
         if vma:
             results = [varied(a, vma | a.vma) for a in results]
-        high = any(a.is_high for a in (*avals, *results))
-        high = high or (self.is_high is not None and self.is_high(**params))
-        high = high or (self.regions is not None and self.holds_high(params))
-        if effects and not high:
-            high = any(e.__class__ is RetypeEffect for e in effects)
+        if divided:
+            results = dividing().infer(self, avals, params, results)
+        high = any(a.is_high for a in (*avals, *results)) or self._is_high(params, effects)
         return Inferred(tuple(results), frozenset(effects), high)
+
+    def _is_high(self, params: dict[str, Any], effects: Any) -> bool:
+        """Whether an application is high on operands and with results that are not."""
+        high = self.is_high is not None and self.is_high(**params)
+        high = high or (self.regions is not None and self.holds_high(params))
+        return high or any(e.__class__ is RetypeEffect for e in effects)
 
     def holds_high(self, params: dict[str, Any]) -> bool:
         """Whether one of the sub-programs in the parameters is high."""

@@ -43,6 +43,9 @@ class Traits:
             operands vary over ``axes``; by default the same. See ``ShapedArray.vma``.
         meets: ``meets(params)`` are the axes of a mesh along which devices wait for each other
             where they come to it.
+        divides: whether its type rule is given types that tell how operands are divided along axes
+            of a mesh, and says so of its results. Others know nothing of it, and the table
+            ``sharding.infer`` says how their results are divided. See ``ShapedArray.divided``.
         places: ``places(params)`` are the shardings that it names: a program with it runs on their
             devices.
         exact: of which elements its results are the same to the last bit whoever computes them:
@@ -62,6 +65,7 @@ class Traits:
     superlinear: bool = False
     varies: Callable[[frozenset[Any], dict[str, Any]], frozenset[Any]] | None = None
     meets: Callable[[dict[str, Any]], Sequence[Any]] | None = None
+    divides: bool = False
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     exact: Literal["", "integers", "numbers"] = ""
 

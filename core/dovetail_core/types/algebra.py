@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..registry.discovery import registry
 from .avals import AbstractValue, typeof
+from .dividing import divided_as
 
 
 class Algebra(Protocol):
@@ -108,7 +109,10 @@ def forget_provider() -> None:
 def zeros(aval: AbstractValue) -> Any:
     """The zero of type ``aval``."""
     make = getattr(aval, "make_zero", None)
-    return make() if make is not None else algebra().full(aval, 0)
+    if make is not None:
+        return make()
+    found = algebra().full(aval, 0)
+    return found if aval.divided is None else divided_as(found, aval, typeof(found))
 
 
 def add(x: Any, y: Any) -> Any:
@@ -119,7 +123,11 @@ def add(x: Any, y: Any) -> Any:
 
 def collected(cotangent: Any, aval: AbstractValue) -> Any:
     """A cotangent of a value of type ``aval``: where that is equal on all devices along axes of a
-    mesh and the cotangent is not, the sum over them."""
-    vma = typeof(cotangent).vma
-    more = vma - aval.vma if vma else vma
-    return algebra().sum_parts(cotangent, more) if more else cotangent
+    mesh and the cotangent is not, the sum over them; divided as types say that it is."""
+    now = typeof(cotangent)
+    more = now.vma - aval.vma if now.vma else now.vma
+    if more:
+        cotangent = algebra().sum_parts(cotangent, more)
+    if now.divided is None and aval.divided is None:
+        return cotangent
+    return divided_as(cotangent, aval.cotangent_type(), now)

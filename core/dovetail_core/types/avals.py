@@ -18,6 +18,7 @@ from ..base.source import called, current_source, describe, short_repr
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
 from ..xla.fork import renew_in_child
+from .dividing import dividing, dividing_or_none
 
 DType = np.dtype[Any]
 
@@ -39,6 +40,8 @@ class AbstractValue:
     """Over which axes of a mesh the parts of a value differ, where it is one part for each."""
     holds_varying: ClassVar[bool] = False
     """Whether ``vma`` is of what a place holds, and ``update(vma=...)`` changes it."""
+    divided: Any = None
+    """How the value is divided along axes of a mesh that types tell of (see ``dividing``)."""
     owns_contents: ClassVar[bool] = True
     """Of a mutable type: nobody else has the arrays that ``take`` returns."""
 
@@ -148,16 +151,22 @@ def _dimension(d: Any) -> int:
 
 @final
 class ShapedArray(AbstractValue):
-    """The type of an array: ``shape``, ``dtype``, ``weak_type`` and ``vma``.
+    """The type of an array: ``shape``, ``dtype``, ``weak_type``, ``vma`` and ``divided``.
 
     ``vma`` are the axes of a mesh over which the array varies, where it is a part that each device
-    has one of; for all others it is empty. Instances are interned: equal types are one object, so
-    that comparing and hashing them is comparing and hashing an address. Arrays of an extended dtype
-    are high: made of low ones. Where an array is (``sharding``, ``memory_space``) is no part of its
-    type: what is said of it is accepted, and forgotten.
+    has one of; for all others it is empty. ``divided`` says how it is divided along axes of a mesh
+    that are of type ``Explicit``; it is None for all that are not (see ``dividing``). Instances are
+    interned: equal types are one object, so that comparing and hashing them is comparing and
+    hashing an address. Arrays of an extended dtype are high: made of low ones.
+
+    Args:
+        sharding: how it is divided; what that says of other axes is forgotten.
+        memory_space: accepted, and forgotten.
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "vma", "is_high", "_tangent", "__weakref__")
+    __slots__ = (
+        "shape", "dtype", "weak_type", "vma", "divided", "is_high", "_tangent", "__weakref__",
+    )  # fmt: skip
     shape: tuple[int, ...]
     dtype: DType
     weak_type: bool
@@ -170,28 +179,33 @@ class ShapedArray(AbstractValue):
     ) -> ShapedArray:  # fmt: skip
         if vma is None and manual_axis_type is not None:
             vma = manual_axis_type.varying
-        if vma:
-            return cls._intern(shape, dtype, weak_type, frozenset(vma))
+        if vma or sharding is not None:
+            return cls._intern(shape, dtype, weak_type, frozenset(vma or ()), sharding)
         found = _interned.get((tuple(shape), dtype, weak_type))
         return found if found is not None else cls._intern(shape, dtype, weak_type)
 
     @classmethod
     def _intern(
-        cls, shape: Sequence[Any], dtype: Any, weak_type: Any, vma: frozenset[Any] = frozenset()
-    ) -> ShapedArray:
+        cls, shape: Sequence[Any], dtype: Any, weak_type: Any, vma: frozenset[Any] = frozenset(),
+        sharding: Any = None,
+    ) -> ShapedArray:  # fmt: skip
         # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
         dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
         dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
         if prod(filter(None, dims)) * dt.itemsize > LARGEST:
             raise array_too_large(dims, short_dtype(dt))
         plain = (dims, dt, bool(weak_type))
-        key = (*plain, vma) if vma else plain
+        divided: Any = None
+        if sharding is not None and (provider := dividing_or_none()) is not None:
+            divided = provider.said(sharding, dims)
+        key = plain if not vma and divided is None else (*plain, vma, divided)
         with _interning:  # two threads must not make two of one type
             found = _interned.get(key)
             if found is None:
                 found = object.__new__(cls)
                 found.shape, found.dtype, found.weak_type = plain
                 found.vma = vma
+                found.divided = divided
                 found.is_high = isinstance(dt, ExtendedDType) and bool(dt.low)
                 found._tangent = None
                 _interned[key] = found
@@ -199,14 +213,17 @@ class ShapedArray(AbstractValue):
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = ShapedArray, (self.shape, self.dtype, self.weak_type)
-        return (_varying, (*plain[1], self.vma)) if self.vma else plain
+        more = self.vma or self.divided is not None
+        return (_placed, (*plain[1], self.vma, self.divided)) if more else plain
 
     @property
     def sharding(self) -> Any:
-        """Where arrays are along axes that types tell of, as the provider ``type_sharding`` says:
-        none, so that it is the mesh around alone, with nothing divided. No part of the type."""
-        provider = registry().provider("type_sharding", default=None)
-        return None if provider is None else provider(self)
+        """How it is divided along axes that types tell of; where it is not, copies on the mesh
+        around."""
+        if self.divided is not None:
+            return self.divided
+        provider = dividing_or_none()
+        return None if provider is None else provider.around(len(self.shape))
 
     @property
     def manual_axis_type(self) -> Any:
@@ -232,20 +249,47 @@ class ShapedArray(AbstractValue):
         return self.update(weak_type=weak_type)
 
     def update(self, **changes: Any) -> ShapedArray:
-        """A copy with some of ``shape``, ``dtype``, ``weak_type``, ``vma`` replaced."""
+        """A copy with some of ``shape``, ``dtype``, ``weak_type``, ``vma``, ``sharding`` replaced.
+
+        Another shape is divided in no way, unless ``sharding`` says how.
+        """
         now: dict[str, Any] = {k: getattr(self, k) for k in ("shape", "dtype", "weak_type", "vma")}
+        if self.divided is not None and "shape" not in changes:
+            now["sharding"] = self.divided
         return ShapedArray(**{**now, **changes})
+
+    def with_dimension(self, at: int, size: int, name: Any = None) -> ShapedArray:
+        """With one more dimension, divided along the axis ``name`` of a mesh if there is one."""
+        shape, divided = (*self.shape[:at], size, *self.shape[at:]), self.divided
+        if divided is None and name is None:
+            return self.update(shape=shape)
+        return self.update(shape=shape, sharding=dividing().with_dimension(divided, at, name))
+
+    def without_dimension(self, at: int) -> ShapedArray:
+        """With one dimension less."""
+        shape = self.shape[:at] + self.shape[at + 1 :]
+        if self.divided is None:
+            return self.update(shape=shape)
+        return self.update(shape=shape, sharding=dividing().without_dimension(self.divided, at))
 
     def tangent_type(self) -> ShapedArray:
         if self._tangent is None:
             dtype = self.dtype if is_inexact(self.dtype) else float0
-            self._tangent = ShapedArray(self.shape, dtype, vma=self.vma)
+            self._tangent = ShapedArray(self.shape, dtype, sharding=self.divided, vma=self.vma)
         return self._tangent
+
+    def cotangent_type(self) -> ShapedArray:
+        found = self.tangent_type()
+        if found.divided is None:
+            return found
+        divided = dividing().cotangent(found.divided)
+        return found if divided is found.divided else found.update(sharding=divided)
 
     def lo_ty(self) -> list[ShapedArray]:
         """Of an extended dtype: the types of the arrays that a value is made of."""
         dtype: Any = self.dtype
-        return [ShapedArray(self.shape, d, vma=self.vma) for d in dtype.low]
+        where = self.divided
+        return [ShapedArray(self.shape, d, sharding=where, vma=self.vma) for d in dtype.low]
 
     def lower_val(self, value: Any) -> Sequence[Any]:
         """Of an extended dtype: the arrays of a value."""
@@ -261,17 +305,27 @@ class ShapedArray(AbstractValue):
         return self.update(weak_type=False) if self.weak_type else self
 
     def str_short(self) -> str:
-        dims = ",".join(map(str, self.shape))
-        axes = ",".join(sorted(map(str, self.vma)))
-        varies = f"{{V:{f'({axes})' if len(self.vma) > 1 else axes}}}" if axes else ""
-        return f"{short_dtype(self.dtype)}[{dims}]{'~' if self.weak_type else ''}{varies}"
+        dims, roles = list(map(str, self.shape)), list[str]()
+        if self.divided is not None:
+            dims, roles = dividing().text(self.divided, self.shape)
+        if self.vma:
+            axes = ",".join(sorted(map(str, self.vma)))
+            roles.insert(0, f"V:{f'({axes})' if len(self.vma) > 1 else axes}")
+        behind = f"{{{', '.join(roles)}}}" if roles else ""
+        weak = "~" if self.weak_type else ""
+        return f"{short_dtype(self.dtype)}[{','.join(dims)}]{weak}{behind}"
 
     def __repr__(self) -> str:
         return f"ShapedArray({self.str_short()})"
 
 
-def _varying(shape: Any, dtype: Any, weak_type: bool, vma: frozenset[Any]) -> ShapedArray:
-    return ShapedArray(shape, dtype, weak_type, vma=vma)
+def _placed(
+    shape: Any, dtype: Any, weak_type: bool, vma: frozenset[Any], sharding: Any = None
+) -> ShapedArray:
+    return ShapedArray(shape, dtype, weak_type, sharding=sharding, vma=vma)
+
+
+_varying = _placed  # by this name in what was pickled before
 
 
 NOWHERE: frozenset[Any] = frozenset()
@@ -284,6 +338,16 @@ def varied(aval: Any, vma: frozenset[Any]) -> Any:
     if aval.vma == vma or not (aval.__class__ is ShapedArray or aval.holds_varying):
         return aval
     return aval.update(vma=vma)
+
+
+def are_divided(avals: Sequence[AbstractValue]) -> bool:
+    """Whether a type among these tells how values are divided."""
+    return any(a.divided is not None for a in avals)
+
+
+def undivided(aval: Any) -> Any:
+    """The type of an array that is divided in no way that types tell; other types as they are."""
+    return aval if aval.divided is None else aval.update(sharding=None)
 
 
 _SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "uint": "u", "int": "i"}

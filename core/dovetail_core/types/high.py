@@ -227,7 +227,7 @@ def leading_size(aval: AbstractValue) -> int | None:
 def without_leading(aval: AbstractValue) -> AbstractValue:
     """The type of a slice of the leading axis."""
     if isinstance(aval, ShapedArray):
-        return aval.update(shape=aval.shape[1:])
+        return aval.without_dimension(0)
     assert isinstance(aval, HiType)
     spec = aval.leading_spec()
     return aval.mapped(aval.axis_size(spec), spec)
@@ -236,6 +236,6 @@ def without_leading(aval: AbstractValue) -> AbstractValue:
 def with_leading(aval: AbstractValue, size: int) -> AbstractValue:
     """The type of ``size`` values stacked along a new leading axis."""
     if isinstance(aval, ShapedArray):
-        return aval.update(shape=(size, *aval.shape))
+        return aval.with_dimension(0, size)
     assert isinstance(aval, HiType)
     return aval.unmapped(size, aval.leading_spec())

@@ -14,6 +14,7 @@ from ._bindings import (
     ArrayImpl as ArrayImpl,
     Device,
     DeviceList,
+    NamedSharding,
     Sharding,
     SingleDeviceSharding as SingleDeviceSharding,
 )
@@ -58,6 +59,13 @@ def put(
     )
 
 
+def told(aval: Any, sharding: Any) -> Any:
+    """The type of an array of type `aval` that has this sharding: types tell of some axes."""
+    if sharding.__class__ is NamedSharding and getattr(sharding.mesh, "explicit_axes", ()):
+        return aval.update(sharding=sharding)
+    return aval if getattr(aval, "divided", None) is None else aval.update(sharding=None)
+
+
 def put_sharded(
     shards: Sequence[Any],
     aval: Any,
@@ -75,8 +83,9 @@ def put_sharded(
         if shard.dtype != aval.dtype:
             raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {aval.dtype}")
     return _b.batched_device_put(
-        aval, sharding, list(shards), list(devices), committed, False, _COPY_NOW, True
-    )
+        told(aval, sharding), sharding, list(shards), list(devices), committed, False, _COPY_NOW,
+        True,
+    )  # fmt: skip
 
 
 def put_global(
@@ -106,7 +115,7 @@ def assemble(
     aval: Any, sharding: Sharding, arrays: Sequence[ArrayImpl], committed: bool = True
 ) -> ArrayImpl:
     """One array from its single-device parts, in the order of the sharding's devices; no copy."""
-    return ArrayImpl(aval, sharding, list(arrays), committed, _skip_checks=True)
+    return ArrayImpl(told(aval, sharding), sharding, list(arrays), committed, _skip_checks=True)
 
 
 def shards_of(array: ArrayImpl) -> list[ArrayImpl]:

@@ -31,7 +31,8 @@ from dovetail_core.tree.util import (
     tree_unflatten,
 )
 from dovetail_core.types.algebra import algebra, zeros
-from dovetail_core.types.avals import NOWHERE, varied
+from dovetail_core.types.avals import NOWHERE, undivided, varied
+from dovetail_core.types.dividing import divided_as
 
 
 def function_name(f: Any) -> str:
@@ -186,8 +187,12 @@ def float0_type(aval: Any) -> Any:
 
 
 def same_type(a: Any, b: Any) -> bool:
-    """Whether two types of tangents agree, weak typing and what they vary over aside."""
-    return a is b or varied(a.strong(), NOWHERE) == varied(b.strong(), NOWHERE)
+    """Whether two types of tangents agree, weak typing and where they are on a mesh aside."""
+    return a is b or _anywhere(a) == _anywhere(b)
+
+
+def _anywhere(aval: Any) -> Any:
+    return undivided(varied(aval.strong(), NOWHERE))
 
 
 def has_tangent(aval: Any) -> bool:
@@ -206,7 +211,8 @@ def live_tangent(x: Any, want: Any) -> Any:
     """
     if is_float0(x):
         return None
-    return algebra().convert(x, want) if getattr(typeof(x), "weak_type", False) else x
+    x = algebra().convert(x, want) if getattr(typeof(x), "weak_type", False) else x
+    return x if want.divided is None else divided_as(x, want, typeof(x))
 
 
 def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:

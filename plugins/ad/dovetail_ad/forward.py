@@ -23,6 +23,7 @@ from dovetail_core.base.frozen import frozen
 from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.types.algebra import zeros
+from dovetail_core.types.dividing import divided_as, forgotten, is_ambiguous
 
 from .mutable_arguments import borrow, give_back
 from .rule_checks import check_lists, check_tangent, refuse_pair
@@ -135,8 +136,7 @@ class JvpTrace(LiftTrace[Dual]):
             set_trace(self.parent)
             found = rule(primals, tangents, **params)
         except Exception as e:
-            jvp_rules.blame(primitive, args, params, e)
-            raise
+            found = _after(e, rule, primitive, (args, primals, tangents), params)
         finally:
             set_trace(outer)
         try:
@@ -175,11 +175,43 @@ class JvpTrace(LiftTrace[Dual]):
                 return JvpTracer(self, aval, (primal, tangent))
         except TypeError:  # one of them is no value
             pass
-        return JvpTracer(self, check_tangent(primitive, primal, tangent), (primal, tangent))
+        aval = check_tangent(primitive, primal, tangent)
+        return JvpTracer(self, aval, (primal, divided_as(tangent, aval, typeof(tangent))))
 
     def dual(self, primal: Any, tangent: Any) -> Any:
         """The tracer of a pair, or the primal alone where the tangent is zero."""
         return primal if tangent is None else JvpTracer(self, typeof(primal), (primal, tangent))
+
+
+def _after(
+    error: Exception, rule: JvpRule, primitive: Primitive, given: tuple[Any, ...],
+    params: dict[str, Any],
+) -> Any:  # fmt: skip
+    """What follows where a rule raises an error: the error, unless it is about types that tell how
+    values are divided."""
+    args, primals, tangents = given
+    try:
+        if is_ambiguous(error, primals):
+            return _undecided(rule, primitive, primals, tangents, params)
+    except Exception as e:
+        jvp_rules.blame(primitive, args, params, e)
+        raise
+    jvp_rules.blame(primitive, args, params, error)
+    raise error
+
+
+def _undecided(
+    rule: JvpRule, primitive: Primitive, primals: Any, tangents: Any, params: dict[str, Any]
+) -> Any:
+    """What a rule makes of values whose types tell nothing of how they are divided: of an operation
+    that is not ambiguous itself, so that types say it of its results, and their tangents."""
+    avals: Any = primitive.infer(tuple([typeof(x) for x in primals]), params).avals
+    found, changes = rule(forgotten(primals), forgotten(tangents), **params)
+    if not primitive.multiple_results:
+        found, changes = [found], [changes]
+    outs = [divided_as(x, a, typeof(x)) for x, a in zip(found, avals)]
+    changes = [None if t is None else divided_as(t, a, typeof(t)) for t, a in zip(changes, avals)]
+    return (outs, changes) if primitive.multiple_results else (outs[0], changes[0])
 
 
 @jvp_rules.deriver

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import ShapedArray, is_value, typeof
 from dovetail_core.tree.util import Partial, tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import zeros
 
@@ -71,7 +71,8 @@ def linear_transpose(
 
 def _shape_type(x: Any) -> Any:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapedArray(x.shape, x.dtype)
+        divided = typeof(x).divided if is_value(x) else None
+        return ShapedArray(x.shape, x.dtype, sharding=divided)
     return typeof(x)
 
 

@@ -20,6 +20,7 @@ from dovetail_core.base.source import backward, get_override, run_at, set_overri
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add, collected
+from dovetail_core.types.dividing import forgotten, is_ambiguous
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
 from .rule_checks import check_cotangent
@@ -77,10 +78,28 @@ def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int]) -> None:
         set_override(backward(source))
         try:
             rule = rules.get(primitive) or _find(primitive)
-            _give(cts, trace, primitive, args, rule(given, *args, **params))
+            try:
+                found = rule(given, *args, **params)
+            except Exception as e:
+                found = _undecided(e, rule, given, args, params)
+            _give(cts, trace, primitive, args, found)
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
+
+
+def _undecided(
+    error: Exception, rule: TransposeRule, given: Any, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """What a rule makes of cotangents whose types tell nothing of how they are divided: those that
+    it returns are divided as types say of what they are for."""
+    many = isinstance(given, list)
+    known = [x for x in args if not is_linear(x)]
+    if not is_ambiguous(error, [*known, *(given if many else [given])]):
+        raise error
+    cotangents = forgotten(given) if many else forgotten([given])[0]
+    rest = [x if is_linear(x) else forgotten((x,))[0] for x in args]
+    return rule(cotangents, *rest, **params)
 
 
 def _give(

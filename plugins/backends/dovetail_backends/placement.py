@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import EVAL, Primitive, def_impl, get_trace, registry, typeof
+from dovetail_core import (
+    EVAL,
+    Primitive,
+    ShapedArray,
+    def_impl,
+    get_trace,
+    registry,
+    typeof,
+)
 from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import called, here
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
@@ -13,7 +21,7 @@ from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.client import Device as Device
 from dovetail_core.xla.guards import explicit_get, explicit_put
-from dovetail_core.xla.shardings import Sharding
+from dovetail_core.xla.shardings import NamedSharding, Sharding
 
 from .array import check_usable, value_of
 from .formats import Format, Layout, put_in_layout
@@ -29,13 +37,15 @@ from .transfer import move, sharding_for
 
 device_put_p = Primitive("device_put").def_traits(
     moves=True,
+    divides=True,
     places=lambda params: [d for d in (params["device"],) if isinstance(d, Sharding)],
 )
 
 
 @device_put_p.def_abstract_eval
-def _device_put_type(x: Any, **params: Any) -> Any:
-    return x
+def _device_put_type(x: Any, *, device: Any, **params: Any) -> Any:
+    told = isinstance(device, NamedSharding) and isinstance(x, ShapedArray)
+    return x.update(sharding=device) if told else x
 
 
 @device_put_p.def_decomposition

@@ -87,7 +87,7 @@ def move(
     found = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
     if donate and not (shared and sharding == x._sharding):
         give_away(x)
-    if found._committed == committed:
+    if found._committed == committed and arrays.told(found.aval, sharding) is found.aval:
         return found
     return arrays.assemble(found.aval, sharding, arrays.shards_of(found), committed)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import index
 from typing import Any
 
 from dovetail_core import (
     HiType,
+    ShardingTypeError,
     callable_name,
     get_trace,
     here,
@@ -28,6 +30,7 @@ from dovetail_core.tree.util import (
     tree_structure,
     tree_unflatten,
 )
+from dovetail_core.types.avals import are_divided
 
 from .summing import summed
 from .trace import Axis, Batched, batch_values, carrier_of
@@ -83,7 +86,7 @@ def vmap(
         size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
         _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
-        axis = Axis(size, axis_name, _as_tuple(spmd_axis_name))
+        axis = _axis(name, Axis(size, axis_name, _as_tuple(spmd_axis_name)), leaves, dims)
         place = partial(_place, name, axis, sum_match=sum_match)
         if classes:
             return _mapped_by_classes(name, fun, axis, (leaves, in_tree, dims), out_axes, place)
@@ -125,6 +128,42 @@ def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
         TypeError, ValueError: as :func:`vmap`.
     """
     return _prefix(f"vmap of {name}: out_axes", out_axes, result)
+
+
+class _Mixed(ShardingTypeError, ValueError):
+    """Mapped axes are divided in different ways: within a rule, what that does not know of."""
+
+
+def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> Axis:
+    """With the axes of a mesh that types say the mapped dimensions are divided along.
+
+    Raises:
+        ValueError: arguments differ in them; ``spmd_axis_name`` is given, too.
+    """
+    given = [(x, d) for x, d in zip(leaves, dims) if d is not None and not is_vmappable(x)]
+    if not are_divided([typeof(x) for x, _ in given]):
+        return axis
+    found: dict[Any, str] = {}
+    for x, d in given:
+        aval: Any = typeof(x)
+        if not isinstance(aval, HiType):
+            divided = aval.divided
+            axes = None if divided is None else divided.spec.partitions[d]
+            found.setdefault(axes, aval.str_short())
+    if len(found) > 1:
+        (a, first), (b, second), *_ = found.items()
+        raise _Mixed(
+            f"vmap of {name}{here()}: mapped axes must be divided along the same axes of the mesh, "
+            f"and are along {a!r} in {first} and {b!r} in {second}. Reshard the arguments "
+            "(dovetail.sharding.reshard)."
+        )
+    (axes,) = found
+    if axes is not None and axis.spmd_name not in (None, _as_tuple(axes)):
+        raise ValueError(
+            f"vmap of {name}{here()}: spmd_axis_name is {axis.spmd_name!r}, and the mapped axes "
+            f"are divided along {axes!r}, as types tell. Leave spmd_axis_name out."
+        )
+    return axis if axes is None else replace(axis, explicit_mesh_axis=axes)
 
 
 def _is_axis(x: Any) -> bool:
@@ -361,6 +400,7 @@ def _placed(
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
     from dovetail_core.types.algebra import algebra
+    from dovetail_core.types.dividing import divided_as
 
     x, dim = value
     aval: Any = typeof(x)
@@ -385,5 +425,9 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match:
         )
     place: int = wanted % ndim
     if dim is None:
-        return algebra().broadcast(x, axis.size, place)
+        found = algebra().broadcast(x, axis.size, place)
+        if axis.explicit_mesh_axis is None:
+            return found
+        whole = aval.with_dimension(place, axis.size, axis.explicit_mesh_axis)
+        return divided_as(found, whole, typeof(found))
     return x if dim == place else algebra().move_axis(x, dim, place)

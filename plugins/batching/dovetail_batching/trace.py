@@ -29,6 +29,7 @@ from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refus
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.types.algebra import algebra
+from dovetail_core.types.dividing import divided_as, forgotten, is_ambiguous
 
 from .tables import BatchRule, asked_always, batch_rules
 
@@ -92,6 +93,8 @@ class BatchCarrier(Carrier[Batched, bool]):
             return aval
         if isinstance(aval, HiType):
             return aval.mapped(self.axis.size, dim)
+        if aval.__class__ is ShapedArray:
+            return aval.without_dimension(dim)
         return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1 :])
 
     def structure(self, value: Batched, depth: int) -> bool:
@@ -105,7 +108,10 @@ class BatchCarrier(Carrier[Batched, bool]):
             return (aval,)
         if isinstance(aval, HiType):
             return (aval.unmapped(self.axis.size, aval.leading_spec()),)  # type: ignore
-        return (aval.update(shape=(self.axis.size, *aval.shape)),)  # type: ignore[attr-defined]
+        size, kind = self.axis.size, aval.__class__
+        if kind is ShapedArray:
+            return (aval.with_dimension(0, size, self.axis.explicit_mesh_axis),)  # type: ignore
+        return (aval.update(shape=(size, *aval.shape)),)  # type: ignore[attr-defined]
 
     def arrays(self, value: Batched, structure: bool, depth: int) -> tuple[Any, ...]:
         x, dim = value
@@ -115,7 +121,11 @@ class BatchCarrier(Carrier[Batched, bool]):
         if isinstance(aval, HiType):
             return (aval.remap(x, self.axis.size, dim, _leading(aval, depth)),)
         if dim is None:
-            return (algebra().broadcast(x, self.axis.size, depth),)
+            found = algebra().broadcast(x, self.axis.size, depth)
+            if (name := self.axis.explicit_mesh_axis) is not None:
+                wanted = aval.with_dimension(depth, self.axis.size, name)
+                found = divided_as(found, wanted, typeof(found))
+            return (found,)
         return (algebra().move_axis(x, dim, depth),)
 
     def value(self, arrays: Sequence[Any], structure: bool, depth: int) -> Batched:
@@ -201,8 +211,7 @@ class BatchTrace(LiftTrace[Batched]):
             set_trace(self.parent)
             found = rule(self.axis, values, dims, **params)
         except Exception as e:
-            batch_rules.blame(primitive, args, params, e)
-            raise
+            found = self._after(e, rule, primitive, (args, values, dims), params)
         finally:
             set_trace(outer)
         try:
@@ -220,6 +229,39 @@ class BatchTrace(LiftTrace[Batched]):
         if self.borrows:
             refuse_borrowed(self.borrows, args, "vmap")
         return concerns(self, primitive, args)
+
+    def _after(
+        self, error: Exception, rule: BatchRule, primitive: Primitive, given: tuple[Any, ...],
+        params: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """What follows where a rule raises an error: the error, unless it is about types that tell
+        how values are divided."""
+        args, values, dims = given
+        try:
+            if is_ambiguous(error, values):
+                return self._undecided(rule, primitive, values, dims, params)
+        except Exception as e:
+            batch_rules.blame(primitive, args, params, e)
+            raise
+        batch_rules.blame(primitive, args, params, error)
+        raise error
+
+    def _undecided(
+        self, rule: BatchRule, primitive: Primitive, values: Any, dims: Any, params: dict[str, Any]
+    ) -> Any:
+        """What a rule makes of values whose types tell nothing of how they are divided: of an
+        operation that is not ambiguous for an element, so that types say it of its results."""
+        elements = tuple([self.carrier.aval(v) for v in zip(values, dims)])
+        avals: Any = primitive.infer(elements, params).avals
+        found, axes = rule(self.axis, forgotten(values), dims, **params)
+        if not primitive.multiple_results:
+            found, axes = [found], [axes]
+        outs = list[Any]()
+        for x, d, a in zip(found, axes, avals):
+            size, name = self.axis.size, self.axis.explicit_mesh_axis
+            wanted = a if d is None else a.with_dimension(d, size, name)
+            outs.append(divided_as(x, wanted, typeof(x)))
+        return (outs, axes) if primitive.multiple_results else (outs[0], axes[0])
 
     def _otherwise(
         self, primitive: Primitive, found: Any, values: Any, dims: Any, params: dict[str, Any]
@@ -246,6 +288,8 @@ class BatchTrace(LiftTrace[Batched]):
             refuse_axis(primitive, x, dim, size)
         if isinstance(aval, HiType):
             return BatchTracer(self, aval.mapped(size, dim), (x, dim))
+        if aval.divided is not None:
+            return BatchTracer(self, aval.without_dimension(dim), (x, dim))
         shape = aval.shape
         rest = shape[:dim] + shape[dim + 1 :]
         element = ShapedArray(rest, aval.dtype, aval.weak_type, vma=aval.vma)

@@ -23,5 +23,6 @@ MANIFEST = Manifest(
         "backends.stablehlo": ("dovetail_callbacks.rules.backends",),
         "backends.reference": ("dovetail_callbacks.rules.backends",),
         "to_lo": ("dovetail_callbacks.rules.lowering",),
+        "sharding.infer": ("dovetail_callbacks.rules.sharding",),
     },
 )

@@ -20,6 +20,7 @@ MANIFEST = Manifest(
     contributes={
         "eval": ("dovetail_checkify.rules.backends",),
         "batching.batch": ("dovetail_checkify.rules.batch",),
+        "sharding.infer": ("dovetail_checkify.rules.sharding",),
         "backends.stablehlo": ("dovetail_checkify.rules.backends",),
         "backends.reference": ("dovetail_checkify.rules.backends",),
     },

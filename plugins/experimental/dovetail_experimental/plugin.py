@@ -31,6 +31,7 @@ MANIFEST = Manifest(
         "batching.batch": ("dovetail_experimental.rules.batch",),
         "experimental.cost": ("dovetail_experimental.rules.cost",),
         "experimental.roofline": ("dovetail_experimental.rules.roofline",),
+        "sharding.infer": ("dovetail_experimental.rules.sharding",),
         "experimental.series": (
             "dovetail_experimental.jet.derived",
             "dovetail_experimental.jet.recurrences",

@@ -29,7 +29,7 @@ from dovetail_core import (
 )
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla import execution
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready
+from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready, told
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
@@ -62,6 +62,9 @@ class Executable:
             self.outs = [self.sharding] * len(module.out_avals)
         else:
             self.ins, self.outs = partitioned_shardings(module, loaded, self.in_avals)
+        self.result_types = module.out_avals
+        if self.partition is not None and self.partition.grid.told:
+            self.result_types = tuple(map(told, module.out_avals, self.outs))
         self.constants = [
             self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)
         ]
@@ -92,8 +95,7 @@ class Executable:
         kept = [self._array(x, a, s) for (x, a), s in zip(given, own)]
         handlers = self._handlers.get(committed)
         if handlers is None:
-            outs = self.module.out_avals
-            handlers = execution.result_handlers(outs, self.outs, committed)
+            handlers = execution.result_handlers(self.result_types, self.outs, committed)
             self._handlers[committed] = handlers
         arrays = [*self.constants, *kept]
         effects, hear = self.module.effects, timing.hear
@@ -147,7 +149,7 @@ class Executable:
             out_tree,
             self.ins,
             self.outs,
-            self.module.out_avals,
+            self.result_types,
             [committed] * len(self.outs),
             [*[True] * len(self.constants), *self.module.kept],
             [None] * len(self.ins),

@@ -65,7 +65,7 @@ def committed_to(operands: Sequence[Any], consts: int = 0) -> list[Committed]:
             if x._committed:  # type: ignore[union-attr]
                 found.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
         elif isinstance(x, ShapeDtypeStruct):
-            if x.sharding is not None:
+            if getattr(x.sharding, "_is_concrete", x.sharding is not None):
                 found.append(Committed(i, 0, _where(x.sharding)))
         elif not isinstance(x, Tracer) and typeof(x).is_high:
             arrays = committed_to(lower_values((x,), "asked for to place it"))
@@ -241,7 +241,10 @@ def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
                     f"has the sharding {now!r}, and in_shardings says {asked!r}. Move it there "
                     "with device_put, or leave in_shardings out."
                 )
-            found.append(_expressible(asked if asked is not None else now, low, grid))
+            where = asked if asked is not None else now
+            if where is None and low.divided is not None:
+                where = grid.of_type(low)
+            found.append(_expressible(where, low, grid))
     return tuple(found)
 
 
@@ -252,7 +255,8 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
         if asked is not None:
             _check(call.name, f"out_shardings of result {i}", asked, aval)
         for low in _low(aval):
-            chosen = _expressible(asked, low, grid)
+            told = grid.of_type(low) if asked is None and grid.told else asked
+            chosen = _expressible(told, low, grid)
             if chosen is None and asked is not None:
                 raise NotImplementedError(
                     f"{call.name}{here()}: out_shardings of result {i} is {asked!r}, which the "

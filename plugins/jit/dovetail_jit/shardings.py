@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from dovetail_backends import Format, sharding_constraint_p
-from dovetail_core import here
+from dovetail_core import ShapedArray, here, typeof
 from dovetail_core.base.placements import resolve_placement, stands_for_place
 from dovetail_core.base.source import short_repr
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_unflatten
+from dovetail_core.types.dividing import divided_as
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
 
@@ -146,7 +147,12 @@ class Shardings:
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list[Any]:
     """Traced values, to be where shardings say."""
-    return [
-        x if s is None else sharding_constraint_p.bind(x, sharding=s)
-        for x, s in zip(values, shardings)
-    ]
+    return [x if s is None else _constrained(x, s) for x, s in zip(values, shardings)]
+
+
+def _constrained(x: Any, sharding: Any) -> Any:
+    x = sharding_constraint_p.bind(x, sharding=sharding)
+    aval: Any = typeof(x)
+    if not isinstance(aval, ShapedArray):
+        return x
+    return divided_as(x, aval.update(sharding=sharding), aval)

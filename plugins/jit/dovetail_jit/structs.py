@@ -58,7 +58,9 @@ class ShapeDtypeStruct:
 
 register_type(
     ShapeDtypeStruct,
-    lambda x: ShapedArray(x.shape, x.dtype, x.weak_type, manual_axis_type=x.manual_axis_type),
+    lambda x: ShapedArray(
+        x.shape, x.dtype, x.weak_type, sharding=x.sharding, manual_axis_type=x.manual_axis_type
+    ),
 )
 
 
@@ -66,7 +68,8 @@ def shape_struct(aval: Any, sharding: Any = None) -> Any:
     """What describes a value of type ``aval``: shape and dtype, or a high type itself."""
     if isinstance(aval, HiType):
         return aval
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=sharding)
+    where = aval.divided if sharding is None else sharding
+    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=where)
 
 
 class ArgInfo(NamedTuple):

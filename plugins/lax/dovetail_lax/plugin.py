@@ -30,6 +30,7 @@ MANIFEST = Manifest(
         "checkify.checks": ("dovetail_lax.rules.checks",),
         "dce": ("dovetail_lax.rules.dce",),
         "remat.cost": ("dovetail_lax.rules.cost",),
+        "sharding.infer": ("dovetail_lax.rules.sharding",),
         "to_lo": ("dovetail_lax.rules.lowering",),
     },
     providers={"algebra": "dovetail_lax.algebra:ALGEBRA"},

@@ -119,8 +119,8 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     ),
     (
         lambda: initializers.zeros(KEY, (3,), None, object()),
-        NotImplementedError,
-        "an initializer does not take out_sharding",
+        ValueError,
+        "out_sharding must be a device or a sharding, got <object",
     ),
 ]
 

@@ -9,8 +9,8 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
@@ -36,7 +36,8 @@ def bincount(
         TypeError: ``x`` is not of integers.
         ConcretizationTypeError: ``x`` is traced and ``length`` is not given.
     """
-    no_sharding("bincount", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, bincount, x, weights, minlength, length=length)
     x = as_array("bincount", x)
     if x.ndim != 1:
         raise ValueError(f"bincount takes a vector, got shape {x.shape}{here()}")

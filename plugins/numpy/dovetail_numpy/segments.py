@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -91,7 +91,19 @@ def _segments(
     name: str, data: Any, segment_ids: Any, num_segments: Any, indices_are_sorted: bool,
     unique_indices: bool, bucket_size: Any, mode: Any, out_sharding: Any,
 ) -> Array:  # fmt: skip
-    no_sharding(name, out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            _segments,
+            name,
+            data,
+            segment_ids,
+            num_segments,
+            indices_are_sorted,
+            unique_indices,
+            bucket_size,
+            mode,
+        )
     x, ids = as_array(name, data), as_array(name, segment_ids, 1)
     x = _rows(name, x, ids)
     count = _count(name, ids, num_segments)

@@ -40,9 +40,10 @@ class KeyArray(Array):
 
     @property
     def aval(self) -> ShapedArray:
-        vma = [v for lane in self.lanes if (v := typeof(lane).vma)]
+        types: list[Any] = [typeof(lane) for lane in self.lanes]
+        vma = [t.vma for t in types if t.vma]
         over = vma[0].union(*vma[1:]) if vma else None
-        return ShapedArray(self.lanes[0].shape, self.dtype, vma=over)
+        return ShapedArray(types[0].shape, self.dtype, sharding=types[0].divided, vma=over)
 
     @property
     def impl(self) -> Any:

@@ -27,6 +27,7 @@ MANIFEST = Manifest(
         "backends.stablehlo": ("dovetail_random.rules.backends",),
         "backends.reference": ("dovetail_random.rules.backends",),
         "to_lo": ("dovetail_random.rules.lowering",),
+        "sharding.infer": ("dovetail_random.rules.sharding",),
         "random.key_reuse": ("dovetail_random.rules.reuse",),
     },
     options={

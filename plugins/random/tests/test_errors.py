@@ -281,8 +281,8 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
     ),
     (
         lambda: random.normal(key, out_sharding=object()),
-        NotImplementedError,
-        "normal does not take out_sharding",
+        ValueError,
+        "out_sharding must be a device or a sharding, got <object",
     ),
     (lambda: jit(lambda n: random.normal(key, (n,)))(3), TypeError, "not known while tracing"),
 ]

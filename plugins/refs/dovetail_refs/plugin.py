@@ -10,6 +10,7 @@ MANIFEST = Manifest(
     primitives=("dovetail_refs.primitives",),
     tables={"refs.discharge": "dovetail_refs.tables:discharge_rules"},
     contributes={
+        "sharding.infer": ("dovetail_refs.rules.sharding",),
         "eval": ("dovetail_refs.rules.evaluation",),
         "dce": ("dovetail_refs.rules.dce",),
         "ad.jvp": ("dovetail_refs.rules.jvp",),

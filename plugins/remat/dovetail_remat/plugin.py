@@ -15,6 +15,7 @@ MANIFEST = Manifest(
     tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
     laws={"remat.cost": "dovetail_remat.laws:cost_law"},
     contributes={
+        "sharding.infer": ("dovetail_remat.rules.sharding",),
         "ad.jvp": (
             "dovetail_remat.rules.differentiation",
             "dovetail_remat.loops.rules.differentiation",

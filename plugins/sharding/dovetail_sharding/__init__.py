@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     )
     from dovetail_sharding.placing import PartitionSpec as PartitionSpec
     from dovetail_sharding.resharding import reshard as reshard
+    from dovetail_sharding.types.modes import (
+        auto_axes as auto_axes,
+        explicit_axes as explicit_axes,
+    )
 else:
     from dovetail_core import lazy_exports
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import Format, device_put, sharding_constraint_p
-from dovetail_core import EVAL, get_trace, typeof
+from dovetail_core import EVAL, ShapedArray, get_trace, typeof
 from dovetail_core.base.placements import resolve_placement, stands_for_place
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten
@@ -65,11 +65,27 @@ def _constrained(x: Any, given: Any) -> Any:
     sharding = devices_of_set_mesh(sharding) or sharding
     aval: Any = typeof(x)
     _check_rank(aval, sharding)
+    _check_told(aval, sharding)
     if get_trace() is EVAL:
         settle = getattr(sharding, "_settled", None)
         place = sharding if settle is None else settle(x)
         return device_put(x, place if layout is None else Format(layout, place))
     return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def _check_told(aval: Any, sharding: Any) -> None:
+    """Where types tell how values are divided, a constraint is a claim about the type."""
+    mesh = getattr(sharding, "mesh", None)
+    if mesh is None or not mesh.are_all_axes_explicit or not isinstance(aval, ShapedArray):
+        return
+    wanted = aval.update(sharding=sharding)
+    if wanted.divided is not aval.divided:
+        raise AssertionError(
+            f"with_sharding_constraint{here()}: the value is of type {aval.str_short()}, and "
+            f"{sharding.spec} says {wanted.str_short()}. Where all axes of the mesh are of type "
+            "Explicit, it asserts how a value is divided: use dovetail.sharding.reshard to divide "
+            "it in another way."
+        )
 
 
 def _check_rank(aval: Any, sharding: Any) -> None:

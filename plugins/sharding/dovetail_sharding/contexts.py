@@ -101,11 +101,6 @@ def get_abstract_mesh() -> AbstractMesh:
     return state.abstract.value or EMPTY_ABSTRACT
 
 
-def sharding_of_type(aval: Any) -> NamedSharding:
-    """What types say of shardings: the mesh that is set, along which nothing is told."""
-    return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * aval.ndim))
-
-
 def _around() -> NamedSharding | None:
     """Copies on all devices of the mesh that is set."""
     mesh = state.devices.value
@@ -124,7 +119,8 @@ def devices_of_set_mesh(sharding: Any) -> NamedSharding | None:
     if not isinstance(sharding, NamedSharding) or isinstance(sharding.mesh, Mesh):
         return None
     for mesh in (concrete_mesh(), resource_mesh()):
-        if not mesh.empty and mesh.abstract_mesh == sharding.mesh:
+        if not mesh.empty and mesh.shape_tuple == sharding.mesh.shape_tuple:
+            mesh = mesh.update(axis_types=sharding.mesh.axis_types)
             return NamedSharding(mesh, sharding.spec, memory_kind=given.memory_kind)
     return None
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import string
-from dovetail_core.base.source import here
 from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, install
 
 from .meshes import BaseMesh
@@ -28,6 +27,18 @@ class MeshGrid:
 
     def __reduce__(self) -> Any:
         return grid_of, (self.mesh,)
+
+    @property
+    def told(self) -> bool:
+        """Whether types tell how values are divided along some of its axes."""
+        return bool(self.mesh.explicit_axes)
+
+    def of_type(self, aval: Any) -> NamedSharding | None:
+        """How values of a type are divided; None where types do not tell all of it."""
+        mesh: Any = self.mesh
+        if aval.divided is not None:
+            return NamedSharding(mesh, aval.divided.spec)
+        return NamedSharding(mesh, PartitionSpec()) if mesh.are_all_axes_explicit else None
 
     def spelled(self, sharding: Any, ndim: int) -> str | None:
         """A sharding of arrays of ``ndim`` dimensions as Shardy writes it; None where the axes of
@@ -99,11 +110,6 @@ def _axes(mesh: BaseMesh, held: np.ndarray[Any, Any], count: int) -> tuple[Any, 
 
 @lru_cache(4096)
 def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
-    if spec.unreduced:
-        raise NotImplementedError(
-            f"a program{here()} has a value by {spec}, with unreduced axes, which are not "
-            "supported. Give a spec without them."
-        )
     words = words_of(mesh)
     given = [*spec.partitions, *[None] * ndim][:ndim]
     dims = ", ".join(
@@ -111,7 +117,11 @@ def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
         for p in given
     )
     axes = ", ".join(f"{words[n]}={size}" for n, size in mesh.shape_tuple)
-    return f"#sdy.sharding<mesh<[{axes}]>, [{dims}]>"
+    roles = ""
+    if spec.unreduced:
+        left = [words[n] for n in mesh.axis_names if n in spec.unreduced]
+        roles = f", unreduced={{{', '.join(left)}}}"
+    return f"#sdy.sharding<mesh<[{axes}]>, [{dims}]{roles}>"
 
 
 def words_of(mesh: BaseMesh) -> dict[Any, str]:

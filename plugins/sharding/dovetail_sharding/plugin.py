@@ -9,8 +9,15 @@ MANIFEST = Manifest(
         "dovetail_sharding.manual.primitives",
         "dovetail_sharding.inspecting",
         "dovetail_sharding.partitioning.primitive",
+        "dovetail_sharding.types.casting",
     ),
+    tables={"sharding.infer": "dovetail_sharding.types.table:infer_rules"},
+    laws={"sharding.infer": "dovetail_sharding.laws:infer_law"},
     contributes={
+        "sharding.infer": (
+            "dovetail_sharding.types.inferring",
+            "dovetail_sharding.rules.inferring",
+        ),
         "ad.jvp": ("dovetail_sharding.rules.ad",),
         "ad.transpose": ("dovetail_sharding.rules.ad",),
         "batching.batch": (
@@ -27,7 +34,7 @@ MANIFEST = Manifest(
         "eval": ("dovetail_sharding.inspecting",),
     },
     providers={
-        "type_sharding": "dovetail_sharding.contexts:sharding_of_type",
+        "type_sharding": "dovetail_sharding.types.saying:SAYING",
         "manual_axis_type": "dovetail_sharding.manual.types:of_type",
     },
     names={

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import device_put, sharding_constraint_p
-from dovetail_core import EVAL, get_trace, typeof
 from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import here
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten
@@ -14,6 +12,7 @@ from .axis_types import AxisType
 from .grids import NamedSharding
 from .placing import PartitionSpec
 from .specs import axes_of
+from .types.casting import told
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:
@@ -34,13 +33,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     except ValueError as e:
         text = f"reshard{here()}: out_shardings must be a tree prefix of xs. {e}"
         raise ValueError(text) from None
-    put = device_put if get_trace() is EVAL else _constrained
-    return treedef.unflatten([put(x, _explicit(s)) for x, s in zip(leaves, given)])
-
-
-def _constrained(x: Any, place: NamedSharding) -> Any:
-    place.check_compatible_aval(typeof(x).shape)  # type: ignore[attr-defined]
-    return sharding_constraint_p.bind(x, sharding=place)
+    return treedef.unflatten([told(x, _explicit(s)) for x, s in zip(leaves, given)])
 
 
 def _explicit(given: Any) -> NamedSharding:

@@ -106,7 +106,7 @@ def test_from_process_local_data(mesh):
 def test_reshard(mesh, explicit):
     x = dt.device_put(WHOLE, NamedSharding(explicit, P("x")))
     y = dt.reshard({"a": x}, NamedSharding(explicit, P("y")))["a"]
-    assert y.sharding == NamedSharding(explicit, P("y")) and y.tolist() == WHOLE.tolist()
+    assert y.sharding == NamedSharding(explicit, P("y", None)) and y.tolist() == WHOLE.tolist()
     with dt.set_mesh(explicit):
         assert dt.reshard(x, P(None, "y")).sharding.spec == P(None, "y")
     with pytest.raises(ValueError, match="the axis 'y', which is of type Auto"):

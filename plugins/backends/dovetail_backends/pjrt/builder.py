@@ -65,6 +65,7 @@ class Builder(Emitter):
         env.update(zip(jaxpr.invars, args))
         rules, miss = stablehlo_rules.rules, stablehlo_rules.miss
         watched = self.module.annotated or self.module.marks
+        told = self.module.told if self.module.divides else None
         for eqn in jaxpr.eqns:
             operands = [
                 env[x] if x.__class__ is Var else self.constant(x.val, x.aval)  # type: ignore
@@ -81,6 +82,9 @@ class Builder(Emitter):
                 if watched
                 else rule(self, *operands, **eqn.params)
             )
+            if told is not None:
+                types = [v.aval for v in eqn.outvars]
+                out = told(types, out, not eqn.primitive.multiple_results, self.constrain)
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out))
             else:

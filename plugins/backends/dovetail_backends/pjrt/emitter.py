@@ -53,6 +53,7 @@ class ModuleText:
         marks: whether operations have the annotations of their equations (module ``marking``).
         partition: where it runs if that is on several devices.
         parts: within what each device runs by itself, who they are.
+        divides: whether types tell how values are divided.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class ModuleText:
         self.platform = platform
         self.partition = partition
         self.parts: Parts | None = None
+        self.divides = partition is not None and partition.grid.told
         self.annotated = annotated
         self.marks = marks
         self.functions: list[str] = []
@@ -79,6 +81,14 @@ class ModuleText:
         made = ModuleText(self.platform, self.annotated, self.marks)
         made.callbacks = self.callbacks
         return made
+
+    def told(self, results: Sequence[Any], values: Any, single: bool, constrain: Any) -> Any:
+        """The values of an operation, divided as the types of its results tell."""
+        given = [values] if single else list(values)
+        found = [
+            v if a.divided is None else constrain(v, a.divided) for v, a in zip(given, results)
+        ]
+        return found[0] if single else found
 
     def add_callback(self, fun: Callable[..., Any]) -> int:
         """The number under which the module's operations call a Python function."""

@@ -14,8 +14,11 @@ from .attributes import Attribute
 class Grid(Protocol):
     """Devices in a grid with named axes, along which a program is divided.
 
-    The attribute ``_grid`` of a sharding is its grid; equal grids are one object.
+    The attribute ``_grid`` of a sharding is its grid; equal grids are one object. ``told`` says
+    whether types tell how values are divided along its axes.
     """
+
+    told: bool
 
     def spelled(self, sharding: Any, ndim: int) -> str | None:
         """A sharding of arrays of ``ndim`` dimensions as an attribute of Shardy's.

@@ -11,6 +11,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.source import run_at
 from dovetail_core.rules.tables import within
+from dovetail_core.types.avals import undivided
 
 from ..tables import StablehloRule, stablehlo_rules
 from .builder import Builder
@@ -30,7 +31,7 @@ def _derive(primitive: Primitive) -> StablehloRule | None:
             return list(out) if primitive.multiple_results else [out]
 
         def inlined() -> Any:
-            program = stage_closed(body, [x.aval for x in operands], primitive.name)
+            program = stage_closed(body, [undivided(x.aval) for x in operands], primitive.name)
             return b.inline(program, operands)
 
         try:

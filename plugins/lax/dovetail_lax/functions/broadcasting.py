@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_core import get_trace
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
@@ -42,7 +42,8 @@ def broadcast_in_dim(
     """
     sizes = ints("broadcast_in_dim", "shape", shape)
     dims = ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
-    no_sharding("broadcast_in_dim", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
     if len(dims) == len(sizes) and shape_of(operand) == sizes and not on_host(operand):
         return operand
     if dims and min(dims) < 0:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import integers, no_sharding
+from dovetail_core.base.arguments import integers
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -56,7 +57,22 @@ def conv_general_dilated(
             dilations are not one valid number per spatial axis.
         ValueError: sizes and groups do not fit.
     """
-    no_sharding("conv_general_dilated", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            conv_general_dilated,
+            lhs,
+            rhs,
+            window_strides,
+            padding,
+            lhs_dilation,
+            rhs_dilation,
+            dimension_numbers,
+            feature_group_count,
+            batch_group_count,
+            precision,
+            preferred_element_type,
+        )
     a, b = check("conv_general_dilated", lhs), check("conv_general_dilated", rhs)
     dn = conv_dimension_numbers(a.shape, b.shape, dimension_numbers)
     strides = integers("window_strides", window_strides)

@@ -16,8 +16,8 @@ from dovetail_core import (
     high_algebra,
 )
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype, dtype_of, kind_of
 from ..primitives.shape import broadcast_in_dim_p
@@ -39,7 +39,8 @@ def broadcasted_iota(
     """``0, 1, 2, ...`` along axis ``dimension`` of an array of ``shape``."""
     if dtype is None:
         raise ValueError(f"broadcasted_iota: dtype must be specified{here()}")
-    no_sharding("broadcasted_iota", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, broadcasted_iota, dtype, shape, dimension)
     return iota_p.bind(dtype=as_dtype(dtype), shape=sizes(shape), dimension=index(dimension))
 
 
@@ -51,7 +52,8 @@ def full(
     Raises:
         TypeError: ``fill_value`` is not a scalar, or complex where ``dtype`` is real.
     """
-    no_sharding("full", sharding, "sharding")
+    if sharding is not None:
+        return divided_result(sharding, full, shape, fill_value, dtype)
     aval = check("full", fill_value)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
@@ -81,8 +83,11 @@ def full_like(
     sharding: Any = None,
 ) -> Array:
     """An array like ``x`` in type and shape (unless given), filled with a scalar."""
-    no_sharding("full_like", sharding, "sharding")
+    if sharding is not None:
+        return divided_result(sharding, full_like, x, fill_value, dtype, shape)
     aval = check("full_like", x)
+    if aval.divided is not None and shape is None:
+        return divided_result(aval.divided, full_like, x, fill_value, dtype, shape)
     given = check("full_like", fill_value)
     if given.shape:
         raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
@@ -98,7 +103,8 @@ def full_like(
 
 def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:
     """An array whose values do not matter (they are zeros)."""
-    no_sharding("empty", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, empty, shape, dtype)
     return full(shape, 0, dtype)
 
 

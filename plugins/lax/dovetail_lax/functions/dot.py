@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
+from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -44,7 +44,16 @@ def dot_general(
     Raises:
         TypeError: axes do not fit the operands or each other; names the types and axes.
     """
-    no_sharding("dot_general", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            dot_general,
+            lhs,
+            rhs,
+            dimension_numbers,
+            precision,
+            preferred_element_type,
+        )
     if precision is None and preferred_element_type is None and default_precision.value is None:
         try:
             params = _plain[dimension_numbers]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -70,7 +70,18 @@ def ragged_dot_general(
         TypeError: axes or shapes do not fit; names them. NotImplementedError: ``group_offset`` is
             given.
     """
-    no_sharding("ragged_dot_general", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            ragged_dot_general,
+            lhs,
+            rhs,
+            group_sizes,
+            ragged_dot_dimension_numbers,
+            precision,
+            preferred_element_type,
+            group_offset,
+        )
     if group_offset is not None:
         raise NotImplementedError(
             f"ragged_dot: group_offset is not offered{place()}. Take the groups that are wanted "

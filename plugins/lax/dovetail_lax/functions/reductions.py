@@ -17,8 +17,8 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype
 from ..halves import check_sum
@@ -49,7 +49,8 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = N
         ValueError: an axis is out of bounds or repeated; or it has elements of 16 bits, and the
             option ``allow_f16_reductions`` is off.
     """
-    no_sharding("reduce_sum", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, reduce_sum, operand, axes)
     check_sum(operand)
     return unary_with(reduce_sum_p, operand, {"axes": ints("reduce_sum", "axes", axes)})
 
@@ -124,7 +125,8 @@ def reduce(
         TypeError: initial values do not fit the operands, or the computation returns other types.
         ValueError: shapes differ, or a dimension is out of bounds or repeated.
     """
-    no_sharding("reduce", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, reduce, operands, init_values, computation, dimensions)
     arrays, tree = tree_flatten(operands)
     inits = initial_values("reduce", arrays, tree, init_values)
     dims = ints("reduce", "dimensions", dimensions)

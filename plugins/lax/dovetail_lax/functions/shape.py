@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from dovetail_core import get_trace
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..primitives._elementwise import place
 from ..primitives.shape import reshape_p, rev_p, squeeze_p, transpose_p
@@ -32,7 +32,8 @@ def reshape(
         TypeError: the sizes do not fit, or ``dimensions`` is not a permutation.
     """
     sizes = ints("reshape", "new_sizes", new_sizes)
-    no_sharding("reshape", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, reshape, operand, new_sizes, dimensions)
     if dimensions is not None:
         operand = transpose(operand, dimensions)
     if shape_of(operand) == sizes and not on_host(operand):

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import dovetail_numpy as dnp
 import dovetail_random as random
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 Array = Any
@@ -32,7 +32,8 @@ def zeros(
     key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None
 ) -> Array:
     """Zeros; the key is not used."""
-    no_sharding("an initializer", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, zeros, key, shape, dtype)
     return dnp.zeros(shape, as_dtype(dtype))
 
 
@@ -40,7 +41,8 @@ def ones(
     key: Any, shape: Sequence[int], dtype: DTypeLike = None, out_sharding: Any = None
 ) -> Array:
     """Ones; the key is not used."""
-    no_sharding("an initializer", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, ones, key, shape, dtype)
     return dnp.ones(shape, as_dtype(dtype))
 
 
@@ -51,7 +53,8 @@ def constant(value: Any, dtype: DTypeLike = None) -> Initializer:
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         return dnp.full(shape, value, as_dtype(dtype))
 
     return init
@@ -64,7 +67,8 @@ def uniform(scale: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         return scaled(random.uniform(key, shape, as_dtype(dtype)), scale)
 
     return init
@@ -77,7 +81,8 @@ def normal(stddev: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         return scaled(random.normal(key, shape, as_dtype(dtype)), stddev)
 
     return init
@@ -96,7 +101,8 @@ def truncated_normal(
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         found = as_dtype(dtype)
         return scaled(random.truncated_normal(key, lower, upper, shape, found), stddev)
 

@@ -10,7 +10,7 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, scaled
 
@@ -31,7 +31,8 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None)
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         shape = arguments.integers("shape", shape)
         if len(shape) < 2:
             raise ValueError(
@@ -65,7 +66,8 @@ def delta_orthogonal(
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         shape = arguments.integers("shape", shape)
         if len(shape) not in (3, 4, 5):
             raise ValueError(

@@ -13,7 +13,8 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import items, no_sharding
+from dovetail_core.base.arguments import items
+from dovetail_core.types.dividing import divided_result
 
 from .basic import Array, DTypeLike, Initializer, as_dtype
 
@@ -55,7 +56,8 @@ def variance_scaling(
     def init(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
-        no_sharding("an initializer", out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, init, key, shape, dtype)
         found = as_dtype(dtype)
         fan = _fan(items("shape", shape), mode, in_axis, out_axis, batch_axis)
         draw = _DRAWS.get(distribution)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -47,7 +47,18 @@ def einsum(
     Raises:
         ValueError: subscripts and operands do not fit together; names the subscript and operand.
     """
-    no_sharding("einsum", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            einsum,
+            subscripts,
+            *operands,
+            out=out,
+            optimize=optimize,
+            precision=precision,
+            preferred_element_type=preferred_element_type,
+            _dot_general=_dot_general,
+        )
     no_out("einsum", out)
     subscripts, operands = _named_form(subscripts, operands)
     arrays = [as_array("einsum", x, i) for i, x in enumerate(operands)]

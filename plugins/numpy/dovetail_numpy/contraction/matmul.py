@@ -8,8 +8,8 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, config, typeof
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
+from dovetail_core.types.dividing import divided_result
 
 from ..fusion import fused_when_evaluated, of_two_arrays
 from ..operands import Array, ArrayLike, ShapeError, here, operand, stands_for_array
@@ -167,7 +167,15 @@ def matmul(
         ValueError: an operand is a scalar.
         TypeError: sizes do not match; names the shapes.
     """
-    no_sharding("matmul", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            matmul,
+            a,
+            b,
+            precision=precision,
+            preferred_element_type=preferred_element_type,
+        )
     if precision is None and preferred_element_type is None:
         return MATMUL(a, b)
     return MATMUL.miss(a, b, precision, preferred_element_type)

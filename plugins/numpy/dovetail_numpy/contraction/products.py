@@ -6,8 +6,8 @@ from math import prod
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays, one_call
@@ -47,7 +47,15 @@ def dot(
     Raises:
         TypeError: the sizes of those axes differ.
     """
-    no_sharding("dot", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            dot,
+            a,
+            b,
+            precision=precision,
+            preferred_element_type=preferred_element_type,
+        )
     x, y = _pair("dot", a, b)
     if not x.ndim or not y.ndim:
         return MULTIPLY(x, y)
@@ -148,7 +156,16 @@ def tensordot(
     Raises:
         TypeError: axes do not exist or have different sizes.
     """
-    no_sharding("tensordot", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            tensordot,
+            a,
+            b,
+            axes,
+            precision=precision,
+            preferred_element_type=preferred_element_type,
+        )
     x, y = _pair("tensordot", a, b)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:

@@ -124,6 +124,8 @@ def _constant_like(
     dims = aval.shape if shape is None else shape_tuple(name, shape)
     weak = dtype is None and aval.weak_type
     dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
+    if device is None and out_sharding is None and shape is None and aval.divided is not None:
+        out_sharding = aval.divided
     return _placed(_filled(dims, value, dt, weak), device, out_sharding)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.types.dividing import divided_result
 
 from ..operands import short_repr
 from . import reading, writing
@@ -45,7 +46,8 @@ class IndexUpdateRef:
     All take ``indices_are_sorted`` and ``unique_indices`` (promises that make them faster),
     ``mode`` (``"drop"``, the default of updates: places outside are left out; ``"clip"``: the
     nearest place; ``"promise_in_bounds"``; for ``get`` also ``"fill"``) and
-    ``wrap_negative_indices`` (whether negative indices count from the end).
+    ``wrap_negative_indices`` (whether negative indices count from the end), and ``out_sharding``
+    (how the result is divided along axes of a mesh of type ``Explicit``, where that is ambiguous).
     """
 
     __slots__ = ("array", "index")
@@ -74,13 +76,19 @@ class IndexUpdateRef:
         options = Options(
             mode, fill_value, indices_are_sorted, unique_indices, wrap_negative_indices
         )
+        if out_sharding is not None:
+            given = self.array, self.index, options
+            return divided_result(out_sharding, reading.getitem, *given)
         return reading.getitem(self.array, self.index, options)
 
     def _update(
         self, kind: str, values: Any, indices_are_sorted: bool, unique_indices: bool, mode: Any,
-        wrap_negative_indices: bool,
+        wrap_negative_indices: bool, out_sharding: Any,
     ) -> Any:  # fmt: skip
         options = _write_options(mode, indices_are_sorted, unique_indices, wrap_negative_indices)
+        if out_sharding is not None:
+            given = self.array, self.index, kind, values, options
+            return divided_result(out_sharding, writing.update, *given)
         return writing.update(self.array, self.index, kind, values, options)
 
     def set(
@@ -89,7 +97,7 @@ class IndexUpdateRef:
     ) -> Any:  # fmt: skip
         """``x`` with ``values`` at ``index``; which one of several at one place is unspecified."""
         return self._update("set", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices)  # fmt: skip
+                            wrap_negative_indices, out_sharding)  # fmt: skip
 
     def apply(
         self, func: Callable[[Any], Any], *, indices_are_sorted: bool = False,
@@ -98,6 +106,9 @@ class IndexUpdateRef:
     ) -> Any:  # fmt: skip
         """``x`` with ``func`` applied to its elements at ``index``, once for each occurrence."""
         options = _write_options(mode, indices_are_sorted, unique_indices, wrap_negative_indices)
+        if out_sharding is not None:
+            given = self.array, self.index, func, options
+            return divided_result(out_sharding, writing.apply, *given)
         return writing.apply(self.array, self.index, func, options)
 
     def add(
@@ -107,7 +118,7 @@ class IndexUpdateRef:
         """``x`` with ``values`` added at ``index``; repeated places receive the sum."""
         kind = "max" if self.array.dtype.kind == "b" else "add"  # or
         return self._update(kind, values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices)  # fmt: skip
+                            wrap_negative_indices, out_sharding)  # fmt: skip
 
     def subtract(
         self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
@@ -115,7 +126,7 @@ class IndexUpdateRef:
     ) -> Any:  # fmt: skip
         """``x`` with ``values`` subtracted at ``index``."""
         return self._update("subtract", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices)  # fmt: skip
+                            wrap_negative_indices, out_sharding)  # fmt: skip
 
     def multiply(
         self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
@@ -124,7 +135,7 @@ class IndexUpdateRef:
         """``x`` multiplied by ``values`` at ``index``; repeated places by their product."""
         kind = "min" if self.array.dtype.kind == "b" else "multiply"  # and
         return self._update(kind, values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices)  # fmt: skip
+                            wrap_negative_indices, out_sharding)  # fmt: skip
 
     mul = multiply
 
@@ -137,7 +148,7 @@ class IndexUpdateRef:
 
         ones = IndexUpdateRef(lax.full_like(self.array, 1), self.index)
         divisors = ones._update("multiply", values, indices_are_sorted, unique_indices, mode,
-                                wrap_negative_indices)  # fmt: skip
+                                wrap_negative_indices, out_sharding)  # fmt: skip
         return DIVIDE(self.array, divisors)
 
     def power(
@@ -149,7 +160,7 @@ class IndexUpdateRef:
 
         ones = IndexUpdateRef(lax.full_like(self.array, 1), self.index)
         exponents = ones._update("multiply", values, indices_are_sorted, unique_indices, mode,
-                                 wrap_negative_indices)  # fmt: skip
+                                 wrap_negative_indices, out_sharding)  # fmt: skip
         return power(self.array, exponents)
 
     def min(
@@ -158,7 +169,7 @@ class IndexUpdateRef:
     ) -> Any:  # fmt: skip
         """``x`` with the lesser of itself and ``values`` at ``index``."""
         return self._update("min", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices)  # fmt: skip
+                            wrap_negative_indices, out_sharding)  # fmt: skip
 
     def max(
         self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
@@ -166,7 +177,7 @@ class IndexUpdateRef:
     ) -> Any:  # fmt: skip
         """``x`` with the greater of itself and ``values`` at ``index``."""
         return self._update("max", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices)  # fmt: skip
+                            wrap_negative_indices, out_sharding)  # fmt: skip
 
 
 def at(array: Any) -> At:

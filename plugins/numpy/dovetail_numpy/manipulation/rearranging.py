@@ -9,7 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ConcretizationTypeError, Tracer
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -134,7 +134,10 @@ def repeat(
         ValueError: ``repeats`` has neither one element nor one for each along the axis.
         ConcretizationTypeError: ``repeats`` is traced and ``total_repeat_length`` is not given.
     """
-    no_sharding("repeat", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding, repeat, a, repeats, axis, total_repeat_length=total_repeat_length
+        )
     a = as_array("repeat", a)
     if axis is None:
         a, axis = ravel(a), 0

@@ -11,7 +11,8 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray
-from dovetail_core.base.arguments import items, no_sharding
+from dovetail_core.base.arguments import items
+from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array, asarray
 from ..fusion import one_call
@@ -85,7 +86,8 @@ def reshape(
         TypeError: the sizes do not fit.
         ValueError: those of a NumPy array do not.
     """
-    no_sharding("reshape", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, reshape, a, shape, order)
     if isinstance(a, (np.ndarray, np.generic)):
         return _of_numpy(a, shape, order, copy)
     a = as_array("reshape", a)
@@ -107,7 +109,8 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
         NotImplementedError: ``order="K"``.
         ValueError: another order.
     """
-    no_sharding("ravel", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, ravel, a, order)
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
         raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
@@ -242,7 +245,8 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
     Raises:
         ValueError: it does not broadcast to ``shape``.
     """
-    no_sharding("broadcast_to", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, broadcast_to, array, shape)
     x = as_array("broadcast_to", array)
     dims = shape_tuple("broadcast_to", shape)
     own = x.shape

@@ -8,8 +8,8 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here, is_inexact
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -225,7 +225,19 @@ def percentile(
     out_sharding: Any = None,
 ) -> Array:  # fmt: skip
     """Percentiles ``q`` (from 0 to 100) over ``axis`` (see :func:`quantile`)."""
-    no_sharding("percentile", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding,
+            percentile,
+            a,
+            q,
+            axis,
+            out,
+            overwrite_input,
+            method,
+            keepdims,
+            weights=weights,
+        )
     return _quantile("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights,
                      False, 100)  # fmt: skip
 

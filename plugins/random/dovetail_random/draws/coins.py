@@ -8,7 +8,7 @@ import ml_dtypes
 
 import dovetail_lax as lax
 from dovetail_core import here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import (
     Shape,
@@ -38,7 +38,8 @@ def bernoulli(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("bernoulli", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, bernoulli, key, p, shape, mode)
     key = check_key("bernoulli", key)
     check_mode("bernoulli", mode)
     (p,) = arrays("bernoulli", p)

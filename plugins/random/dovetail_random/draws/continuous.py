@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import (
     Shape,
@@ -31,7 +31,8 @@ def _simple(name: str, what: str, draw: Any) -> Any:
         return draw(open_key(key), shape, dtype)
 
     def function(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
-        no_sharding(name, out_sharding)
+        if out_sharding is not None:
+            return divided_result(out_sharding, function, key, shape, dtype)
         found = float_dtype(name, dtype)
         return run(check_key(name, key), shape=shape_of(name, shape), dtype=found)
 

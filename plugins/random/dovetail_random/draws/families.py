@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -139,7 +139,8 @@ def geometric(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("geometric", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, geometric, key, p, shape, dtype)
     found = int_dtype("geometric", dtype)
     key = check_key("geometric", key)
     (p,) = arrays("geometric", p)

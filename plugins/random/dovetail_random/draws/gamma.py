@@ -8,7 +8,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray, here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key
 from ..fusing import fused
@@ -147,7 +147,8 @@ def loggamma(
 def _checked(
     name: str, key: Any, a: Any, shape: Any, dtype: Any, sharding: Any, log_space: bool
 ) -> Any:
-    no_sharding(name, sharding)
+    if sharding is not None:
+        return divided_result(sharding, _checked, name, key, a, shape, dtype, None, log_space)
     key = check_key(name, key)
     (a,) = arrays(name, a)
     found = float_dtype(name, dtype)

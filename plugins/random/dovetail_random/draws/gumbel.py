@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import Shape, check_key, float_dtype, open_key, shape_of
 from ..fusing import fused
@@ -44,7 +44,8 @@ def gumbel(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("gumbel", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, gumbel, key, shape, dtype, mode)
     mode = "low" if mode is None else mode
     check_mode("gumbel", mode, MODES)
     found = float_dtype("gumbel", dtype)

@@ -9,9 +9,9 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import enable_x64, here
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -51,7 +51,8 @@ def randint(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
         OverflowError: a bound is a Python integer that neither the dtype nor 32 bits can hold.
     """
-    no_sharding("randint", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, randint, key, shape, minval, maxval, dtype)
     key = check_key("randint", key)
     if minval.__class__ is int is maxval.__class__ and shape.__class__ is tuple:
         given = minval, maxval, shape, dtype, enable_x64.state.value

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import (
     Shape,
@@ -39,7 +39,8 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("normal", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, normal, key, shape, dtype)
     found = float_dtype("normal", dtype, complex_too=True)
     return _normal(check_key("normal", key), shape=shape_of("normal", shape), dtype=found)
 
@@ -86,7 +87,8 @@ def truncated_normal(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("truncated_normal", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, truncated_normal, key, lower, upper, shape, dtype)
     lower, upper = arrays("truncated_normal", lower, upper)
     found = float_dtype("truncated_normal", dtype)
     wanted = common_shape("truncated_normal", shape, lower, upper)
@@ -135,7 +137,8 @@ def drawn(
     run: Any, name: str, key: Any, params: tuple[Any, ...], shape: Any, dtype: Any, sharding: Any
 ) -> Any:
     """``run`` on checked arguments: parameters are arrays or numbers, and give shape and dtype."""
-    no_sharding(name, sharding)
+    if sharding is not None:
+        return divided_result(sharding, drawn, run, name, key, params, shape, dtype, None)
     key = check_key(name, key)
     params = tuple(arrays(name, *params))
     found = float_dtype(name, dtype)

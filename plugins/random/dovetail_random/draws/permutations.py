@@ -11,8 +11,8 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -40,7 +40,8 @@ def permutation(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("permutation", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, permutation, key, x, axis, independent)
     key = check_key("permutation", key)
     if not np.ndim(x):
         return _permuted_range(key, size=count_of("permutation", x))

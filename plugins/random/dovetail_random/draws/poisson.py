@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import (
     Shape,
@@ -39,7 +39,8 @@ def poisson(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
         NotImplementedError: the key is not one of threefry's.
     """
-    no_sharding("poisson", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, poisson, key, lam, shape, dtype)
     key = check_key("poisson", key)
     (lam,) = arrays("poisson", lam)
     found = int_dtype("poisson", dtype)

@@ -6,7 +6,8 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import here
-from dovetail_core.base.arguments import integers, no_sharding
+from dovetail_core.base.arguments import integers
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key, parameter
 from ..fusing import fused
@@ -23,7 +24,8 @@ def beta(
 
     Arguments and errors are those of :func:`gamma`.
     """
-    no_sharding("beta", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, beta, key, a, b, shape, dtype)
     key = check_key("beta", key)
     a, b = arrays("beta", a, b)
     found = float_dtype("beta", dtype)
@@ -53,7 +55,8 @@ def dirichlet(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("dirichlet", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, dirichlet, key, alpha, shape, dtype)
     key = check_key("dirichlet", key)
     (alpha,) = arrays("dirichlet", alpha)
     if not getattr(alpha, "shape", ()):
@@ -86,7 +89,8 @@ def chisquare(
 
     Arguments and errors are those of :func:`gamma`.
     """
-    no_sharding("chisquare", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, chisquare, key, df, shape, dtype)
     key = check_key("chisquare", key)
     (df,) = arrays("chisquare", df)
     found = float_dtype("chisquare", dtype)
@@ -110,7 +114,8 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: 
 
     Arguments and errors are those of :func:`gamma`.
     """
-    no_sharding("t", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, t, key, df, shape, dtype)
     key = check_key("t", key)
     (df,) = arrays("t", df)
     found = float_dtype("t", dtype)
@@ -134,7 +139,8 @@ def f(
 
     Arguments and errors are those of :func:`gamma`.
     """
-    no_sharding("f", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, f, key, dfnum, dfden, shape, dtype)
     key = check_key("f", key)
     dfnum, dfden = arrays("f", dfnum, dfden)
     found = float_dtype("f", dtype)

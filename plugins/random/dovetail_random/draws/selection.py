@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -155,7 +155,8 @@ def categorical(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("categorical", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, categorical, key, logits, axis, shape, replace, mode)
     key = check_key("categorical", key)
     logits = dnp.asarray(logits)
     mode = "low" if mode is None else mode

@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -67,7 +67,8 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("rademacher", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, rademacher, key, shape, dtype)
     found = dtypes.as_dtype(int if dtype is None else dtype)
     key = check_key("rademacher", key)
     return _rademacher(key, shape=shape_of("rademacher", shape), dtype=found)
@@ -92,7 +93,8 @@ def generalized_normal(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("generalized_normal", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, generalized_normal, key, p, shape, dtype)
     found = float_dtype("generalized_normal", dtype)
     key = check_key("generalized_normal", key)
     (p,) = arrays("generalized_normal", p)
@@ -134,7 +136,8 @@ def ball(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("ball", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, ball, key, d, p, shape, dtype)
     found = float_dtype("ball", dtype)
     key = check_key("ball", key)
     wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))

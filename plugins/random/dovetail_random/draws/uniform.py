@@ -10,7 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import canonical_dtype, enable_x64, here
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -43,7 +43,8 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     Raises:
         TypeError, ValueError: ``key`` is not one key, ``shape`` no shape, ``dtype`` not unsigned.
     """
-    no_sharding("bits", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, bits, key, shape, dtype)
     found = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
     if found not in UINTS.values():
         raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {found}{here()}")
@@ -87,7 +88,8 @@ def uniform(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("uniform", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, uniform, key, shape, dtype, minval, maxval)
     key = check_key("uniform", key)
     found = float_dtype("uniform", dtype)
     if minval.__class__ in NUMBERS and maxval.__class__ in NUMBERS:

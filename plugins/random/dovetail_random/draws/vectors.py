@@ -10,7 +10,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
-from dovetail_core.base.arguments import no_sharding
+from dovetail_core.types.dividing import divided_result
 
 from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, open_key, shape_of
 from ..fusing import fused
@@ -41,7 +41,10 @@ def multivariate_normal(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("multivariate_normal", out_sharding)
+    if out_sharding is not None:
+        return divided_result(
+            out_sharding, multivariate_normal, key, mean, cov, shape, dtype, method
+        )
     key = check_key("multivariate_normal", key)
     mean, cov = arrays("multivariate_normal", mean, cov)
     if arguments.string("method", method) not in ("cholesky", "eigh", "svd"):
@@ -110,7 +113,8 @@ def orthogonal(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    no_sharding("orthogonal", out_sharding)
+    if out_sharding is not None:
+        return divided_result(out_sharding, orthogonal, key, n, shape, dtype, m)
     key = check_key("orthogonal", key)
     found = float_dtype("orthogonal", dtype, complex_too=True)
     rows, columns = shape_of("orthogonal", (n, n if m is None else m))

@@ -25,10 +25,11 @@ from .specs import (
     Mapping,
     check_argument,
     check_rank,
+    check_told,
     chosen_axes,
     chosen_mesh,
     inner_mesh,
-    leaf_name,
+    leaf_names,
     mesh_with_devices,
     specs_for,
 )
@@ -90,18 +91,19 @@ def shard_map(
 def _call(
     mapping: Mapping, f: Callable[..., Any], args: tuple[Any, ...], in_specs: Any, out_specs: Any
 ) -> Any:
-    leaves, tree = tree_flatten(args)
-    if in_specs is INFER:
-        specs = _inferred(mapping, leaves)
-    else:
-        specs = specs_for(mapping, "in_specs", in_specs, args)
-    given = leaves
+    given, tree = tree_flatten(args)
+    leaves = given
+    names = leaf_names(tree, "args")
+    infers = in_specs is INFER
+    specs = _inferred(mapping, given) if infers else specs_for(mapping, "in_specs", in_specs, args)
     mutable = [i for i, x in enumerate(leaves) if typeof(x).is_mutable]
     if mutable:
-        leaves = held(mapping, leaves, lambda i: leaf_name(tree, len(leaves), i, "args"))
+        leaves = held(mapping, leaves, names.__getitem__)
     avals: list[Any] = [typeof(x) for x in leaves]
-    for i, (aval, spec) in enumerate(zip(avals, specs)):
-        check_argument(mapping, spec, aval.shape, leaf_name(tree, len(leaves), i, "args"))
+    for aval, spec, name in zip(avals, specs, names):
+        check_argument(mapping, spec, aval.shape, name)
+        if aval.divided is not None:
+            check_told(mapping, spec, aval, name)
     mapping = mapping._replace(mesh=mesh_with_devices(mapping, leaves))
     results = _Results(mapping, out_specs)
 
@@ -110,14 +112,14 @@ def _call(
         parts = [made(x) if i in mutable else x for i, x in enumerate(parts)]
         with ExitStack() as scope:
             scope.enter_context(use_abstract_mesh(inner_mesh(mapping)))
-            for name in mapping.axes:
-                size = mapping.mesh.shape[name]
-                scope.enter_context(bound_axis(name, size, manual=True, checked=mapping.check))
+            for axis in mapping.axes:
+                size = mapping.mesh.shape[axis]
+                scope.enter_context(bound_axis(axis, size, manual=True, checked=mapping.check))
             found = results.note(f(*tree_unflatten(tree, parts)))
         outs = [results.whole(i, x) for i, x in enumerate(found)]
         for i in mutable:
-            name = f"what {leaf_name(tree, len(leaves), i, 'args')} holds at the end"
-            outs.append(results.joined(frozen(parts[i]), specs[i], name))
+            held_at_end = frozen(parts[i]), specs[i], f"what {names[i]} holds at the end"
+            outs.append(results.joined(*held_at_end))
         return outs
 
     jaxpr, consts = stage(flat, avals, mapping.name)
@@ -160,23 +162,21 @@ class _Results:
         self.out_specs = out_specs
         self.tree: Any = None
         self.specs: list[PartitionSpec] = []
+        self.names: list[str] = []
 
     def note(self, out: Any) -> list[Any]:
         """The leaves of what the function returned."""
         leaves, self.tree = tree_flatten(out)
         self.specs = specs_for(self.mapping, "out_specs", self.out_specs, out)
-        for i, (x, spec) in enumerate(zip(leaves, self.specs)):
+        self.names = leaf_names(self.tree, "result")
+        for x, spec, name in zip(leaves, self.specs, self.names):
             aval: Any = typeof(x)
-            what = f"shard_map of {self.mapping.name}{here()}: {self._name(i)} has shape"
-            check_rank(f"{what} {aval.shape}", spec, aval.ndim)
+            check_rank(self.mapping, spec, aval.shape, name)
         return leaves
-
-    def _name(self, i: int) -> str:
-        return leaf_name(self.tree, len(self.specs), i, "result")
 
     def whole(self, i: int, x: Any) -> Any:
         """The result that consists of the parts ``x``."""
-        return self.joined(x, self.specs[i], self._name(i))
+        return self.joined(x, self.specs[i], self.names[i])
 
     def joined(self, x: Any, spec: PartitionSpec, name: str) -> Any:
         """What consists of the parts ``x``, as ``spec`` says; errors call it ``name``."""
@@ -207,7 +207,7 @@ def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
         )
     found: list[PartitionSpec] = []
     for x in leaves:
-        sharding: Any = getattr(x, "sharding", None)
+        sharding: Any = typeof(x).divided or getattr(x, "sharding", None)
         is_named = isinstance(sharding, NamedSharding)
         found.append(sharding.spec if is_named else PartitionSpec())  # type: ignore[union-attr]
     return found

@@ -38,6 +38,7 @@ _MEANING = {"mesh": "the mesh", "spec": "which axes of it divide which dimension
 to_parts_p = Primitive("to_parts").def_traits(
     linear=((0,),),
     moves=True,
+    divides=True,
     parameters=_MEANING,
     varies=lambda vma, params: vma.union(named(params["spec"])),
 )
@@ -45,13 +46,18 @@ to_parts_p = Primitive("to_parts").def_traits(
 
 @to_parts_p.def_abstract_eval
 def _to_parts(x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
-    parts = counts(mesh, spec, x.ndim)
-    return x.update(shape=tuple(n // k for n, k in zip(x.shape, parts)))
+    shape = tuple(n // k for n, k in zip(x.shape, counts(mesh, spec, x.ndim)))
+    if x.divided is None:
+        return x.update(shape=shape)
+    gone, own = set(named(spec)), x.divided.spec.partitions
+    left = [tuple([a for a in axes_of(p) if a not in gone]) for p in own]
+    return x.update(shape=shape, sharding=NamedSharding(x.divided.mesh, PartitionSpec(*left)))
 
 
 from_parts_p = Primitive("from_parts").def_traits(
     linear=((0,),),
     moves=True,
+    divides=True,
     parameters=_MEANING,
     varies=lambda vma, params: vma.difference(named(params["spec"])),
 )
@@ -59,8 +65,11 @@ from_parts_p = Primitive("from_parts").def_traits(
 
 @from_parts_p.def_abstract_eval
 def _from_parts(x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
-    parts = counts(mesh, spec, x.ndim)
-    return x.update(shape=tuple(n * k for n, k in zip(x.shape, parts)))
+    shape = tuple(n * k for n, k in zip(x.shape, counts(mesh, spec, x.ndim)))
+    own = [None] * x.ndim if x.divided is None else x.divided.spec.partitions
+    given = [*spec.partitions, *[None] * x.ndim]
+    both = [(*axes_of(p), *axes_of(q)) for p, q in zip(given, own)]
+    return x.update(shape=shape, sharding=NamedSharding(mesh, PartitionSpec(*both)))
 
 
 one_of_parts_p = Primitive("one_of_parts").def_traits(

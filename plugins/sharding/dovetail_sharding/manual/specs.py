@@ -162,26 +162,43 @@ def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
     return spec
 
 
-def leaf_name(tree: Any, count: int, i: int, root: str) -> str:
-    """What errors call a leaf: ``args[0]['a']``."""
-    paths = tree_flatten_with_path(tree_unflatten(tree, range(count)))[0]
-    return f"{root}{keystr(paths[i][0])}"
+def leaf_names(tree: Any, root: str) -> list[str]:
+    """What errors call the leaves of a tree: ``args[0]['a']``."""
+    paths = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
+    return [f"{root}{keystr(path)}" for path, _ in paths]
 
 
 def check_argument(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], name: str) -> None:
     """Raise ValueError unless an argument of this shape divides as ``spec`` says."""
-    what = f"shard_map of {mapping.name}{here()}: {name} has shape {tuple(shape)}"
-    check_rank(what, spec, len(shape))
+    check_rank(mapping, spec, shape, name)
     for dim, (n, p) in enumerate(zip(shape, spec)):
         parts = prod(mapping.mesh.shape[a] for a in axes_of(p))
         if n % parts:
             raise ValueError(
-                f"{what}, and its spec {spec} divides dimension {dim}, of size {n}, into {parts} "
-                "parts, which is not possible. Pad it, or leave it whole."
+                f"{_shaped(mapping, name, shape)} {spec} divides dimension {dim}, of size {n}, "
+                f"into {parts} parts, which is not possible. Pad it, or leave it whole."
             )
 
 
-def check_rank(what: str, spec: PartitionSpec, ndim: int) -> None:
+def check_rank(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], name: str) -> None:
     """Raise ValueError if a spec has more dimensions than an array."""
-    if len(spec) > ndim:
-        raise ValueError(f"{what}, and its spec {spec} is for at least {len(spec)} dimensions.")
+    if len(spec) > len(shape):
+        raise ValueError(
+            f"{_shaped(mapping, name, shape)} {spec} is for at least {len(spec)} dimensions."
+        )
+
+
+def _shaped(mapping: Mapping, name: str, shape: Sequence[int]) -> str:
+    return f"shard_map of {mapping.name}{here()}: {name} has shape {tuple(shape)}, and its spec"
+
+
+def check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
+    """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
+    given = [*spec.partitions, *[None] * aval.ndim]
+    for told, p in zip(aval.divided.spec.partitions, given):
+        if [a for a in axes_of(told) if a in mapping.axes] != list(axes_of(p)):
+            raise ValueError(
+                f"shard_map of {mapping.name}{here()}: {name} is of type {aval.str_short()}, and "
+                f"its spec in in_specs is {spec}. Reshard it (dovetail.sharding.reshard), or leave "
+                "in_specs out: then specs are those of the arguments."
+            )

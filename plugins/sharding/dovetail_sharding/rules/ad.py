@@ -13,6 +13,7 @@ from dovetail_core.types.algebra import algebra
 from dovetail_lax import pvary_p
 
 from ..manual.primitives import from_parts_p, named, one_of_parts_p, to_parts_p
+from ..types.casting import left_unreduced_p, reshard_p
 
 
 def _linear(primitive: Primitive) -> None:
@@ -22,7 +23,7 @@ def _linear(primitive: Primitive) -> None:
     jvp_rules.set(primitive, rule)
 
 
-for _p in (to_parts_p, from_parts_p, one_of_parts_p):
+for _p in (reshard_p, left_unreduced_p, to_parts_p, from_parts_p, one_of_parts_p):
     _linear(_p)
 
 
@@ -46,3 +47,10 @@ def _one_of_parts_transpose(ct: Any, x: Any, *, axes: Any, count: int) -> list[A
     # All parts are equal, so that each has its share of the cotangent.
     share = algebra().full(typeof(ct), np.asarray(1 / count))
     return [_vary(algebra().mul(ct, share), axes)]
+
+
+@transpose_rules.register(left_unreduced_p)
+@transpose_rules.register(reshard_p)
+def _reshard_transpose(ct: Any, x: Any, *, dst_sharding: Any) -> list[Any]:
+    """The cotangent as it is: it is divided as types say that it is wherever it goes."""
+    return [ct]

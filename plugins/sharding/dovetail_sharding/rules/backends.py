@@ -20,6 +20,7 @@ from ..manual.primitives import (
 )
 from ..meshes import Mesh
 from ..specs import PartitionSpec, axes_of
+from ..types.casting import left_unreduced_p, reshard_p
 
 
 class MeshParts(NamedTuple):
@@ -263,3 +264,10 @@ def _from_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
         )
         x = b.op("stablehlo.all_gather", [x], x.aval.update(shape=tuple(shape)), attrs)
     return x
+
+
+@stablehlo_rules.register(left_unreduced_p)
+@stablehlo_rules.register(reshard_p)
+def _reshard(b: Any, x: Any, *, dst_sharding: Any) -> Any:
+    told = b.out.divided is not None  # then it is constrained as all values are of such types
+    return x if told or not dst_sharding.mesh.explicit_axes else b.constrain(x, dst_sharding)

@@ -10,6 +10,7 @@ from dovetail_core import Primitive
 from dovetail_core.types.algebra import algebra
 
 from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
+from ..types.casting import left_unreduced_p, reshard_p
 
 
 def _boundary(primitive: Primitive) -> None:
@@ -33,3 +34,20 @@ _boundary(from_parts_p)
 @batch_rules.register(one_of_parts_p)
 def _one_of_parts(axis: Any, args: Any, dims: Any, **params: Any) -> tuple[Any, Any]:
     return one_of_parts_p.bind(*args, **params), dims[0]
+
+
+def _cast(primitive: Primitive) -> None:
+    def rule(axis: Any, args: Any, dims: Any, *, dst_sharding: Any) -> tuple[Any, Any]:
+        (x,), (d,) = args, dims
+        spec = dst_sharding.spec
+        parts = [*spec.partitions, *[None] * (x.ndim - 1 - len(spec))]
+        told = dst_sharding.mesh.explicit_axes
+        parts.insert(d, axis.explicit_mesh_axis if told else None)
+        wider = dst_sharding.update(spec=spec.update(partitions=parts))
+        return primitive.bind(x, dst_sharding=wider), d
+
+    batch_rules.set(primitive, rule)
+
+
+_cast(reshard_p)
+_cast(left_unreduced_p)

@@ -203,6 +203,8 @@ def check_types(
 def _hint(x: Any, y: Any) -> str:
     if not (isinstance(x, ShapedArray) and isinstance(y, ShapedArray)):
         return ""
+    if x.shape == y.shape and x.dtype == y.dtype and x.divided is not y.divided:
+        return " (divide one of them as the other, with dovetail.sharding.reshard)"
     if x.shape == y.shape:
         return f" (convert one of them, for example with .astype({x.dtype.name!r}))"
     return " (reshape or broadcast one of them)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
@@ -83,6 +83,7 @@ def scan_of(
     n = _length(xs, length)
     if disable_jit.value and get_trace() is EVAL:
         return _in_python(f, init, x_leaves, x_tree, n, reverse)
+    _check_whole(what, x_types)
     in_tree = tree_flatten((init, xs))[1]
     more = tuple(without_leading(a) for a in x_types)
     leaves, staged = stage_carry(
@@ -101,6 +102,17 @@ def scan_of(
         outs = provider.scan(what, scheme, operands, params)
     split = len(leaves)
     return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
+
+
+def _check_whole(what: str, types: Sequence[Any]) -> None:
+    """Raise ValueError if types say that a leading axis is divided over devices."""
+    for a in types:
+        if a.divided is not None and a.divided.spec.partitions[0] is not None:
+            raise ValueError(
+                f"{what}{place()}: xs are gone through along their leading axes, which must be "
+                f"whole, and that of {a.str_short()} is divided. Reshard it "
+                "(dovetail.sharding.reshard)."
+            )
 
 
 def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import i64_array
@@ -18,6 +21,8 @@ from ...primitives.shape import (
     squeeze_p,
     transpose_p,
 )
+
+INT32 = np.dtype(np.int32)
 
 
 @stablehlo_rules.register(reshape_p)
@@ -64,9 +69,25 @@ def _slice(
 @stablehlo_rules.register(dynamic_slice_p)
 def _dynamic_slice(b: Any, x: Any, *starts: Any, slice_sizes: Shape) -> Any:
     attrs = f"slice_sizes = {i64_array(slice_sizes)}"
-    return b.op("stablehlo.dynamic_slice", [x, *starts], b.out, attrs)
+    return b.op("stablehlo.dynamic_slice", [x, *_inside(b, starts, x, slice_sizes)], b.out, attrs)
 
 
 @stablehlo_rules.register(dynamic_update_slice_p)
 def _dynamic_update_slice(b: Any, x: Any, update: Any, *starts: Any) -> Any:
-    return b.op("stablehlo.dynamic_update_slice", [x, update, *starts], b.out)
+    places = _inside(b, starts, x, update.aval.shape)
+    return b.op("stablehlo.dynamic_update_slice", [x, update, *places], b.out)
+
+
+def _inside(b: Any, starts: Sequence[Any], x: Any, sizes: Shape) -> Sequence[Any]:
+    """Where to start, so that all lies in ``x``, in at least 32 bits: on several devices, as XLA's
+    partitioner computes places in the type of indices, and moves those of parts, not of the whole.
+    """
+    if b.module.partition is None:
+        return starts
+    found: list[Any] = []
+    for i, n, size in zip(starts, x.aval.shape, sizes):
+        if i.aval.dtype.itemsize < 4:
+            i = b.convert(i, INT32)
+        ends = b.constant(0, i.aval), b.constant(n - size, i.aval)
+        found.append(b.op("stablehlo.clamp", [ends[0], i, ends[1]], i.aval))
+    return found

@@ -1,0 +1,9 @@
+"""Checks have no results to be divided."""
+
+from __future__ import annotations
+
+from dovetail_sharding.types import infer_rules, nowhere
+
+from ..primitive import check_p
+
+infer_rules.set(check_p, nowhere)

@@ -1,0 +1,91 @@
+"""Gather and scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dovetail_sharding.types import Application, Parts, ask_for_out_sharding, infer_rules
+
+from ...primitives.gather import (
+    ScatterDimensionNumbers,
+    as_gather,
+    gather_p,
+    scatter_add_p,
+    scatter_apply_p,
+    scatter_max_p,
+    scatter_min_p,
+    scatter_mul_p,
+    scatter_p,
+    scatter_sub_p,
+    window_sizes,
+)
+from ...primitives.indexing import GatherDimensionNumbers, window_axes
+
+READING = ask_for_out_sharding("x.at[...].get(out_sharding=...)")
+WRITING = ask_for_out_sharding("x.at[...].set(y, out_sharding=...), and so add, mul, ...")
+
+
+@infer_rules.register(gather_p)
+def _gather(
+    app: Application, /, *, dimension_numbers: GatherDimensionNumbers, slice_sizes: tuple[int, ...],
+    **params: Any,
+) -> Parts:  # fmt: skip
+    dn, operand, indices = dimension_numbers, app.parts(0), app.parts(1)
+    _whole_windows(app, dn, operand, slice_sizes, READING)
+    places = _places(app, dn, operand, indices, READING)
+    windows = iter([operand[i] for i in window_axes(dn, len(operand))])
+    rest = iter(places)
+    ndim = app.outs[0].ndim
+    return tuple([next(windows) if i in dn.offset_dims else next(rest) for i in range(ndim)])
+
+
+def _whole_windows(
+    app: Application, dn: GatherDimensionNumbers, operand: Parts, sizes: Sequence[int], remedy: str
+) -> None:
+    for d, p in enumerate(operand):
+        if p is None or d in dn.operand_batching_dims:
+            continue
+        if sizes[d] != app.ins[0].shape[d] or d in dn.collapsed_slice_dims:
+            app.refuse(
+                f"dimension {d} of the operand is divided along {p!r}, and the indices say which "
+                "of its elements are meant",
+                remedy,
+            )
+
+
+def _places(
+    app: Application, dn: GatherDimensionNumbers, operand: Parts, indices: Parts, remedy: str
+) -> list[Any]:
+    """What divides the dimensions of the indices but the last."""
+    paired = dict(zip(dn.start_indices_batching_dims, dn.operand_batching_dims))
+    found: list[Any] = []
+    for i, p in enumerate(indices):
+        if i in paired:
+            p = app.merged(f"the batch dimension {i}", [p, operand[paired[i]]])
+        elif p is not None:
+            app.refuse(f"dimension {i} of the indices is divided along {p!r}", remedy)
+        found.append(p)
+    return found[:-1]
+
+
+def _scatter(
+    app: Application, /, *, dimension_numbers: ScatterDimensionNumbers, **params: Any
+) -> Parts:
+    dn, (operand, indices, updates) = as_gather(dimension_numbers), app.all_parts
+    sizes = window_sizes(app.ins[0].shape, app.ins[2].shape, dimension_numbers)
+    _whole_windows(app, dn, operand, sizes, WRITING)
+    places = iter(_places(app, dn, operand, indices, WRITING))
+    windows = iter(window_axes(dn, len(operand)))
+    for i, p in enumerate(updates):
+        own = operand[next(windows)] if i in dn.offset_dims else next(places)
+        if p is not None and p != own:
+            app.refuse(f"dimension {i} of the updates is divided along {p!r}, not {own!r}", WRITING)
+    return operand
+
+
+for _p in (
+    scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p,
+    scatter_apply_p,
+):  # fmt: skip
+    infer_rules.set(_p, _scatter)

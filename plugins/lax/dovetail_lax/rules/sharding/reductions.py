@@ -1,0 +1,83 @@
+"""Reductions, sorting, and partial results along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_sharding.types import Application, Parts, infer_rules, undivided_along, without
+
+from ...primitives.reductions import (
+    argmax_p,
+    argmin_p,
+    cumlogsumexp_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
+    reduce_and_p,
+    reduce_max_p,
+    reduce_min_p,
+    reduce_or_p,
+    reduce_p,
+    reduce_prod_p,
+    reduce_sum_p,
+    reduce_xor_p,
+)
+from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
+
+_REDUCTIONS = (
+    reduce_sum_p, reduce_prod_p, reduce_max_p, reduce_min_p, reduce_and_p, reduce_or_p,
+    reduce_xor_p, argmax_p, argmin_p,
+)  # fmt: skip
+
+
+def _reduction(app: Application, /, *, axes: tuple[int, ...], **params: Any) -> Parts:
+    """What is divided along a reduced axis is reduced over devices, too."""
+    return without(app.parts(0), axes)
+
+
+for _p in _REDUCTIONS:
+    infer_rules.set(_p, _reduction)
+
+
+@infer_rules.register(reduce_p)
+def _reduce(app: Application, /, *, dimensions: tuple[int, ...], **params: Any) -> list[Parts]:
+    n = len(app.ins) // 2
+    for i in range(n):  # each device would begin with the initial value
+        undivided_along(app, dimensions, i)
+    return [without(_alike(app, n), dimensions)] * n
+
+
+def _alike(app: Application, count: int) -> Parts:
+    """How the first operands, which have one shape, are divided: all in one way."""
+    parts = app.all_parts[:count]
+    dims = range(len(parts[0]))
+    return tuple(app.merged(f"dimension {d}", [p[d] for p in parts]) for d in dims)
+
+
+def _cumulative(app: Application, /, *, axis: int, **params: Any) -> Parts:
+    undivided_along(app, (axis,))
+    return app.parts(0)
+
+
+for _p in (cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p):
+    infer_rules.set(_p, _cumulative)
+
+
+@infer_rules.register(sort_p)
+def _sort(app: Application, /, *, dimension: int, **params: Any) -> list[Parts]:
+    for i in range(len(app.ins)):
+        undivided_along(app, (dimension,), i)
+    return [_alike(app, len(app.ins))] * len(app.ins)
+
+
+@infer_rules.register(top_k_p)
+def _top_k(app: Application, /, *, axis: int, **params: Any) -> list[Parts]:
+    undivided_along(app, (axis,))
+    return [app.parts(0)] * 2
+
+
+@infer_rules.register(approx_top_k_p)
+def _approx_top_k(app: Application, /, *, reduction_dimension: int, **params: Any) -> list[Parts]:
+    undivided_along(app, (reduction_dimension,))
+    return [app.parts(0)] * 2

@@ -1,0 +1,144 @@
+"""What rearranges arrays, cuts them and puts them together; values made anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_sharding.types import (
+    Application,
+    Parts,
+    ask_for_out_sharding,
+    each,
+    elementwise,
+    infer_rules,
+    nowhere,
+    same,
+    undivided_along,
+    without,
+)
+
+from ...primitives.fft import fft_p
+from ...primitives.joining import concatenate_p, pad_p, split_p
+from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
+from ...primitives.shape import (
+    broadcast_in_dim_p,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
+    rev_p,
+    slice_p,
+    squeeze_p,
+    transpose_p,
+)
+from ...primitives.values import (
+    bitcast_convert_type_p,
+    dce_sink_p,
+    optimization_barrier_p,
+    select_n_p,
+)
+
+INDEXING = (
+    "Cut along another dimension, give the result's division with "
+    "x.at[...].get(out_sharding=...), or move the operand first "
+    "(dovetail.sharding.reshard(x, spec))."
+)
+
+WRITING = ask_for_out_sharding("x.at[...].set(y, out_sharding=...)")
+
+for _p in (rev_p, fft_p):
+    infer_rules.set(_p, same)
+for _p in (dce_sink_p,):
+    infer_rules.set(_p, nowhere)
+infer_rules.set(optimization_barrier_p, each)
+
+
+@infer_rules.register(rng_bit_generator_p)
+def _rng_bit_generator(app: Application, /, **params: Any) -> list[Parts]:
+    return [app.parts(0), (None,) * app.outs[1].ndim]
+
+
+@infer_rules.register(rng_uniform_p)
+def _rng_uniform(app: Application, /, **params: Any) -> Parts:
+    return (None,) * app.outs[0].ndim
+
+
+@infer_rules.register(transpose_p)
+def _transpose(app: Application, /, *, permutation: tuple[int, ...]) -> Parts:
+    parts = app.parts(0)
+    return tuple([parts[i] for i in permutation])
+
+
+@infer_rules.register(squeeze_p)
+def _squeeze(app: Application, /, *, dimensions: tuple[int, ...]) -> Parts:
+    return without(app.parts(0), dimensions)
+
+
+@infer_rules.register(broadcast_in_dim_p)
+def _broadcast_in_dim(
+    app: Application, /, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
+) -> Parts:
+    found: list[Any] = [None] * len(shape)
+    for i, (d, p) in enumerate(zip(broadcast_dimensions, app.parts(0))):
+        if app.ins[0].shape[i] == shape[d]:
+            found[d] = p
+    return tuple(found)
+
+
+def _cut(app: Application, /, **params: Any) -> Parts:
+    """A dimension that is divided stays so where the parts of the cut are equally large."""
+    parts = app.parts(0)
+    for d, (n, p) in enumerate(zip(app.outs[0].shape, parts)):
+        if p is not None and not app.fits(n, p):
+            app.refuse(
+                f"of dimension {d}, which is divided along {p!r}, {n} elements are left, which "
+                f"make no {app.count(p)} equally large parts",
+                INDEXING,
+            )
+    return parts
+
+
+for _p in (slice_p, dynamic_slice_p, pad_p):
+    infer_rules.set(_p, _cut)
+
+
+@infer_rules.register(split_p)
+def _split(app: Application, /, **params: Any) -> list[Parts]:
+    return [app.parts(0)] * len(app.outs)
+
+
+@infer_rules.register(dynamic_update_slice_p)
+def _dynamic_update_slice(app: Application, /) -> Parts:
+    operand, update, *_ = app.all_parts
+    for d, (p, own) in enumerate(zip(operand, update)):
+        whole = app.ins[0].shape[d] == app.ins[1].shape[d]
+        if own != p and not (own is None and whole):
+            app.refuse(
+                f"dimension {d} of the update must be divided as that of the operand is, along "
+                f"{p!r}, and is along {own!r}",
+                WRITING,
+            )
+    return operand
+
+
+@infer_rules.register(select_n_p)
+def _select_n(app: Application, /) -> Parts:
+    cases = {p for p in app.all_parts[1:] if any(p)}
+    if len(cases) > 1:
+        app.refuse("its cases are divided in different ways")
+    return elementwise(app)
+
+
+@infer_rules.register(concatenate_p)
+def _concatenate(app: Application, /, *, dimension: int) -> Parts:
+    parts = app.parts(0)
+    if any(p != parts for p in app.all_parts):
+        app.refuse("operands that are put together must be divided in the same way")
+    return parts
+
+
+@infer_rules.register(bitcast_convert_type_p)
+def _bitcast(app: Application, /, **params: Any) -> Parts:
+    parts, ndim = app.parts(0), app.outs[0].ndim
+    if ndim < len(parts):
+        undivided_along(app, (ndim,))
+        return parts[:ndim]
+    return (*parts, None)[:ndim]

@@ -1,0 +1,47 @@
+"""How keys, and numbers drawn with them, are divided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_sharding.types import (
+    Application,
+    Parts,
+    elementwise,
+    infer_rules,
+    same,
+    undivided_along,
+)
+
+from ..draws.gamma import random_gamma_p
+from ..primitives import (
+    random_bits_p,
+    random_clone_p,
+    random_fold_in_p,
+    random_seed_p,
+    random_split_p,
+    random_unwrap_p,
+    random_wrap_p,
+)
+
+infer_rules.set(random_seed_p, same)
+infer_rules.set(random_clone_p, same)
+infer_rules.set(random_fold_in_p, elementwise)
+infer_rules.set(random_gamma_p, elementwise)
+
+
+@infer_rules.register(random_wrap_p)
+def _random_wrap(app: Application, /, **params: Any) -> Parts:
+    parts = app.parts(0)
+    undivided_along(app, [len(parts) - 1])
+    return parts[:-1]
+
+
+def _longer(app: Application, /, **params: Any) -> Parts:
+    """What there is of each key is behind the keys' own dimensions."""
+    parts = app.parts(0)
+    return (*parts, *[None] * (app.outs[0].ndim - len(parts)))
+
+
+for _p in (random_unwrap_p, random_split_p, random_bits_p):
+    infer_rules.set(_p, _longer)

@@ -1,0 +1,240 @@
+"""``auto_axes`` and ``explicit_axes``: functions in which types tell of fewer axes, or of more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from dovetail_backends import device_put
+from dovetail_core import EVAL, ShardingTypeError, get_trace, here, is_value
+from dovetail_core.base.arguments import placement
+from dovetail_core.base.placements import resolve_placement
+from dovetail_core.base.source import callable_name
+from dovetail_core.base.wrapping import wraps
+from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
+from dovetail_jit import jit
+
+from ..axis_types import AxisType
+from ..contexts import get_abstract_mesh, use_abstract_mesh
+from ..grids import NamedSharding
+from ..specs import PartitionSpec
+from .casting import forget, left_unreduced_p, mesh_of, told
+
+_UNSET: Any = object()
+
+
+def auto_axes(
+    f: Callable[..., Any] = _UNSET, /, *, axes: Any = None, out_sharding: Any = None
+) -> Any:
+    """``f``, in which axes of type ``Explicit`` are of type ``Auto``.
+
+    Types within it tell nothing of these axes, so that no operation is ambiguous; the compiler
+    chooses. Results are divided as ``out_sharding`` says.
+
+    Args:
+        f: a function of pytrees of arrays. Without it, a decorator.
+        axes: the name of an axis, or names of some; by default all.
+        out_sharding: a PartitionSpec, a sharding, or a pytree of these, a prefix of the result. It
+            can be given to each call in place of here.
+
+    Raises:
+        TypeError (of a call): there is no ``out_sharding``.
+        ValueError (of a call): there is no mesh, or an axis is not of type ``Explicit``.
+    """
+    if f is _UNSET:
+        return partial(auto_axes, axes=axes, out_sharding=out_sharding)
+    given = out_sharding
+
+    @wraps(f)
+    def automatic(*args: Any, **kwargs: Any) -> Any:
+        wanted = given if given is not None else kwargs.pop("out_sharding", None)
+        name = f"auto_axes of {callable_name(f)}"
+        if wanted is None:
+            raise TypeError(
+                f"{name}{here()}: out_sharding is not given. Say how the results are divided: "
+                "out_sharding=P(...), to auto_axes or to the call."
+            )
+        leaves, tree = tree_flatten((args, kwargs))
+        mesh = _mesh(name, leaves)
+        own = _axes(name, mesh, axes, AxisType.Explicit)
+        a, k = tree_unflatten(tree, [_forgotten(x, own) for x in leaves])
+        return _results(name, _within(mesh, own, AxisType.Auto, f, a, k), wanted, mesh)
+
+    return automatic
+
+
+def explicit_axes(
+    f: Callable[..., Any] = _UNSET, /, *, axes: Any = None, in_sharding: Any = None
+) -> Any:
+    """``f``, in which axes of type ``Auto`` are of type ``Explicit``: types within it tell of them.
+
+    Args:
+        f: a function of pytrees of arrays. Without it, a decorator.
+        axes: the name of an axis, or names of some; by default all.
+        in_sharding: how arguments are divided: a PartitionSpec, a sharding, or a pytree of these, a
+            prefix of the tuple of arguments. It can be given to each call in place of here.
+
+    Raises:
+        TypeError (of a call): there is no ``in_sharding``.
+        ValueError (of a call): there is no mesh.
+    """
+    if f is _UNSET:
+        return partial(explicit_axes, axes=axes, in_sharding=in_sharding)
+    given = in_sharding
+
+    @wraps(f)
+    def explicit(*args: Any, **kwargs: Any) -> Any:
+        wanted = given if given is not None else kwargs.pop("in_sharding", None)
+        name = f"explicit_axes of {callable_name(f)}"
+        if wanted is None:
+            raise TypeError(
+                f"{name}{here()}: in_sharding is not given. Say how the arguments are divided: "
+                "in_sharding=P(...), to explicit_axes or to the call."
+            )
+        leaves, tree = tree_flatten(args)
+        mesh = _mesh(name, leaves)
+        own = _axes(name, mesh, axes, None)
+        within = mesh.update_axis_types(dict.fromkeys(own, AxisType.Explicit))
+        with use_abstract_mesh(within):
+            shardings = _prefix(name, "in_sharding", wanted, args, within)
+        inner = [told(x, s) for x, s in zip(leaves, shardings)]
+        out = _within(mesh, own, AxisType.Explicit, f, tree_unflatten(tree, inner), kwargs)
+        return tree_map(lambda x: _forgotten(x, own), out)
+
+    return explicit
+
+
+def with_result(
+    sharding: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)``, divided as ``sharding`` says (see ``divided_result``)."""
+    place = _place("out_sharding", sharding, [x for x in tree_flatten(args)[0] if is_value(x)])
+    mesh: Any = getattr(place, "mesh", None)
+    if mesh is not None and mesh.empty:
+        return f(*args, **kwargs)
+    explicit = () if mesh is None else mesh.explicit_axes
+    if mesh is None or not explicit:
+        return tree_map(partial(_moved, place=place), f(*args, **kwargs))
+    left = place.spec.unreduced
+    if left:
+        return _left_unreduced(place, f, args, kwargs)
+    a, k = tree_map(lambda x: _forgotten(x, explicit), (tuple(args), kwargs))
+    out = _within(mesh.abstract_mesh, explicit, AxisType.Auto, f, a, k)
+    return tree_map(lambda x: told(x, place), out)
+
+
+def _left_unreduced(
+    place: NamedSharding, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """A contraction whose sum over devices is left to be done.
+
+    Raises:
+        ShardingTypeError: operands are not divided along these axes where they are contracted.
+    """
+    if get_trace() is EVAL:
+        return _at_once(place, f, args, kwargs)
+    left, summed = place.spec.unreduced, frozenset[Any]()
+    try:
+        f(*args, **kwargs)
+    except ShardingTypeError as e:  # as types do not say what becomes of the sum
+        summed = e.along
+    if not left <= summed:
+        raise ShardingTypeError(
+            f"{callable_name(f)}{here()}: out_sharding is {place.spec}, and the operands are not "
+            f"both divided along {sorted(map(str, left))} where they are contracted, so that there "
+            "is no sum over these to be left unreduced."
+        )
+    mesh = place.mesh
+    explicit = mesh.explicit_axes
+    a, k = tree_map(lambda x: _forgotten(x, explicit), (tuple(args), kwargs))
+    out = _within(mesh.abstract_mesh, explicit, AxisType.Auto, f, a, k)
+    return tree_map(lambda x: left_unreduced_p.bind(x, dst_sharding=place), out)
+
+
+def _at_once(
+    place: NamedSharding, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """As one compiled program: what it leaves unreduced must not be computed before."""
+    leaves, tree = tree_flatten((tuple(args), kwargs))
+    arrays = [i for i, x in enumerate(leaves) if hasattr(x, "aval")]
+
+    def whole(*given: Any) -> Any:
+        full = list(leaves)
+        for i, x in zip(arrays, given):
+            full[i] = x
+        a, k = tree_unflatten(tree, full)
+        return _left_unreduced(place, f, a, k)
+
+    return jit(whole)(*[leaves[i] for i in arrays])
+
+
+def _moved(x: Any, place: Any) -> Any:
+    from ..constraints import with_sharding_constraint
+
+    return device_put(x, place) if get_trace() is EVAL else with_sharding_constraint(x, place)
+
+
+def _place(argument: str, given: Any, values: Sequence[Any]) -> Any:
+    """The sharding that is given; a spec is of the mesh that is set, or of that of the values."""
+    if isinstance(given, PartitionSpec) and get_abstract_mesh().empty:
+        mesh = mesh_of(values)
+        if not mesh.empty or not (given.unreduced or any(p is not None for p in given)):
+            return NamedSharding(mesh, given)
+    return placement(argument, given)
+
+
+def _forgotten(x: Any, axes: Sequence[Any]) -> Any:
+    return forget(x, axes) if is_value(x) else x
+
+
+def _within(
+    mesh: Any, axes: Sequence[Any], kind: AxisType, f: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
+    """``f(*args, **kwargs)`` where these axes of the mesh are of that type."""
+    with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(axes, kind))):
+        return f(*args, **kwargs)
+
+
+def _mesh(name: str, leaves: Sequence[Any]) -> Any:
+    mesh = mesh_of([x for x in leaves if is_value(x)])
+    if mesh.empty:
+        raise ValueError(
+            f"{name}{here()}: no mesh is set, and no argument is on one. Set one: with "
+            "dovetail.set_mesh(mesh)."
+        )
+    return mesh
+
+
+def _axes(name: str, mesh: Any, given: Any, kind: AxisType | None) -> tuple[Any, ...]:
+    """The axes that are meant."""
+    if given is None:
+        return mesh.explicit_axes if kind is not None else mesh.auto_axes
+    names = tuple(given) if isinstance(given, (tuple, list, set, frozenset)) else (given,)
+    for a in names:
+        if a not in mesh.axis_names:
+            raise ValueError(
+                f"{name}{here()}: axes names {a!r}, and the mesh has the axes {mesh.axis_names}."
+            )
+    return names
+
+
+def _prefix(name: str, argument: str, given: Any, full: Any, mesh: Any) -> list[Any]:
+    """The sharding of each leaf."""
+    kinds = (NamedSharding, PartitionSpec)
+    try:
+        found = broadcast_prefix(given, full, is_leaf=lambda v: isinstance(v, kinds))
+    except ValueError as e:
+        raise ValueError(f"{name}{here()}: {argument} must be a tree prefix. {e}") from None
+    return [
+        NamedSharding(mesh, s)
+        if isinstance(s, PartitionSpec)
+        else resolve_placement(f"{argument} of {name}", s)
+        for s in found
+    ]
+
+
+def _results(name: str, out: Any, wanted: Any, mesh: Any) -> Any:
+    leaves, tree = tree_flatten(out)
+    shardings = _prefix(name, "out_sharding", wanted, out, mesh)
+    return tree_unflatten(tree, [told(x, s) for x, s in zip(leaves, shardings)])

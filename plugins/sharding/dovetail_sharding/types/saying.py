@@ -1,0 +1,153 @@
+"""What types say of how arrays are divided: the provider ``type_sharding`` of the kernel.
+
+That is a ``NamedSharding`` of an abstract mesh which names axes of type ``Explicit`` alone, with
+one partition for each dimension. Where it would name none a type says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from dovetail_core import ShardingTypeError, here
+
+from ..axis_types import AxisType
+from ..contexts import get_abstract_mesh
+from ..grids import NamedSharding
+from ..meshes import AbstractMesh
+from ..named import tiles
+from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
+
+
+class Saying:
+    """See ``dovetail_core.types.dividing.Dividing``."""
+
+    def around(self, ndim: int) -> NamedSharding:
+        """Copies on the mesh that is set."""
+        return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * ndim))
+
+    def said(self, sharding: Any, shape: tuple[int, ...]) -> NamedSharding | None:
+        """What types say of arrays with this sharding; None where that is nothing.
+
+        Raises:
+            ValueError: arrays of this shape cannot be divided so.
+        """
+        if not isinstance(sharding, NamedSharding):
+            return None
+        mesh: Any = sharding.mesh.abstract_mesh
+        if not mesh.explicit_axes:
+            return None
+        if len(sharding.spec) > len(shape):
+            sharding.check_compatible_aval(shape)  # type: ignore[attr-defined]
+        found = _said(mesh, sharding.spec, len(shape))
+        if found is not None:
+            check_divisible(found, shape)
+        return found
+
+    def text(self, divided: Any, shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
+        """``8@x`` for each dimension, and ``U:x``, ``R:x`` for unreduced and reduced axes."""
+        dims = [f"{n}@{_named(axes_of(p))}" if p else str(n) for n, p in zip(shape, divided.spec)]
+        roles = (("U", divided.spec.unreduced), ("R", divided.spec.reduced))
+        return dims, [f"{k}:{_named(sorted(v, key=str))}" for k, v in roles if v]
+
+    def infer(
+        self, primitive: Any, avals: Sequence[Any], params: dict[str, Any], results: Sequence[Any]
+    ) -> Sequence[Any]:
+        """The types of an operation's results, by the table ``sharding.infer``."""
+        from .inferring import infer  # here, so that the table is imported where one is divided
+
+        return infer(primitive, avals, params, results)
+
+    def with_dimension(self, divided: Any, at: int, name: Any) -> NamedSharding:
+        """With one more dimension, divided along the axis ``name`` if that is not None."""
+        mesh = get_abstract_mesh() if divided is None else divided.mesh
+        parts: list[Any] = [] if divided is None else list(divided.spec.partitions)
+        spec = PartitionSpec() if divided is None else divided.spec
+        parts += [None] * (at - len(parts))
+        parts.insert(at, name)
+        if name is not None and any(a in axes_of(p) for p in spec for a in axes_of(name)):
+            raise ShardingTypeError(
+                f"vmap over an axis that is divided along {name!r}{here()} of values that are "
+                f"divided along it, too: {spec}. Reshard them."
+            )
+        return NamedSharding(mesh, spec.update(partitions=parts))
+
+    def without_dimension(self, divided: Any, at: int) -> NamedSharding:
+        """With one dimension less."""
+        parts = divided.spec.partitions
+        return NamedSharding(
+            divided.mesh, divided.spec.update(partitions=(*parts[:at], *parts[at + 1 :]))
+        )
+
+    def cotangent(self, divided: Any) -> Any:
+        """Cotangents of what is reduced are unreduced, and the reverse."""
+        spec = divided.spec
+        if not spec.unreduced and not spec.reduced:
+            return divided
+        back = spec.update(unreduced=spec.reduced, reduced=spec.unreduced)
+        return _said(divided.mesh, back, len(back))
+
+    def put(self, x: Any, divided: Any) -> Any:
+        """``x``, divided so (None: in no way that types tell)."""
+        from .casting import put
+
+        return put(x, divided)
+
+    def forget(self, x: Any) -> Any:
+        """``x`` as a value whose type tells nothing."""
+        from .casting import forget
+
+        return forget(x)
+
+    def result(
+        self, sharding: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """``f(*args, **kwargs)``, divided as ``sharding`` says."""
+        from .modes import with_result
+
+        return with_result(sharding, f, args, kwargs)
+
+
+SAYING = Saying()
+
+
+@lru_cache(8192)
+def _said(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding | None:
+    explicit = mesh.explicit_axes
+    dims: list[Any] = []
+    for p in [*spec.partitions, *[None] * (ndim - len(spec))]:
+        axes = () if p is UNCONSTRAINED else tuple([a for a in axes_of(p) if a in explicit])
+        dims.append(axes)
+    if not any(dims) and not spec.unreduced and not spec.reduced:
+        return None
+    return _the_one(_all_told(mesh), PartitionSpec(
+        *dims, unreduced=spec.unreduced, reduced=spec.reduced
+    ))  # fmt: skip
+
+
+@lru_cache(8192)
+def _the_one(mesh: AbstractMesh, spec: PartitionSpec) -> NamedSharding:
+    return NamedSharding(mesh, spec)
+
+
+@lru_cache(256)
+def _all_told(mesh: AbstractMesh) -> AbstractMesh:
+    """Within a part and outside of it types are of one mesh: what is manual there is no axis of
+    them anyway."""
+    return mesh.update_axis_types(dict.fromkeys(mesh.manual_axes, AxisType.Explicit))
+
+
+def check_divisible(divided: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless all parts of arrays of this shape are equally large."""
+    for dim, (n, k) in enumerate(zip(shape, tiles(divided.mesh, divided.spec, len(shape)))):
+        if n % k:
+            raise ValueError(
+                f"dimension {dim} of shape {shape} has size {n}{here()}, which {divided.spec} "
+                f"divides into {k} parts: they would not be equally large. Pad it, or leave it "
+                "whole."
+            )
+
+
+def _named(axes: Sequence[Any]) -> str:
+    return str(axes[0]) if len(axes) == 1 else f"({','.join(map(str, axes))})"
