@@ -279,7 +279,7 @@ def with_param(value):
 
 
 def test_registered_parameters(registered):
-    register_parameter(Mesh, lambda m: m.text, Mesh, name="mesh")
+    register_parameter(Mesh, lambda m: m.text, Mesh, name="grid")
     register_parameter(Mode)
     register_parameter(Dims, name="dims")
     register_parameter(One, name="one")

@@ -226,11 +226,11 @@ def test_registered_kinds_have_short_names_or_their_own_text(registrations):
 
     register_parameter(Mode)
     register_parameter(Dims, name="dims")
-    register_parameter(Mesh, lambda m: m.axes, lambda t: Mesh(), name="mesh")
+    register_parameter(Mesh, lambda m: m.axes, lambda t: Mesh(), name="grid")
     p = Primitive("test.values")
     p.def_abstract_eval(lambda x, **params: x)
     found = text(lambda x: [p.bind(x, a=Mode.FILL, b=Dims((), ()), c=Mesh())], F32)
-    assert "test.values[a=Mode.FILL b=dims(lhs=(), rhs=()) c=mesh'x=4']" in found.replace(
+    assert "test.values[a=Mode.FILL b=dims(lhs=(), rhs=()) c=grid'x=4']" in found.replace(
         f"{Mode.__qualname__}.", "Mode."
     )
 

@@ -21,6 +21,7 @@ from .syntax import Kind, array_type, find_dtype, find_kind, find_type, numbered
 
 NUMBER = re.compile(NUMERAL)
 _array = re.compile(r"([A-Za-z_][\w<>|.]*)\[([\d, ]*)\](~?)(?:\{V:([^{}]+)\})?")
+_divided = re.compile(r"[A-Za-z_]\w*\[[^\[\]]*@")
 _word = re.compile(r"@[\w.]+:[\w.]+|[A-Za-z_]\w*(?:\.\w+)*")
 _index = re.compile(r"#(\d+)")
 _program = re.compile(r"{\s*lambda\b")
@@ -56,6 +57,12 @@ class ValueParser:
                 return self.scan.fail("an element type", start)
             axes = [a.strip() for a in (found[4] or "").strip("()").split(",")]
             return aval.update(vma=frozenset(axes)) if found[4] else aval
+        if self.scan.match(_divided):
+            self.scan.error(
+                "a type that tells how an array is divided is of a mesh, which its text does not "
+                "name: trace the program again, or make the axes of the mesh Auto",
+                start,
+            )
         name = self.scan.take(NAME, "a type, such as f32[3]")
         make = find_type(name)
         if make is None:

@@ -92,9 +92,14 @@ class ThreadGuard:
             self.value = value
 
 
-def any_used() -> bool:
-    """Whether a transfer guard was ever set."""
-    return bool(_used)
+def watches_transfers() -> bool:
+    """Whether a transfer may be logged or refused now."""
+    if not _used:
+        return False
+    fields = ("host_to_device", "device_to_device", "device_to_host")
+    states = _b.guard_thread_state(), _b.guard_global_state()
+    levels = {getattr(state, field) for state in states for field in fields}
+    return not levels <= {None, _TRANSFERS.ALLOW}
 
 
 def explicit_put(f: Callable[..., Any], *args: Any) -> Any:

@@ -86,12 +86,12 @@ SCENARIOS = [
     ),
     Scenario(
         "other shapes", "they run one program on different shapes", "",
-        {0: _DIFFERENT + r"process 0 runs step\(f32\[16\]\).*process 1 runs step\(f32\[32\]\)"}, 4,
+        {0: _DIFFERENT + r"process 0 runs step\(f32\[16@x\]\).*1 runs step\(f32\[32@x\]\)"}, 4,
     ),
     Scenario(
         "other known", "one runs a new program, the other an old one", "compare_timeout=2",
-        {0: r"TimeoutError: process 0 runs <lambda>\(f32\[8\]\) at .*, and waits for others to do "
-            r"the same: process 1 .*, which is at .*failing.py:\d+: assert float\(step\(x\)\)"},
+        {0: r"TimeoutError: process 0 runs <lambda>\(f32\[8@x\]\) at .*, and waits for others to "
+            r"do the same: process 1 .*, which is at .*failing.py:\d+: assert float\(step\(x\)\)"},
         6,
     ),
     Scenario(

@@ -89,7 +89,7 @@ def _is_watched() -> bool:
     return (
         watching()
         or timing.hear is not None
-        or guards.any_used()
+        or guards.watches_transfers()
         or fork.forked()
         or bool(passes_of("module"))
         or any(map(has_hooks, _HOOKS))

@@ -65,7 +65,9 @@ def committed_to(operands: Sequence[Any], consts: int = 0) -> list[Committed]:
             if x._committed:  # type: ignore[union-attr]
                 found.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
         elif isinstance(x, ShapeDtypeStruct):
-            if getattr(x.sharding, "_is_concrete", x.sharding is not None):
+            # What a type tells is of a mesh without devices: where those are others say.
+            told = typeof(x).divided is not None and not getattr(x.sharding, "_is_concrete", True)
+            if x.sharding is not None and not told:
                 found.append(Committed(i, 0, _where(x.sharding)))
         elif not isinstance(x, Tracer) and typeof(x).is_high:
             arrays = committed_to(lower_values((x,), "asked for to place it"))

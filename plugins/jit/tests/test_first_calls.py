@@ -10,6 +10,7 @@ import pytest
 
 import dovetail_numpy as jnp
 from dovetail_backends import cpu, device_put, lower_module
+from dovetail_backends.guards import transfer_guard
 from dovetail_core import typeof
 from dovetail_core.registry.hooks import hookimpl, manager
 from dovetail_jit import clear_caches, compilation
@@ -108,6 +109,13 @@ def test_who_watches_sees_the_first_compilation(lowered: list[str]) -> None:
     finally:
         manager().unregister(watch)
     assert lowered == ["__neg__"]
+
+
+def test_transfers_that_are_forbidden_do_not_happen(lowered: list[str]) -> None:
+    x = jnp.asarray(X)
+    with transfer_guard("disallow"):
+        jnp.negative(x)
+    assert len(lowered) == 1
 
 
 def test_switched_off_it_is_compiled_at_once(lowered: list[str]) -> None:

@@ -10,13 +10,13 @@ import pytest
 import dovetail as dt
 from dovetail import P, lax, shard_map
 from dovetail.sharding import AbstractMesh, AxisType, ManualAxisType
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import IRError, ShapedArray, typeof
 from dovetail_core.text.parser import parse_ir, parse_type
 from dovetail_sharding.texts import _spec, _spec_text
 
 
 def test_programs_are_read_again(mesh):
-    abstract = AbstractMesh((4, 2), ("x", "y"), (AxisType.Explicit, AxisType.Auto))
+    abstract = AbstractMesh((4, 2), ("x", "y"), (AxisType.Auto, AxisType.Auto))
     for m in (mesh.abstract_mesh, abstract):
         f = shard_map(
             lambda a: (lax.psum(a * 2, "x"), lax.axis_index("x")[None] + a.sum()),
@@ -25,6 +25,11 @@ def test_programs_are_read_again(mesh):
         program = dt.make_jaxpr(f)(np.ones((8, 4), np.float32))
         assert parse_ir(str(program)) == program
     assert "{V:(x,y)}" in str(program) and "{V:y}" in str(program)
+
+
+def test_types_that_tell_how_arrays_are_divided_are_not_read():
+    with pytest.raises(IRError, match="line 1, column 1: a type that tells how an array is div"):
+        parse_type("f32[8@x,4]")
 
 
 def test_specs():

@@ -86,7 +86,12 @@ class InferRule(Protocol):
     def __call__(self, app: Application, /, **params: Any) -> Any: ...
 
 
-infer_rules: RuleTable[Any] = RuleTable("sharding.infer", signature=InferRule, law="infer")
+infer_rules: RuleTable[Any] = RuleTable(
+    "sharding.infer",
+    signature=InferRule,
+    law="infer",
+    empty="its sub-programs say it; where there are none, operands must not be divided",
+)
 
 
 def ask_for_out_sharding(what: str) -> str:
