@@ -69,8 +69,12 @@ def _entries(found: Registry) -> Iterator[tuple[Plugin, EntryPoint]]:
             except Exception as e:  # the same
                 text = f"the entry points of {' '.join(_named(dist))} cannot be read: {spell(e)}"
                 found.notices.append((f"{text}. Repair or uninstall it.", ""))
+    named: dict[int, tuple[str, str]] = {}  # each reads its distribution's file of metadata
     for ep in eps:
-        yield Plugin(ep.name, *(_named(ep.dist) if ep.dist else ("?", "?")), ep.value), ep
+        key = id(ep.dist)
+        if key not in named:
+            named[key] = _named(ep.dist) if ep.dist else ("?", "?")
+        yield Plugin(ep.name, *named[key], ep.value), ep
 
 
 def _named(dist: Distribution) -> tuple[str, str]:

@@ -322,6 +322,16 @@ class RuleTable(Generic[RuleT]):
         module = getattr(rule, "__module__", primitive.module)
         return Origin(module, 0 if code is None else code.co_firstlineno, "declared")
 
+    def is_overridden(self, primitive: Primitive) -> bool:
+        """Whether an override of a rule is registered.
+
+        Those that plugins of other distributions bring count; without such the table is not filled.
+        """
+        if not all(plugin.is_standard for plugin, _ in registry().contributions(self.name)):
+            self.fill()
+        origin = self.origins.get(primitive)
+        return origin is not None and origin.kind == "override"
+
     def spell_rule(self, primitive: Primitive) -> str:
         """``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``: for messages about what it did."""
         place = self.origin(primitive) or primitive.module

@@ -50,12 +50,9 @@ def _is_exact(program: ClosedJaxpr) -> bool:
         return False
     rounding = 0
     for count, (eqn, knows) in enumerate(_operations(program)):
-        if (
-            eqn is None
-            or _is_overridden(eqn)
-            or count >= MANY
-            or not all(map(_is_small, (*eqn.invars, *eqn.outvars)))
-        ):
+        if eqn is None or count >= MANY or stablehlo_rules.is_overridden(eqn.primitive):
+            return False
+        if not all(map(_is_small, (*eqn.invars, *eqn.outvars))):
             return False
         if eqn.primitive.traits.moves:
             continue
@@ -85,12 +82,6 @@ def _operations(program: ClosedJaxpr) -> Iterator[tuple[Eqn | None, bool]]:
             yield None, True
             continue
         yield from _operations(called.regions[0].program)
-
-
-def _is_overridden(eqn: Eqn) -> bool:
-    """Whether somebody has another lowering, whose bits are its own."""
-    origin = stablehlo_rules.origin(eqn.primitive)
-    return origin is not None and origin.kind == "override"
 
 
 def _is_small(v: Any) -> bool:
