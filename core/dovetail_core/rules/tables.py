@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from threading import Lock, get_ident
@@ -68,6 +69,12 @@ def within(error: MissingRule, primitive: Primitive) -> MissingRule:
 
 def _spell(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{callable_name(function)}"
+
+
+def _is_being_made(primitive: Primitive) -> bool:
+    """Whether its module is still being imported, so that nobody has used it."""
+    spec = getattr(sys.modules.get(primitive.module), "__spec__", None)
+    return getattr(spec, "_initializing", False)
 
 
 class RuleTable(Generic[RuleT]):
@@ -147,7 +154,8 @@ class RuleTable(Generic[RuleT]):
                 return
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
-        if (self._filled or old is not None) and not primitive.anonymous:
+        late = old is not None or (self._filled and not _is_being_made(primitive))
+        if late and not primitive.anonymous:
             generation.set_global(generation.value + 1)
 
     def withdraw(self, primitive: Primitive) -> None:

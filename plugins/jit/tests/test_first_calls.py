@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -144,3 +147,31 @@ def test_errors_are_those_of_compiled_calls(lowered: list[str]) -> None:
     x.delete()
     with pytest.raises(RuntimeError, match="deleted"):
         jnp.negative(x)
+
+
+ONCE = """
+import dovetail.numpy as jnp
+from dovetail_backends import lower_module
+from dovetail_jit import compilation
+
+names = []
+
+
+def watched(program, platform, name, *args, **kwargs):
+    names.append(name)
+    return lower_module(program, platform, name, *args, **kwargs)
+
+
+compilation.lower_module = watched
+x = jnp.ones((3, 4))
+for _ in range(3):
+    x.T, jnp.where(x > 0, x, x)
+print(names)
+"""
+
+
+def test_what_a_process_does_first_is_compiled_once() -> None:
+    """Rules of primitives that are being imported do not make it forget what it has compiled."""
+    env = {**os.environ, "DOVETAIL_INTERPRET_FIRST_CALLS": "0"}
+    done = subprocess.run([sys.executable, "-c", ONCE], capture_output=True, text=True, env=env)
+    assert done.stdout.strip() == "['transpose', '__gt__', 'where']", done.stderr

@@ -92,6 +92,7 @@ def _where_miss(condition: Any, x: Any, y: Any) -> Any:
     if not any(isinstance(v, (np.ndarray, np.generic)) for v in values):
         types: Any = tuple([getattr(v, "aval", v.__class__) for v in values])
         _plans[types] = by_configuration(_where_plan)
+        return _plans[types](*values)
     return _where_plan(*values)(*values)
 
 
