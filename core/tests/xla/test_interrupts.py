@@ -40,7 +40,9 @@ def _ends(rest: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_process_does_not_end_before_what_was_interrupted():
     done = _ends("time.sleep(0.3); os.write(1, b'called\\n')")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\ncalled\n", "")
+    assert (done.returncode, done.stdout) == (0, "interrupted\ncalled\n")
+    waits = "waiting for the call to end; Ctrl-C ends the process at once\n"
+    assert done.stderr in ("", waits)  # which a busy machine may take a second to come to
 
 
 def test_a_second_interrupt_ends_the_process():

@@ -193,12 +193,16 @@ def _mapped_by_classes(
         found, tree = tree_flatten(out, is_leaf=is_vmappable)
         out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, out)
         trace: Any = get_trace()
-        for y, d in zip(found, out_dims):
+        for i, (y, d) in enumerate(zip(found, out_dims)):
             if is_vmappable(y):
                 results.append(whole(axis, y, d, place))
-            else:
-                _check_result(name, y, tree)
-                results.append(run_under(trace.parent, place, trace.lower(y), d))
+                continue
+            _check_result(name, y, tree)
+            value = trace.lower(y)
+            try:
+                results.append(run_under(trace.parent, place, value, d))
+            except _Dependent as e:
+                raise _without_place(e, tree, i, value[1]) from None
         results.append(tree)
         return []
 
@@ -393,9 +397,13 @@ def _placed(
         return [place(v, d) for v, d in zip(results, out_dims)]
     except _Dependent as e:
         at = [d is None and v[1] is not None for v, d in zip(results, out_dims)].index(True)
-        path = tree_flatten_with_path(tree)[0][at][0]
-        spec = f"got axis spec None but output was batched on axis {results[at][1]}"
-        raise ValueError(f"at vmap out_axes{keystr(path)}, {spec}: {e}") from None
+        raise _without_place(e, tree_structure(tree), at, results[at][1]) from None
+
+
+def _without_place(error: _Dependent, tree: Any, at: int, dim: Any) -> ValueError:
+    path = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0][at][0]
+    spec = f"got axis spec None but output was batched on axis {dim}"
+    return ValueError(f"at vmap out_axes{keystr(path)}, {spec}: {error}")
 
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:

@@ -107,3 +107,9 @@ def test_a_wrong_spec_is_refused() -> None:
         vmap(lambda p, y: y)(Pair(X, B), B)
     with pytest.raises(TypeError, match="out_axes: expected Spec or None for a Pair, got 0"):
         vmap(lambda y: Pair(y, B))(B)
+
+
+def test_results_without_a_place_are_named_as_elsewhere() -> None:
+    text = r"at vmap out_axes\['b'\], got axis spec None but output was batched on axis 0"
+    with pytest.raises(ValueError, match=text):
+        vmap(lambda x: {"a": 1.0, "b": x}, out_axes=None)(X)

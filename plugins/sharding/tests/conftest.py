@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dovetail_backends import PjrtBackend
+from dovetail_core.testing.samples import Sample, all_samples
 from dovetail_core.xla.client import make_cpu_client
+from dovetail_pytest import is_full
 from dovetail_sharding import AxisType, Mesh
 
 
@@ -27,3 +30,32 @@ def mesh(devices) -> Mesh:
 @pytest.fixture
 def explicit(devices) -> Mesh:
     return Mesh(np.array(devices).reshape(4, 2), ("x", "y"), AxisType.Explicit)
+
+
+AWKWARD = {"empty", "nonsmooth", "extreme", "open-ended", "wide", "random", "pooled"}
+
+
+def _is_usable(sample: Sample) -> bool:
+    if not sample.args or sample.tags & AWKWARD or sample.fixed:
+        return False
+    avals: Any = sample.avals
+    arrays = all(isinstance(x, (np.ndarray, np.generic)) for x in sample.args)
+    return arrays and not any(a.is_high or a.is_mutable for a in avals)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Laws of programs on meshes are tried on samples of arrays: ``FEW`` primitives, or all.
+
+    Their modules say which are not meant (``is_left_out``), and ``SALT`` chooses others.
+    """
+    if "sample" not in metafunc.fixturenames:
+        return
+    module: Any = metafunc.module
+    left_out = getattr(module, "is_left_out", lambda sample: False)
+    found = [s for p, s in all_samples() if p in ("lax", "nn") and _is_usable(s)]
+    found = [s for s in found if not left_out(s)]
+    if not is_full(metafunc.config):
+        salt = getattr(module, "SALT", "")
+        found.sort(key=lambda s: zlib.crc32(f"{salt}{s.primitive.name} {s.label}".encode()))
+        found = list({s.primitive.name: s for s in found}.values())[: module.FEW]
+    metafunc.parametrize("sample", found, ids=str)

@@ -16,30 +16,9 @@ import dovetail as dt
 from dovetail import P, shard_map
 from dovetail_core import MissingRule, is_inexact, typeof
 from dovetail_core.testing import assert_close
-from dovetail_core.testing.samples import Sample, all_samples
-from dovetail_pytest import is_full
+from dovetail_core.testing.samples import Sample
 
 ROWS, FEW = 2, 24
-AWKWARD = {"empty", "nonsmooth", "extreme", "open-ended", "wide", "random", "pooled"}
-
-
-def _is_usable(sample: Sample) -> bool:
-    if not sample.args or sample.tags & AWKWARD or sample.fixed:
-        return False
-    avals: Any = sample.avals
-    return all(isinstance(x, (np.ndarray, np.generic)) for x in sample.args) and not any(
-        a.is_high or a.is_mutable for a in avals
-    )
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "sample" not in metafunc.fixturenames:
-        return
-    found = [s for plugin, s in all_samples() if plugin in ("lax", "nn") and _is_usable(s)]
-    if not is_full(metafunc.config):
-        found.sort(key=lambda s: zlib.crc32(f"{s.primitive.name} {s.label}".encode()))
-        found = list({s.primitive.name: s for s in found}.values())[:FEW]
-    metafunc.parametrize("sample", found, ids=str)
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,8 @@ import dovetail as dt
 from dovetail import NamedSharding, P
 from dovetail_core import MissingRule, is_inexact, typeof
 from dovetail_core.testing import assert_close
-from dovetail_core.testing.samples import Sample, all_samples
+from dovetail_core.testing.samples import Sample
 from dovetail_core.xla.arrays import XlaRuntimeError
-from dovetail_pytest import is_full
 
 FEW = 24
 LIMITS = (
@@ -37,25 +36,8 @@ WHOLE_VECTORS = {
 NO_COTANGENTS = {"reduce_window_min", "reduce_window_max"}
 """Whose derivatives are not compared: XLA's are wrong where operands are divided."""
 
-AWKWARD = {"empty", "nonsmooth", "extreme", "open-ended", "wide", "random", "pooled"}
 
-
-def _is_usable(sample: Sample) -> bool:
-    if not sample.args or sample.tags & AWKWARD or sample.fixed:
-        return False
-    avals: Any = sample.avals
-    arrays = all(isinstance(x, (np.ndarray, np.generic)) for x in sample.args)
-    return arrays and not any(a.is_high or a.is_mutable for a in avals)
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "sample" not in metafunc.fixturenames:
-        return
-    found = [s for plugin, s in all_samples() if plugin in ("lax", "nn") and _is_usable(s)]
-    if not is_full(metafunc.config):
-        found.sort(key=lambda s: zlib.crc32(f"sharded {s.primitive.name} {s.label}".encode()))
-        found = list({s.primitive.name: s for s in found}.values())[:FEW]
-    metafunc.parametrize("sample", found, ids=str)
+SALT = "sharded "
 
 
 @pytest.fixture(scope="module")
