@@ -106,9 +106,10 @@ def test_composite_functions_are_one_call_when_evaluated(arrays, monkeypatch):
               lambda: x[1:5, 2], lambda: x.at[1:5, 2].add(1.0), lambda: dnp.sinc(x),
               lambda: dnp.floor_divide(x, x), lambda: dnp.concatenate([x, i], 1)):  # fmt: skip
         f()
+        f()  # the first call may be NumPy's
         calls.clear()
         f()
-        assert not calls  # the second time nothing is compiled
+        assert not calls
 
 
 def _counted(function, calls):
