@@ -16,6 +16,7 @@ from ..registry.discovery import distribution_of, registry
 from ..registry.foreign import Unfinished, attempt, import_whole, spell
 from ..registry.plugins import KERNEL_RULES, Plugin
 from ..types.avals import typeof
+from ..types.dividing import is_ambiguous
 from ..xla.config import Config
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
@@ -402,6 +403,21 @@ class RuleTable(Generic[RuleT]):
         note = f"In {self.spell_rule(primitive)}{describe(current_source())}."
         if note not in getattr(error, "__notes__", ()):
             error.add_note(note)
+
+    def after(
+        self, error: Exception, values: Sequence[Any], undecided: Callable[[], Any],
+        primitive: Primitive, args: Sequence[Any], params: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """What follows where a rule raises an error on ``values``: the error, with its note (see
+        :meth:`blame`), or ``undecided()`` if it is about types that tell how they are divided."""
+        try:
+            if is_ambiguous(error, values):
+                return undecided()
+        except Exception as e:
+            self.blame(primitive, args, params, e)
+            raise
+        self.blame(primitive, args, params, error)
+        raise error
 
     def _missing(self, primitive: Primitive) -> str:
         return (

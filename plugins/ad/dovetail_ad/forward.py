@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from numpy import ndarray
@@ -23,7 +24,7 @@ from dovetail_core.base.frozen import frozen
 from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.types.algebra import zeros
-from dovetail_core.types.dividing import divided_as, forgotten, is_ambiguous
+from dovetail_core.types.dividing import divided_as, forgotten
 
 from .mutable_arguments import borrow, give_back
 from .rule_checks import check_lists, check_tangent, refuse_pair
@@ -136,7 +137,8 @@ class JvpTrace(LiftTrace[Dual]):
             set_trace(self.parent)
             found = rule(primals, tangents, **params)
         except Exception as e:
-            found = _after(e, rule, primitive, (args, primals, tangents), params)
+            again = partial(_undecided, rule, primitive, primals, tangents, params)
+            found = jvp_rules.after(e, primals, again, primitive, args, params)
         finally:
             set_trace(outer)
         try:
@@ -181,23 +183,6 @@ class JvpTrace(LiftTrace[Dual]):
     def dual(self, primal: Any, tangent: Any) -> Any:
         """The tracer of a pair, or the primal alone where the tangent is zero."""
         return primal if tangent is None else JvpTracer(self, typeof(primal), (primal, tangent))
-
-
-def _after(
-    error: Exception, rule: JvpRule, primitive: Primitive, given: tuple[Any, ...],
-    params: dict[str, Any],
-) -> Any:  # fmt: skip
-    """What follows where a rule raises an error: the error, unless it is about types that tell how
-    values are divided."""
-    args, primals, tangents = given
-    try:
-        if is_ambiguous(error, primals):
-            return _undecided(rule, primitive, primals, tangents, params)
-    except Exception as e:
-        jvp_rules.blame(primitive, args, params, e)
-        raise
-    jvp_rules.blame(primitive, args, params, error)
-    raise error
 
 
 def _undecided(

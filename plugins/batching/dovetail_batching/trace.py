@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from dovetail_core import (
@@ -29,7 +30,7 @@ from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refus
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.types.algebra import algebra
-from dovetail_core.types.dividing import divided_as, forgotten, is_ambiguous
+from dovetail_core.types.dividing import divided_as, forgotten
 
 from .tables import BatchRule, asked_always, batch_rules
 
@@ -211,7 +212,8 @@ class BatchTrace(LiftTrace[Batched]):
             set_trace(self.parent)
             found = rule(self.axis, values, dims, **params)
         except Exception as e:
-            found = self._after(e, rule, primitive, (args, values, dims), params)
+            again = partial(self._undecided, rule, primitive, values, dims, params)
+            found = batch_rules.after(e, values, again, primitive, args, params)
         finally:
             set_trace(outer)
         try:
@@ -229,22 +231,6 @@ class BatchTrace(LiftTrace[Batched]):
         if self.borrows:
             refuse_borrowed(self.borrows, args, "vmap")
         return concerns(self, primitive, args)
-
-    def _after(
-        self, error: Exception, rule: BatchRule, primitive: Primitive, given: tuple[Any, ...],
-        params: dict[str, Any],
-    ) -> Any:  # fmt: skip
-        """What follows where a rule raises an error: the error, unless it is about types that tell
-        how values are divided."""
-        args, values, dims = given
-        try:
-            if is_ambiguous(error, values):
-                return self._undecided(rule, primitive, values, dims, params)
-        except Exception as e:
-            batch_rules.blame(primitive, args, params, e)
-            raise
-        batch_rules.blame(primitive, args, params, error)
-        raise error
 
     def _undecided(
         self, rule: BatchRule, primitive: Primitive, values: Any, dims: Any, params: dict[str, Any]

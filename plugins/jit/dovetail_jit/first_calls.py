@@ -57,7 +57,7 @@ def first_call(
     calls: list[None] = program.memo("first calls", list)
     if len(calls) >= interpret_first_calls.value:
         return None
-    if place.__class__ is not Device or _is_watched():
+    if place.__class__ is not Device or backend_of(place).platform != "cpu" or _is_watched():
         return None
     program = run_passes("hi", program)
     high_types = program.out_avals
@@ -65,9 +65,7 @@ def first_call(
         program = lower_to_lo(program)
         operands = lower_values(operands, f"asked for to call {name}")
     program = run_passes("ir", program)
-    if not is_exact(program):
-        return None
-    if backend_of(place).platform != "cpu" or not all(map(_is_at_hand, operands)):
+    if not is_exact(program) or not all(map(_is_at_hand, operands)):
         return None
     refuse_execution(name)
     calls.append(None)

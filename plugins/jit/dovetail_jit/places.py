@@ -66,7 +66,7 @@ def committed_to(operands: Sequence[Any], consts: int = 0) -> list[Committed]:
                 found.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
         elif isinstance(x, ShapeDtypeStruct):
             # What a type tells is of a mesh without devices: where those are others say.
-            told = typeof(x).divided is not None and not getattr(x.sharding, "_is_concrete", True)
+            told = is_absent(x.sharding) and typeof(x).divided is not None
             if x.sharding is not None and not told:
                 found.append(Committed(i, 0, _where(x.sharding)))
         elif not isinstance(x, Tracer) and typeof(x).is_high:

@@ -44,17 +44,11 @@ def auto_axes(
     """
     if f is _UNSET:
         return partial(auto_axes, axes=axes, out_sharding=out_sharding)
-    given = out_sharding
 
     @wraps(f)
     def automatic(*args: Any, **kwargs: Any) -> Any:
-        wanted = given if given is not None else kwargs.pop("out_sharding", None)
         name = f"auto_axes of {callable_name(f)}"
-        if wanted is None:
-            raise TypeError(
-                f"{name}{here()}: out_sharding is not given. Say how the results are divided: "
-                "out_sharding=P(...), to auto_axes or to the call."
-            )
+        wanted = _asked_for(name, "out_sharding", "results", out_sharding, kwargs)
         leaves, tree = tree_flatten((args, kwargs))
         mesh = _mesh(name, leaves)
         own = _axes(name, mesh, axes, AxisType.Explicit)
@@ -81,17 +75,11 @@ def explicit_axes(
     """
     if f is _UNSET:
         return partial(explicit_axes, axes=axes, in_sharding=in_sharding)
-    given = in_sharding
 
     @wraps(f)
     def explicit(*args: Any, **kwargs: Any) -> Any:
-        wanted = given if given is not None else kwargs.pop("in_sharding", None)
         name = f"explicit_axes of {callable_name(f)}"
-        if wanted is None:
-            raise TypeError(
-                f"{name}{here()}: in_sharding is not given. Say how the arguments are divided: "
-                "in_sharding=P(...), to explicit_axes or to the call."
-            )
+        wanted = _asked_for(name, "in_sharding", "arguments", in_sharding, kwargs)
         leaves, tree = tree_flatten(args)
         mesh = _mesh(name, leaves)
         own = _axes(name, mesh, axes, None)
@@ -103,6 +91,21 @@ def explicit_axes(
         return tree_map(lambda x: _forgotten(x, own), out)
 
     return explicit
+
+
+def _asked_for(name: str, option: str, whose: str, given: Any, kwargs: dict[str, Any]) -> Any:
+    """What was given to the decorator, or else to the call, from whose arguments it is taken.
+
+    Raises:
+        TypeError: neither has it.
+    """
+    wanted = given if given is not None else kwargs.pop(option, None)
+    if wanted is None:
+        raise TypeError(
+            f"{name}{here()}: {option} is not given. Say how the {whose} are divided: "
+            f"{option}=P(...), to {name.partition(' ')[0]} or to the call."
+        )
+    return wanted
 
 
 def with_result(
