@@ -63,11 +63,21 @@ def run_to_the_end(call: Callable[[], T], what: str) -> T:
     over.acquire()
     atexit.register(at_exit)
     start_new_thread(run, ())  # the handshake of threading.Thread would take as long again
-    over.acquire()
+    _wait(over)
     atexit.unregister(at_exit)  # not after an interrupt
     if errors:
         raise errors.pop()
     return found[0]
+
+
+def _wait(lock: threading.Lock) -> None:
+    """Until the lock is released; a signal ends the wait.
+
+    One that comes after Python has looked for signals and before the thread sleeps wakes nobody,
+    so this looks again.
+    """
+    while not lock.acquire(timeout=0.1):
+        pass
 
 
 def _has_import_lock() -> bool:
@@ -104,7 +114,7 @@ def _wait_at_exit(over: threading.Lock, begun: list[bool], what: str) -> None:
         if over.acquire(timeout=1) or not begun:
             return
         print(f"waiting for {what} to end; Ctrl-C ends the process at once", file=sys.stderr)
-        over.acquire()
+        _wait(over)
     except KeyboardInterrupt:
         sys.stdout.flush()
         sys.stderr.flush()

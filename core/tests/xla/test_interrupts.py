@@ -52,6 +52,20 @@ def test_a_second_interrupt_ends_the_process():
     assert done.stderr == "waiting for the call to end; Ctrl-C ends the process at once\n"
 
 
+def test_no_wait_is_left_to_signals_alone():
+    """One that comes just before the thread sleeps wakes nobody."""
+    asked: list[float] = []
+
+    class Lock:
+        def acquire(self, timeout: float = -1) -> bool:
+            asked.append(timeout)
+            return len(asked) == 3
+
+    interrupts._wait(Lock())  # type: ignore[arg-type]
+    assert len(asked) == 3
+    assert all(0 < timeout <= 0.1 for timeout in asked)
+
+
 def test_results_and_errors_of_the_call_are_its_callers():
     assert interrupts.run_to_the_end(lambda: 3, "a number") == 3
     with pytest.raises(ZeroDivisionError):
