@@ -24,9 +24,12 @@ from dovetail_core.xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
 from . import bindings, calls, effects
-from .attributes import symbol
+from .attributes import Attribute, symbol
 from .emitter import Emitter, Val, definition
 from .text import tensor_type
+
+
+_KEPT = Attribute('{inlineable = "false"}')
 
 
 class Builder(Emitter):
@@ -220,12 +223,20 @@ class Builder(Emitter):
         types = self.outs if outs is None else outs
         return bindings.splice(self, function, operands, types, params)
 
-    def call(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
-        """Call the private function of a program."""
+    def call(
+        self, program: ClosedJaxpr, args: Sequence[Val], *, kept: bool = False
+    ) -> list[Val]:
+        """Call the private function of a program.
+
+        Args:
+            kept: XLA, too, compiles the function once and calls it. Otherwise it compiles a copy of
+                it in each place, together with what is around it.
+        """
         if program.jaxpr.effects and effects.has_order([program]):
             return self._here(program, args)  # a function would not pass the clock on
-        callee = symbol(self.function(program))
-        return self.op("func.call", args, list(program.out_avals), {"callee": callee})
+        callee = {"callee": symbol(self.function(program))}
+        notes = {"mhlo.frontend_attributes": _KEPT} if kept else ""
+        return self.op("func.call", args, list(program.out_avals), callee, notes=notes)
 
     def function(self, program: ClosedJaxpr) -> str:
         """The name of the private function of a program, which equal programs share."""

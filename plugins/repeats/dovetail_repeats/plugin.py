@@ -1,0 +1,14 @@
+"""Manifest of the plugin ``repeats``: parts of a program that repeat are compiled once."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "repeats",
+    requires=("backends", "jit", "remat"),
+    primitives=("dovetail_repeats.primitive",),
+    passes={"repeats": "dovetail_repeats.outlining:REPEATS"},
+    contributes={
+        "backends.stablehlo": ("dovetail_repeats.rules.running",),
+        "backends.reference": ("dovetail_repeats.rules.running",),
+    },
+)

@@ -1,0 +1,19 @@
+"""Running a repeated part: lowered, it calls a function that XLA compiles once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import evaluate, reference_rules, stablehlo_rules
+
+from ..primitive import repeated_p
+
+
+@stablehlo_rules.register(repeated_p)
+def _stablehlo(b: Any, *operands: Any, jaxpr: Any) -> list[Any]:
+    return b.call(jaxpr, operands, kept=True)
+
+
+@reference_rules.register(repeated_p)
+def _reference(*args: Any, jaxpr: Any) -> list[Any]:
+    return evaluate(jaxpr, *args)
