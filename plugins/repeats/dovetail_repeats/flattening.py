@@ -9,31 +9,32 @@ from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from dovetail_jit import jit_p
 
 
+def count_flattened(jaxpr: Jaxpr) -> int:
+    """How many equations :func:`flattened` has."""
+    called = [p for p in map(_called, jaxpr.eqns) if p is not None]
+    return len(jaxpr.eqns) - len(called) + sum(count_flattened(p.jaxpr) for p in called)
+
+
 def flattened(jaxpr: Jaxpr) -> Jaxpr:
     """The program with the programs that it calls (``jit``) in place of the calls."""
     names: dict[Any, Any] = {}
     eqns: list[Eqn] = []
-    _write(jaxpr.eqns, names, eqns, own=True)
-    return jaxpr.replace(eqns=eqns, outvars=[_of(names, x) for x in jaxpr.outvars])
+    _write(jaxpr.eqns, names, eqns, is_own=True)
+    return jaxpr.replace(eqns=eqns, outvars=[_named(names, x) for x in jaxpr.outvars])
 
 
-def _of(names: dict[Any, Any], x: Any) -> Any:
-    return x if isinstance(x, Literal) else names.get(x, x)
-
-
-def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], own: bool) -> None:
-    """Add equations, those of a called program (not ``own``) with new variables."""
+def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: bool) -> None:
+    """Add equations, those of a called program with new variables."""
     for eqn in eqns:
-        invars = [_of(names, x) for x in eqn.invars]
         program = _called(eqn)
         if program is not None:
-            inner = dict(zip(program.invars, invars))
-            _write(program.eqns, inner, made, own=False)
-            names.update((v, _of(inner, x)) for v, x in zip(eqn.outvars, program.outvars))
+            inner = dict(zip(program.invars, [_named(names, x) for x in eqn.invars]))
+            _write(program.eqns, inner, made, is_own=False)
+            names.update(zip(eqn.outvars, [_named(inner, x) for x in program.outvars]))
             continue
-        if not own:
-            names.update((v, Var(v.aval)) for v in eqn.outvars)
-        made.append(eqn.replace(invars=invars, outvars=[_of(names, v) for v in eqn.outvars]))
+        if not is_own:
+            names.update([(v, Var(v.aval)) for v in eqn.outvars])
+        made.append(renamed(eqn, names))
 
 
 def _called(eqn: Eqn) -> ClosedJaxpr | None:
@@ -42,3 +43,16 @@ def _called(eqn: Eqn) -> ClosedJaxpr | None:
         return None
     program: ClosedJaxpr = eqn.params["jaxpr"]
     return None if program.consts else program
+
+
+def _named(names: dict[Any, Any], x: Any) -> Any:
+    return x if isinstance(x, Literal) else names.get(x, x)
+
+
+def renamed(eqn: Eqn, names: dict[Any, Any]) -> Eqn:
+    """The equation on other variables; those that are not in ``names`` stay."""
+    if not names:
+        return eqn
+    invars = [_named(names, x) for x in eqn.invars]
+    outvars = [names.get(v, v) for v in eqn.outvars]
+    return Eqn(eqn.primitive, invars, outvars, eqn.params, eqn.effects, eqn.source)

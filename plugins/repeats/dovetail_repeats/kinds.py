@@ -10,6 +10,14 @@ from dovetail_core.base.keys import exact_key
 from dovetail_core.ir.programs import same_literal, same_param
 
 
+def coarse_kinds(eqns: Sequence[Eqn]) -> list[int]:
+    """As :func:`kinds`, by primitives and types of results alone: a tenth of the time."""
+    known: dict[Any, int] = {}
+    return [
+        known.setdefault((e.primitive, *[v.aval for v in e.outvars]), len(known)) for e in eqns
+    ]
+
+
 def kinds(eqns: Sequence[Eqn]) -> list[int]:
     """A number for each equation, the same for those of one kind."""
     known: dict[Any, list[tuple[Eqn, int]]] = {}
@@ -17,7 +25,7 @@ def kinds(eqns: Sequence[Eqn]) -> list[int]:
     count = 0
     for eqn in eqns:
         alike = known.setdefault(_key(eqn), [])
-        number = next((n for e, n in alike if _same(e, eqn)), None)
+        number = next((n for e, n in alike if _is_same(e, eqn)), None)
         if number is None:
             number = count
             count += 1
@@ -37,7 +45,7 @@ def _key(eqn: Eqn) -> Any:
     return eqn.primitive, types, params
 
 
-def _same(a: Eqn, b: Eqn) -> bool:
+def _is_same(a: Eqn, b: Eqn) -> bool:
     """Whether two equations with one key are of one kind."""
     if a.effects != b.effects or a.params.keys() != b.params.keys():
         return False

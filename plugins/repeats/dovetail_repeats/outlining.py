@@ -1,45 +1,93 @@
-"""The pass ``repeats``: parts of a program that repeat become calls of one program."""
+"""The pass ``repeats``: large parts of a program that repeat become calls of one program.
+
+XLA takes about as long for the thirtieth layer of a model as for the first, and longer where it
+fuses operations across layers (a sum that goes through all of them is computed anew in each). A
+call that it keeps is compiled once, with small costs per call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Pass
+from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand, Pass
 from dovetail_core.types.effects import NO_EFFECTS
 
-from .flattening import flattened
-from .instances import Group, Uses, groups, inputs_of, shared_program
-from .kinds import kinds
+from .flattening import count_flattened, flattened
+from .instances import Group, groups, inputs_of, last_uses, shared_program
+from .kinds import coarse_kinds, kinds
 from .primitive import repeated_p
-from .runs import runs
-from .sinking import sunk
+from .runs import Run, runs
+from .settings import compile_repeats_once
+from .sinking import is_cheap, sunk
+
+_LENGTH = 48
+"""The least equations of an instance: XLA knows short ones again by itself, when it has fused."""
+_SAVED = 192
+"""The least equations that need not be compiled."""
+_KERNELS = 20
+"""Among how many equations there is at least one that is no arithmetic on elements. Long ones of
+these XLA fuses into few kernels, also across instances."""
 
 
 def outlined(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program with calls in place of what repeats and is worth it."""
-    if not _found(program.jaxpr):
+    """The program with calls in place of what repeats and is worth it, in loops, too."""
+    if not compile_repeats_once.value:
         return program
-    jaxpr = flattened(program.jaxpr)
-    jaxpr = sunk(jaxpr, _found(jaxpr))
-    found = _found(jaxpr)
-    return ClosedJaxpr(_with_calls(jaxpr, found), program.consts) if found else program
+    inside = _with_parts(program)
+    if count_flattened(inside.jaxpr) < _LENGTH + _SAVED:
+        return inside
+    jaxpr = flattened(inside.jaxpr)
+    if not any(map(_may_pay, runs(coarse_kinds(jaxpr.eqns)))):
+        return inside
+    jaxpr = sunk(jaxpr, _worthwhile(jaxpr))
+    found = _worthwhile(jaxpr)
+    return inside.replace(_with_calls(jaxpr, found)) if found else inside
 
 
-def _found(jaxpr: Jaxpr) -> list[Group]:
-    uses = Uses(jaxpr)
-    return [
-        g for r in runs(kinds(jaxpr.eqns)) for g in groups(jaxpr.eqns, r, uses) if PAYS(jaxpr, g)
-    ]
+def _with_parts(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program with what repeats inside of its loops, branches and calls outlined there."""
+    eqns = [_with_part(e) if e.primitive.regions is not None else e for e in program.eqns]
+    if all(map(lambda a, b: a is b, eqns, program.eqns)):
+        return program
+    return program.replace(program.jaxpr.replace(eqns=eqns))
 
 
-def PAYS(j,g): return g.length>=3 and len(g.starts)>=3
+def _with_part(eqn: Eqn) -> Eqn:
+    interface = eqn.primitive.regions(eqn.params) if eqn.primitive.regions else None
+    if interface is None or eqn.primitive.anonymous:
+        return eqn
+    before = [r.program for r in interface.regions]
+    after = [p.memo("repeats", lambda p=p: outlined(p)) for p in before]
+    if all(map(lambda a, b: a is b, before, after)):
+        return eqn
+    operands = [Operand(kind, i) for i, kind in enumerate(interface.operands)]
+    return eqn.replace(params=interface.rebuild(after, operands))
+
+
+def _may_pay(run: Run) -> bool:
+    return run.period >= _LENGTH and run.saved >= _SAVED
+
+
+def _worthwhile(jaxpr: Jaxpr) -> list[Group]:
+    """What repeats and is worth it."""
+    uses = last_uses(jaxpr)
+    found = [g for r in runs(kinds(jaxpr.eqns)) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
+    return [g for g in found if _pays(g, g.instance(jaxpr.eqns))]
+
+
+def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
+    """Whether a group is worth it; effects have an order, which calls would not keep."""
+    if (len(group.starts) - 1) * group.length < _SAVED or any(e.effects for e in eqns):
+        return False
+    kernels = sum(not (is_cheap(e) or e.primitive.traits.elementwise) for e in eqns)
+    return kernels * _KERNELS >= group.length
 
 
 def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
+    """The program with a call in place of each instance."""
     calls: dict[int, tuple[Group, ClosedJaxpr]] = {}
     for group in found:
-        first = group.starts[0]
-        shared = shared_program(jaxpr.eqns[first : first + group.length], group.results)
+        shared = shared_program(group.instance(jaxpr.eqns), group.results)
         calls.update((start, (group, shared)) for start in group.starts)
     eqns: list[Eqn] = []
     at = 0
@@ -56,8 +104,10 @@ def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
 
 def _call(instance: Sequence[Eqn], group: Group, shared: ClosedJaxpr) -> Eqn:
     outs = [instance[i].outvars[k] for i, k in group.results]
-    ins = inputs_of(instance)
-    return Eqn(repeated_p, list(ins), outs, {"jaxpr": shared}, NO_EFFECTS, instance[0].source)
+    params = {"jaxpr": shared}
+    ins = [*inputs_of(instance)]
+    return Eqn(repeated_p, ins, outs, params, NO_EFFECTS, instance[0].source)
 
 
 REPEATS = Pass("repeats", "ir", outlined, after=("discharge",))
+"""Runs before a program is lowered."""

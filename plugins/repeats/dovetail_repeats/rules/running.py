@@ -1,4 +1,4 @@
-"""Running a repeated part: lowered, it calls a function that XLA compiles once."""
+"""Running a repeated part: lowered, it calls a function; with NumPy, its program is evaluated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from ..primitive import repeated_p
 
 @stablehlo_rules.register(repeated_p)
 def _stablehlo(b: Any, *operands: Any, jaxpr: Any) -> list[Any]:
-    return b.call(jaxpr, operands, kept=True)
+    if b.module.partition is not None:  # what is divided is divided together with what is around
+        return b.inline(jaxpr, operands)
+    return b.call(jaxpr, operands, kept=b.platform == "cpu")
 
 
 @reference_rules.register(repeated_p)

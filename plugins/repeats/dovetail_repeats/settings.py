@@ -1,0 +1,15 @@
+"""The option of the plugin."""
+
+from dovetail_core import Option, config
+from dovetail_core.base.options import as_bool
+
+compile_repeats_once = config.add(
+    Option(
+        "compile_repeats_once",
+        True,
+        "Large parts that repeat in a program, as the layers of a model, are compiled once and "
+        "called where they stand.",
+        check=as_bool,
+        traced=True,
+    )
+)
