@@ -1,1 +1,1 @@
-"""Parts of a program that repeat are compiled once: found in its IR, and called where they stand."""
+"""Parts of a program that repeat are compiled once: found in its IR, called where they stand."""

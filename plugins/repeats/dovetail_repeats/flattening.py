@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Var
 from dovetail_jit import jit_p
 
 
@@ -20,7 +20,7 @@ def flattened(jaxpr: Jaxpr) -> Jaxpr:
     names: dict[Any, Any] = {}
     eqns: list[Eqn] = []
     _write(jaxpr.eqns, names, eqns, is_own=True)
-    return jaxpr.replace(eqns=eqns, outvars=[_named(names, x) for x in jaxpr.outvars])
+    return jaxpr.replace(eqns=eqns, outvars=[names.get(x, x) for x in jaxpr.outvars])
 
 
 def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: bool) -> None:
@@ -28,9 +28,9 @@ def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: 
     for eqn in eqns:
         program = _called(eqn)
         if program is not None:
-            inner = dict(zip(program.invars, [_named(names, x) for x in eqn.invars]))
+            inner = dict(zip(program.invars, [names.get(x, x) for x in eqn.invars]))
             _write(program.eqns, inner, made, is_own=False)
-            names.update(zip(eqn.outvars, [_named(inner, x) for x in program.outvars]))
+            names.update(zip(eqn.outvars, [inner.get(x, x) for x in program.outvars]))
             continue
         if not is_own:
             names.update([(v, Var(v.aval)) for v in eqn.outvars])
@@ -45,14 +45,10 @@ def _called(eqn: Eqn) -> ClosedJaxpr | None:
     return None if program.consts else program
 
 
-def _named(names: dict[Any, Any], x: Any) -> Any:
-    return x if isinstance(x, Literal) else names.get(x, x)
-
-
 def renamed(eqn: Eqn, names: dict[Any, Any]) -> Eqn:
     """The equation on other variables; those that are not in ``names`` stay."""
     if not names:
         return eqn
-    invars = [_named(names, x) for x in eqn.invars]
+    invars = [names.get(x, x) for x in eqn.invars]
     outvars = [names.get(v, v) for v in eqn.outvars]
     return Eqn(eqn.primitive, invars, outvars, eqn.params, eqn.effects, eqn.source)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from dovetail_core.ir.programs import Atom, same_literal
 
 from .flattening import renamed
 from .runs import Run
 
 Place = tuple[int, int]
-"""An equation of an instance, and which of its results."""
+"""An equation of an instance, and which of its results or operands."""
 
 
 def last_uses(jaxpr: Jaxpr) -> dict[Any, int]:
@@ -39,9 +40,9 @@ class Group(NamedTuple):
     length: int
     results: list[Place]
 
-    def instance(self, eqns: Sequence[Eqn], number: int = 0) -> Sequence[Eqn]:
-        """The equations of one of them."""
-        return eqns[self.starts[number] : self.starts[number] + self.length]
+    def instances(self, eqns: Sequence[Eqn]) -> list[Sequence[Eqn]]:
+        """The equations of each."""
+        return [eqns[start : start + self.length] for start in self.starts]
 
 
 def nbytes(aval: Any) -> int:
@@ -103,21 +104,45 @@ def _results(eqns: Sequence[Eqn], start: int, length: int, uses: dict[Any, int])
     ]
 
 
-def inputs_of(eqns: Sequence[Eqn]) -> list[Var]:
-    """The variables that equations take from elsewhere, in the order of their first use."""
+def inputs_of(eqns: Sequence[Eqn], varied: Collection[Place] = ()) -> dict[Var | Place, Atom]:
+    """What equations take from elsewhere, by variable or operand, in the order of the first use.
+
+    Args:
+        varied: the operands of equations that are literals, but others in other instances.
+    """
     inside: set[Any] = set()
-    found: dict[Var, None] = {}
-    for eqn in eqns:
-        found.update((x, None) for x in eqn.invars if isinstance(x, Var) and x not in inside)
+    found: dict[Var | Place, Atom] = {}
+    for i, eqn in enumerate(eqns):
+        for k, x in enumerate(eqn.invars):
+            if (i, k) in varied:
+                found[i, k] = x
+            elif isinstance(x, Var) and x not in inside:
+                found[x] = x
         inside.update(eqn.outvars)
-    return list(found)
+    return found
 
 
-def shared_program(eqns: Sequence[Eqn], results: Sequence[Place]) -> ClosedJaxpr:
+def varied_literals(instances: Sequence[Sequence[Eqn]]) -> set[Place]:
+    """The operands of equations that are literals which differ among instances."""
+    first, *others = instances
+    return {
+        (i, k)
+        for i, eqn in enumerate(first)
+        for k, x in enumerate(eqn.invars)
+        if isinstance(x, Literal)
+        and not all(same_literal(x, cast("Literal", other[i].invars[k])) for other in others)
+    }
+
+
+def shared_program(
+    eqns: Sequence[Eqn], results: Sequence[Place], varied: Collection[Place]
+) -> ClosedJaxpr:
     """The program of an instance, with variables of its own."""
-    outer = inputs_of(eqns)
-    names: dict[Any, Var] = {v: Var(v.aval) for v in outer}
+    names: dict[Any, Var] = {key: Var(x.aval) for key, x in inputs_of(eqns, varied).items()}
+    invars = list(names.values())
     names.update((v, Var(v.aval)) for e in eqns for v in e.outvars)
     outs = [names[eqns[i].outvars[k]] for i, k in results]
     body = [renamed(e, names) for e in eqns]
-    return ClosedJaxpr(Jaxpr([], [names[v] for v in outer], outs, body, name="repeated"))
+    for i, k in varied:
+        body[i].invars[k] = names[i, k]
+    return ClosedJaxpr(Jaxpr([], invars, outs, body, name="repeated"))

@@ -1,4 +1,4 @@
-"""Kinds of equations: two are of one kind if they differ in their variables alone."""
+"""Kinds of equations: two are of one kind if they differ in their operands alone."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 
 from dovetail_core import Eqn, Literal
 from dovetail_core.base.keys import exact_key
-from dovetail_core.ir.programs import same_literal, same_param
+from dovetail_core.ir.programs import same_param
 
 
 def coarse_kinds(eqns: Sequence[Eqn]) -> list[int]:
     """As :func:`kinds`, by primitives and types of results alone: a tenth of the time."""
     known: dict[Any, int] = {}
-    return [
-        known.setdefault((e.primitive, *[v.aval for v in e.outvars]), len(known)) for e in eqns
-    ]
+    return [known.setdefault((e.primitive, *[v.aval for v in e.outvars]), len(known)) for e in eqns]
 
 
 def kinds(eqns: Sequence[Eqn]) -> list[int]:
@@ -49,9 +47,6 @@ def _is_same(a: Eqn, b: Eqn) -> bool:
     """Whether two equations with one key are of one kind."""
     if a.effects != b.effects or a.params.keys() != b.params.keys():
         return False
-    for x, y in zip(a.invars, b.invars):
-        if isinstance(x, Literal) or isinstance(y, Literal):
-            both = isinstance(x, Literal) and isinstance(y, Literal)
-            if not (both and same_literal(x, y)):
-                return False
+    if any(isinstance(x, Literal) != isinstance(y, Literal) for x, y in zip(a.invars, b.invars)):
+        return False
     return all(same_param(v, b.params[k]) for k, v in a.params.items())

@@ -8,12 +8,13 @@ call that it keeps is compiled once, with small costs per call.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand, Pass
 from dovetail_core.types.effects import NO_EFFECTS
 
 from .flattening import count_flattened, flattened
-from .instances import Group, groups, inputs_of, last_uses, shared_program
+from .instances import Group, groups, inputs_of, last_uses, shared_program, varied_literals
 from .kinds import coarse_kinds, kinds
 from .primitive import repeated_p
 from .runs import Run, runs
@@ -33,21 +34,19 @@ def outlined(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program with calls in place of what repeats and is worth it, in loops, too."""
     if not compile_repeats_once.value:
         return program
-    inside = _with_parts(program)
-    if count_flattened(inside.jaxpr) < _LENGTH + _SAVED:
-        return inside
-    jaxpr = flattened(inside.jaxpr)
-    if not any(map(_may_pay, runs(coarse_kinds(jaxpr.eqns)))):
-        return inside
-    jaxpr = sunk(jaxpr, _worthwhile(jaxpr))
-    found = _worthwhile(jaxpr)
-    return inside.replace(_with_calls(jaxpr, found)) if found else inside
+    if count_flattened(program.jaxpr) >= _LENGTH + _SAVED:
+        jaxpr = flattened(program.jaxpr)
+        if any(map(_may_pay, runs(coarse_kinds(jaxpr.eqns)))):
+            jaxpr = sunk(jaxpr, _worthwhile(jaxpr))
+            found = _worthwhile(jaxpr)
+            program = program.replace(_with_calls(jaxpr, found)) if found else program
+    return _with_parts(program)
 
 
 def _with_parts(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program with what repeats inside of its loops, branches and calls outlined there."""
     eqns = [_with_part(e) if e.primitive.regions is not None else e for e in program.eqns]
-    if all(map(lambda a, b: a is b, eqns, program.eqns)):
+    if all(map(is_, eqns, program.eqns)):
         return program
     return program.replace(program.jaxpr.replace(eqns=eqns))
 
@@ -58,7 +57,7 @@ def _with_part(eqn: Eqn) -> Eqn:
         return eqn
     before = [r.program for r in interface.regions]
     after = [p.memo("repeats", lambda p=p: outlined(p)) for p in before]
-    if all(map(lambda a, b: a is b, before, after)):
+    if all(map(is_, before, after)):
         return eqn
     operands = [Operand(kind, i) for i, kind in enumerate(interface.operands)]
     return eqn.replace(params=interface.rebuild(after, operands))
@@ -72,7 +71,7 @@ def _worthwhile(jaxpr: Jaxpr) -> list[Group]:
     """What repeats and is worth it."""
     uses = last_uses(jaxpr)
     found = [g for r in runs(kinds(jaxpr.eqns)) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
-    return [g for g in found if _pays(g, g.instance(jaxpr.eqns))]
+    return [g for g in found if _pays(g, g.instances(jaxpr.eqns)[0])]
 
 
 def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
@@ -85,28 +84,23 @@ def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
 
 def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
     """The program with a call in place of each instance."""
-    calls: dict[int, tuple[Group, ClosedJaxpr]] = {}
+    calls: dict[int, tuple[int, Eqn]] = {}
     for group in found:
-        shared = shared_program(group.instance(jaxpr.eqns), group.results)
-        calls.update((start, (group, shared)) for start in group.starts)
-    eqns: list[Eqn] = []
+        instances = group.instances(jaxpr.eqns)
+        varied = varied_literals(instances)
+        params = {"jaxpr": shared_program(instances[0], group.results, varied)}
+        for start, eqns in zip(group.starts, instances):
+            outs = [eqns[i].outvars[k] for i, k in group.results]
+            ins = inputs_of(eqns, varied).values()
+            call = Eqn(repeated_p, [*ins], outs, params, NO_EFFECTS, eqns[0].source)
+            calls[start] = group.length, call
+    made: list[Eqn] = []
     at = 0
     while at < len(jaxpr.eqns):
-        if at in calls:
-            group, shared = calls[at]
-            eqns.append(_call(jaxpr.eqns[at : at + group.length], group, shared))
-            at += group.length
-        else:
-            eqns.append(jaxpr.eqns[at])
-            at += 1
-    return jaxpr.replace(eqns=eqns)
-
-
-def _call(instance: Sequence[Eqn], group: Group, shared: ClosedJaxpr) -> Eqn:
-    outs = [instance[i].outvars[k] for i, k in group.results]
-    params = {"jaxpr": shared}
-    ins = [*inputs_of(instance)]
-    return Eqn(repeated_p, ins, outs, params, NO_EFFECTS, instance[0].source)
+        length, eqn = calls.get(at, (1, jaxpr.eqns[at]))
+        made.append(eqn)
+        at += length
+    return jaxpr.replace(eqns=made)
 
 
 REPEATS = Pass("repeats", "ir", outlined, after=("discharge",))

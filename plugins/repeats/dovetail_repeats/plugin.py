@@ -6,9 +6,11 @@ MANIFEST = Manifest(
     "repeats",
     requires=("backends", "jit", "remat"),
     primitives=("dovetail_repeats.primitive",),
+    options={"compile_repeats_once": "dovetail_repeats.settings:compile_repeats_once"},
     passes={"repeats": "dovetail_repeats.outlining:REPEATS"},
     contributes={
         "backends.stablehlo": ("dovetail_repeats.rules.running",),
         "backends.reference": ("dovetail_repeats.rules.running",),
     },
+    samples=("dovetail_repeats.samples",),
 )

@@ -33,7 +33,7 @@ def sunk(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
     starts: dict[int, int] = {}  # of each equation of an instance: that one's start
     recipes: dict[Any, Recipe] = {}
     for group in found:
-        cheap = _cheap_results(group.instance(jaxpr.eqns), group.results)
+        cheap = _cheap_results(group.instances(jaxpr.eqns)[0], group.results)
         for start in group.starts:
             starts.update((start + i, start) for i in range(group.length))
             for (i, k), steps in cheap.items():
@@ -42,9 +42,7 @@ def sunk(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
     return jaxpr.replace(eqns=_repeated(jaxpr.eqns, starts, recipes)) if recipes else jaxpr
 
 
-def _repeated(
-    eqns: Sequence[Eqn], starts: dict[int, int], recipes: dict[Any, Recipe]
-) -> list[Eqn]:
+def _repeated(eqns: Sequence[Eqn], starts: dict[int, int], recipes: dict[Any, Recipe]) -> list[Eqn]:
     """The equations, with those of recipes before the first of each instance that needs them."""
     made: list[Eqn] = []
     names: dict[Any, Var] = {}  # in the instance that is being written
@@ -114,7 +112,8 @@ def is_cheap(eqn: Eqn) -> bool:
     primitive = eqn.primitive
     if primitive.regions is not None or eqn.effects or len(eqn.outvars) != 1:
         return False
-    if primitive.traits.elementwise and primitive.traits.exact:
+    traits = primitive.traits
+    if (traits.elementwise and traits.exact == "numbers") or (traits.moves and len(eqn.invars) < 2):
         return True
     ins, outs = [x.aval for x in eqn.invars], [v.aval for v in eqn.outvars]
     return not cost_rules[primitive](ins, outs, **eqn.params)

@@ -28,7 +28,6 @@ from .attributes import Attribute, symbol
 from .emitter import Emitter, Val, definition
 from .text import tensor_type
 
-
 _KEPT = Attribute('{inlineable = "false"}')
 
 
@@ -223,9 +222,7 @@ class Builder(Emitter):
         types = self.outs if outs is None else outs
         return bindings.splice(self, function, operands, types, params)
 
-    def call(
-        self, program: ClosedJaxpr, args: Sequence[Val], *, kept: bool = False
-    ) -> list[Val]:
+    def call(self, program: ClosedJaxpr, args: Sequence[Val], *, kept: bool = False) -> list[Val]:
         """Call the private function of a program.
 
         Args:
