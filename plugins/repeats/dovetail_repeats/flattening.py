@@ -28,7 +28,7 @@ def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: 
     for eqn in eqns:
         program = _called(eqn)
         if program is not None:
-            inner = dict(zip(program.invars, [names.get(x, x) for x in eqn.invars]))
+            inner: dict[Any, Any] = dict(zip(program.invars, [names.get(x, x) for x in eqn.invars]))
             _write(program.eqns, inner, made, is_own=False)
             names.update(zip(eqn.outvars, [inner.get(x, x) for x in program.outvars]))
             continue

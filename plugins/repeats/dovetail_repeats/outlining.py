@@ -21,7 +21,7 @@ from .runs import Run, runs
 from .settings import compile_repeats_once
 from .sinking import is_cheap, sunk
 
-_LENGTH = 48
+_LENGTH = 32
 """The least equations of an instance: XLA knows short ones again by itself, when it has fused."""
 _SAVED = 192
 """The least equations that need not be compiled."""
