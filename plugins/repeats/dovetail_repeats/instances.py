@@ -34,11 +34,13 @@ class Group(NamedTuple):
         starts: the number of the first equation of each.
         length: how many equations each has.
         results: which results are used outside.
+        handed_on: bytes that go from one instance to the next.
     """
 
     starts: list[int]
     length: int
     results: list[Place]
+    handed_on: int
 
     def instances(self, eqns: Sequence[Eqn]) -> list[Sequence[Eqn]]:
         """The equations of each."""
@@ -53,19 +55,21 @@ def nbytes(aval: Any) -> int:
 
 def groups(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> list[Group]:
     """The instances of a run that are wired alike, group by group."""
-    start = run.start + _phase(eqns, run, uses)
+    phase, handed_on = _phase(eqns, run, uses)
+    start = run.start + phase
     by_wiring: dict[Any, list[int]] = {}
     for at in range(start, run.stop - run.period + 1, run.period):
         by_wiring.setdefault(_wiring(eqns[at : at + run.period]), []).append(at)
     found: list[Group] = []
     for starts in by_wiring.values():
         results = {r for s in starts for r in _results(eqns, s, run.period, uses)}
-        found.append(Group(starts, run.period, sorted(results)))
+        found.append(Group(starts, run.period, sorted(results), handed_on))
     return found
 
 
-def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> int:
-    """Where in the period instances begin so that the fewest bytes go from one to the next.
+def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> tuple[int, int]:
+    """Where in the period instances begin so that the fewest bytes go from one to the next, and
+    how many these are.
 
     What is used a period later or more counts for none, as it crosses a border in any case.
     """
@@ -78,7 +82,8 @@ def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> int:
                 for border in range(at + 1, last + 1):
                     bytes_at[(border - run.start) % period] += nbytes(v.aval)
     spare = (run.stop - run.start) % period  # where they begin later there is one less
-    return min(range(period), key=lambda k: (bytes_at[k], k > spare, k))
+    phase = min(range(period), key=lambda k: (bytes_at[k], k > spare, k))
+    return phase, bytes_at[phase] * period // run.saved
 
 
 def _wiring(eqns: Sequence[Eqn]) -> tuple[Any, ...]:

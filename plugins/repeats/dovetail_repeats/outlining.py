@@ -14,7 +14,15 @@ from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand, Pass
 from dovetail_core.types.effects import NO_EFFECTS
 
 from .flattening import count_flattened, flattened
-from .instances import Group, groups, inputs_of, last_uses, shared_program, varied_literals
+from .instances import (
+    Group,
+    groups,
+    inputs_of,
+    last_uses,
+    nbytes,
+    shared_program,
+    varied_literals,
+)
 from .kinds import coarse_kinds, kinds
 from .primitive import repeated_p
 from .runs import Run, runs
@@ -28,6 +36,9 @@ _SAVED = 192
 _KERNELS = 20
 """Among how many equations there is at least one that is no arithmetic on elements. Long ones of
 these XLA fuses into few kernels, also across instances."""
+_HANDED_ON = 0.1
+"""Which part of an instance's bytes may at most go to the next one: what instances add up, as the
+gradient of a stack of which each uses a slice, XLA adds up in one kernel."""
 
 
 def outlined(program: ClosedJaxpr) -> ClosedJaxpr:
@@ -77,6 +88,8 @@ def _worthwhile(jaxpr: Jaxpr) -> list[Group]:
 def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
     """Whether a group is worth it; effects have an order, which calls would not keep."""
     if (len(group.starts) - 1) * group.length < _SAVED or any(e.effects for e in eqns):
+        return False
+    if group.handed_on > _HANDED_ON * sum(nbytes(v.aval) for e in eqns for v in e.outvars):
         return False
     kernels = sum(not (is_cheap(e) or e.primitive.traits.elementwise) for e in eqns)
     return kernels * _KERNELS >= group.length

@@ -7,6 +7,7 @@ one back, few are kept in memory. Calls are borders to its fusions, so it is don
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from dovetail_core import Eqn, Jaxpr, Literal, Var
@@ -29,47 +30,39 @@ class Recipe(NamedTuple):
 
 
 def sunk(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
-    """The program with equations repeated in the instances that use what they compute."""
-    starts: dict[int, int] = {}  # of each equation of an instance: that one's start
+    """The program with equations repeated in the instances, and between them, where what they
+    compute is used."""
+    borders = {0, len(jaxpr.eqns)}
     recipes: dict[Any, Recipe] = {}
     for group in found:
         cheap = _cheap_results(group.instances(jaxpr.eqns)[0], group.results)
         for start in group.starts:
-            starts.update((start + i, start) for i in range(group.length))
+            borders |= {start, start + group.length}
             for (i, k), steps in cheap.items():
                 value = jaxpr.eqns[start + i].outvars[k]
                 recipes[value] = Recipe(start, [start + s for s in steps])
-    return jaxpr.replace(eqns=_repeated(jaxpr.eqns, starts, recipes)) if recipes else jaxpr
+    return jaxpr.replace(eqns=_repeated(jaxpr.eqns, sorted(borders), recipes))
 
 
-def _repeated(eqns: Sequence[Eqn], starts: dict[int, int], recipes: dict[Any, Recipe]) -> list[Eqn]:
-    """The equations, with those of recipes before the first of each instance that needs them."""
+def _repeated(eqns: Sequence[Eqn], borders: Sequence[int], recipes: dict[Any, Recipe]) -> list[Eqn]:
+    """The equations, with those of recipes behind the border before where they are needed."""
     made: list[Eqn] = []
-    names: dict[Any, Var] = {}  # in the instance that is being written
-    here: int | None = None
-    for at, eqn in enumerate(eqns):
-        start = starts.get(at)
-        if start != here:
-            here, names = start, {}
-            for step in [] if start is None else _wanted(eqns, start, starts, recipes):
-                names.update((v, Var(v.aval)) for v in eqns[step].outvars)
-                made.append(renamed(eqns[step], names))
-        made.append(renamed(eqn, names))
+    for start, stop in pairwise(borders):
+        names: dict[Any, Var] = {}
+        for step in _wanted(eqns[start:stop], start, recipes):
+            names.update((v, Var(v.aval)) for v in eqns[step].outvars)
+            made.append(renamed(eqns[step], names))
+        made += [renamed(eqn, names) for eqn in eqns[start:stop]]
     return made
 
 
-def _wanted(
-    eqns: Sequence[Eqn], start: int, starts: dict[int, int], recipes: dict[Any, Recipe]
-) -> list[int]:
-    """The equations to repeat in the instance that begins at ``start``."""
+def _wanted(eqns: Sequence[Eqn], start: int, recipes: dict[Any, Recipe]) -> list[int]:
+    """The equations to repeat for those that begin at ``start``."""
     steps: set[int] = set()
-    at = start
-    while starts.get(at) == start:
-        for x in eqns[at].invars:
-            recipe = recipes.get(x) if isinstance(x, Var) else None
-            if recipe is not None and recipe.start != start:
-                steps.update(recipe.steps)
-        at += 1
+    for x in (x for eqn in eqns for x in eqn.invars if isinstance(x, Var)):
+        recipe = recipes.get(x)
+        if recipe is not None and recipe.start != start:
+            steps.update(recipe.steps)
     return sorted(steps)
 
 

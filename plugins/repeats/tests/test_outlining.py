@@ -203,6 +203,19 @@ def test_programs_stay_as_they_are_where_calls_would_not_pay():
     agree(different, X)
 
 
+def test_what_instances_add_up_is_added_up_at_once():
+    """The gradient of stacked weights has their size for each layer."""
+
+    def f(stacked: Any, x: Any) -> Any:
+        return model([{k: stacked[k][i] for k in stacked} for i in range(LAYERS)], x)
+
+    stacked = {k: np.stack([w[k] for w in WEIGHTS] * 5) for k in WEIGHTS[0]}
+    found = calls(outlined(program_of(dovetail.grad(f), stacked, X)))
+    assert len(found) >= LAYERS - 1
+    assert not any(v.aval.shape[:1] == (5 * LAYERS,) for p in found for v in p.outvars)
+    agree(dovetail.grad(f), stacked, X)
+
+
 def test_not_with_the_option_off():
     plain = program_of(model, WEIGHTS, X)
     with compile_repeats_once(False):

@@ -55,6 +55,7 @@ def _everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outlining, "_LENGTH", 2)
     monkeypatch.setattr(outlining, "_SAVED", 2)
     monkeypatch.setattr(outlining, "_KERNELS", 1000)
+    monkeypatch.setattr(outlining, "_HANDED_ON", 10)
 
 
 @pytest.mark.usefixtures("_everything_pays")
