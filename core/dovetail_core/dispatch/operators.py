@@ -3,12 +3,16 @@
 The kernel knows no array operation. The first use of an operator on a tracer loads the provider,
 which installs methods on :class:`Tracer`. Types other than arrays answer through their own:
 ``x.name`` finds ``name`` in the class of ``x``'s type, and an operator ``__name__`` the method
-``_name`` (a type's ``_getitem(x, index)`` is ``x[index]``, its ``_add(x, y)`` is ``x + y``).
+``_name`` (a type's ``_getitem(x, index)`` is ``x[index]``, its ``_add(x, y)`` is ``x + y``; also
+``_add(self, x, y)``, where ``self`` is the type).
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
+from inspect import CO_VARARGS
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NoReturn
 
 from ..base.errors import PluginError
@@ -25,6 +29,8 @@ DUNDERS = [
     *(f"__r{o}__" for o in OPERATORS),
     *(f"__{o}__" for o in [*COMPARISONS, *OTHERS]),
 ]
+_UNARY = "neg pos abs invert len iter complex int float index round trunc floor ceil bool reversed"
+_ONE_OPERAND = {f"__{o}__" for o in _UNARY.split()}
 _SINGLE = {f"__{o}__" for o in OTHERS}
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
@@ -80,10 +86,10 @@ def array_methods() -> dict[str, Any]:
 
 def tracer_attribute(self: Tracer[Any], name: str) -> Any:
     """An attribute of a tracer that its class lacks: the provider's, or one of its type's own."""
-    if name.startswith("_"):
-        raise AttributeError(name)
     if not isinstance(self.aval, ShapedArray):
         return _own_attribute(self, name)
+    if name.startswith("_"):
+        raise AttributeError(name)
     if not _installed:
         load_methods()
         if hasattr(type(self), name):
@@ -99,11 +105,22 @@ def tracer_names(self: Tracer[Any]) -> list[str]:
 
 
 def _own_attribute(tracer: Tracer[Any], name: str) -> Any:
-    method = getattr(type(tracer.aval), name, None)
-    if method is None:
-        hint = ". Read its value first: ref[...]" if tracer.aval.is_mutable else ""
+    aval = tracer.aval
+    found = getattr(type(aval), name, None)
+    if getattr(found, "of_tracers", False):
+        return found.__get__(tracer)  # type: ignore[union-attr]
+    if not name.startswith("_") and found is not None and not isinstance(found, _SLOTS):
+        return found.__get__(tracer)
+    if name.startswith("__"):  # Python and libraries ask anything whether it has these
+        raise AttributeError(name)
+    found = getattr(aval, name, None)  # what the type says of this value
+    if found is None:
+        hint = ". Read its value first: ref[...]" if aval.is_mutable else ""
         raise AttributeError(f"{tracer!r} has no attribute {name!r}{hint}")
-    return method.__get__(tracer)
+    return found.__get__(tracer) if getattr(found, "of_tracers", False) else found
+
+
+_SLOTS = (MemberDescriptorType, GetSetDescriptorType)
 
 
 def own_method(x: Any, name: str) -> Any:
@@ -114,7 +131,21 @@ def own_method(x: Any, name: str) -> Any:
     """
     if not isinstance(x, Tracer) or isinstance(x.aval, ShapedArray):
         return None
-    return getattr(type(x.aval), f"_{name.strip('_')}", None)
+    found = getattr(type(x.aval), f"_{name.strip('_')}", None)
+    if found.__class__ is FunctionType and _takes_type(found, name):
+        return partial(found, x.aval)
+    return found
+
+
+def _takes_type(method: FunctionType, name: str) -> bool:
+    """Whether an operator is written as a method of the type, which gets the tracer as its first
+    argument, and not of tracers."""
+    code = method.__code__
+    if not code.co_argcount or code.co_varnames[0] != "self":
+        return False
+    operands = 3 if name == "__setitem__" else 1 if name in _ONE_OPERAND else 2
+    required = code.co_argcount - len(method.__defaults__ or ())
+    return required > operands or bool(code.co_flags & CO_VARARGS)
 
 
 def own_operator(x: Any, y: Any, name: str) -> Any:

@@ -286,20 +286,22 @@ class ShapedArray(AbstractValue):
         return found if divided is found.divided else found.update(sharding=divided)
 
     def lo_ty(self) -> list[ShapedArray]:
-        """Of an extended dtype: the types of the arrays that a value is made of."""
+        """The types of the arrays that a value is made of: itself, but for an extended dtype."""
+        if not self.is_high:
+            return [self]
         dtype: Any = self.dtype
         where = self.divided
         return [ShapedArray(self.shape, d, sharding=where, vma=self.vma) for d in dtype.low]
 
     def lower_val(self, value: Any) -> Sequence[Any]:
-        """Of an extended dtype: the arrays of a value."""
+        """The arrays of a value."""
         dtype: Any = self.dtype
-        return dtype.arrays_of(value)
+        return dtype.arrays_of(value) if self.is_high else [value]
 
     def raise_val(self, *arrays: Any) -> Any:
-        """Of an extended dtype: the value that is made of ``arrays``."""
+        """The value that is made of ``arrays``."""
         dtype: Any = self.dtype
-        return dtype.value_of(arrays)
+        return dtype.value_of(arrays) if self.is_high else arrays[0]
 
     def strong(self) -> ShapedArray:
         return self.update(weak_type=False) if self.weak_type else self

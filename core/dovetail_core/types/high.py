@@ -143,6 +143,10 @@ class HighAlgebra(Protocol):
         """The value of type ``aval`` that is made of ``arrays``."""
         ...
 
+    def take(self, x: Any) -> Sequence[Any]:
+        """The arrays that ``x``, a traced value of an extended dtype, is made of."""
+        ...
+
     def add(self, x: Any, y: Any) -> Any:
         """The sum, array by array, of two values of one type."""
         ...

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dovetail_callbacks.experimental import *
+    from dovetail_hijax import cur_qdd as cur_qdd
 
     from . import (
         buffer_callback as buffer_callback,

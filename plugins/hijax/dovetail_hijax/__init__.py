@@ -9,7 +9,6 @@ if TYPE_CHECKING:
         HiType as HiType,
         ShapedArray as ShapedArray,
         lower_to_lo as lower_to_lo,
-        register_hitype as register_hitype,
     )
     from dovetail_hijax.box import (
         Box as Box,
@@ -20,6 +19,12 @@ if TYPE_CHECKING:
     )
     from dovetail_hijax.classes import VJPHiPrimitive as VJPHiPrimitive
     from dovetail_hijax.primitive import HiPrimitive as HiPrimitive
+    from dovetail_hijax.states import (
+        AvalMutableQDD as AvalMutableQDD,
+        AvalQDD as AvalQDD,
+        cur_qdd as cur_qdd,
+        register_hitype as register_hitype,
+    )
     from dovetail_hijax.structures import (
         Zero as Zero,
         is_undefined_primal as is_undefined_primal,

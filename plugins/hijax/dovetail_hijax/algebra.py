@@ -24,6 +24,26 @@ class Make(HiPrimitive):
         return type.raise_val(*arrays)
 
 
+class Take(HiPrimitive):
+    """``take(x)``: the arrays that elements of an extended dtype are made of."""
+
+    multiple_results = True
+
+    def abstract_eval(self, x: Any) -> Any:
+        return x.lo_ty()
+
+    def to_lo(self, x: Any) -> Any:
+        return list(typeof(x).lower_val(x))  # type: ignore[attr-defined]
+
+    def jvp(self, primals: Any, tangents: Any) -> Any:
+        outs = self.bind(*primals)
+        return outs, [Zero(typeof(x).tangent_type()) for x in outs]
+
+    def batch(self, axis: Any, args: Any, dims: Any) -> Any:
+        outs = self.bind(*args)
+        return outs, list(dims) * len(outs)
+
+
 class Add(HiPrimitive):
     """``add(x, y)``: the sum of two values of one type, array by array."""
 
@@ -189,7 +209,8 @@ def _move(x: Any, size: int, source: int | None, destination: int | None) -> Any
     return algebra().move_axis(x, source, destination)
 
 
-make_p, add_p, pick_p = Make("hi_make"), Add("hi_add"), Pick("hi_pick")
+make_p, take_p = Make("hi_make"), Take("hi_take")
+add_p, pick_p = Add("hi_add"), Pick("hi_pick")
 remap_p, collect_p = Remap("hi_remap"), Collect("hi_collect")
 
 
@@ -202,6 +223,10 @@ class ArraysAlgebra:
         if trace is EVAL or isinstance(trace, LowerTrace):
             return aval.raise_val(*arrays)
         return make_p.bind(*arrays, type=aval)
+
+    def take(self, x: Any) -> Sequence[Any]:
+        """The arrays that a traced value of an extended dtype is made of."""
+        return take_p.bind(x)
 
     def add(self, x: Any, y: Any) -> Any:
         """The sum."""

@@ -7,6 +7,7 @@ _BOX_RULES = "dovetail_hijax.box_rules"
 MANIFEST = Manifest(
     "hijax",
     requires=("ad", "batching", "refs"),
+    names={"experimental.cur_qdd": "dovetail_hijax:cur_qdd"},
     surfaces={"hijax": "dovetail_hijax"},
     providers={"high_algebra": "dovetail_hijax.algebra:ALGEBRA"},
     primitives=("dovetail_hijax.algebra", "dovetail_hijax.linearization", "dovetail_hijax.box"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
-from dovetail_core import AbstractValue, Eqn, Primitive
+from dovetail_core import EVAL, AbstractValue, Eqn, Primitive, get_trace, typeof
 from dovetail_core.types.high import missing
 
 from .linearization import apply_late
+from .states import Stated, discharge_with_states, infer_with_states
 from .structures import plain, symbolic
 
 
@@ -25,8 +27,12 @@ class HiPrimitive:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.primitive = primitive = Primitive(
-            name, multiple_results=self.multiple_results, module=type(self).__module__
+        self.primitive = self._made(stateful=True)
+        self._making = self._made(allocates=True, unlisted=True)
+
+    def _made(self, **how: Any) -> Primitive:
+        primitive = Primitive(
+            self.name, multiple_results=self.multiple_results, module=type(self).__module__, **how
         )
         primitive.is_high = self.is_high
         primitive.def_effectful_abstract_eval(self._infer)
@@ -36,6 +42,8 @@ class HiPrimitive:
             if getattr(type(self), method) is not getattr(HiPrimitive, method)
         }
         primitive.rules["to_lo"] = self.to_lo
+        primitive.rules["refs.discharge"] = partial(discharge_with_states, self.to_lo)
+        return primitive
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -44,14 +52,23 @@ class HiPrimitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply to values, high and low, under the current trace."""
-        return self.primitive.bind(*args, **params)
+        if get_trace() is EVAL:
+            return self.primitive.bind(*args, **params)
+        # A primitive says once for all whether it makes places; this may depend on its parameters.
+        found = self.primitive.infer(tuple([typeof(x) for x in args]), params).avals
+        makes = any(isinstance(a, Stated) for a in found)
+        return (self._making if makes else self.primitive).bind(*args, **params)
 
     def is_high(self, **params: Any) -> bool:
         """Whether the operation must be lowered by ``to_lo`` (with these parameters)."""
         return True
 
     def abstract_eval(self, *avals: AbstractValue, **params: Any) -> Any:
-        """The result's type (a list of them), or a pair of that and a set of effects."""
+        """The result's type (a list of them), or a pair of that and a set of effects.
+
+        Of an operand that has a state the type is an ``AvalMutableQDD``, whose ``mutable_qdd`` is
+        updated where the operation changes the state; of a place that is made, an ``AvalQDD``.
+        """
         missing(self, "abstract_eval(self, *avals, **params)", f"to apply {self.name!r}")
 
     def to_lo(self, *args: Any, **params: Any) -> Any:
@@ -88,10 +105,7 @@ class HiPrimitive:
         return self.name
 
     def _infer(self, *avals: AbstractValue, **params: Any) -> Any:
-        found = self.abstract_eval(*avals, **params)
-        if isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], (set, frozenset)):
-            return found  # type: ignore[return-value]
-        return found, ()
+        return infer_with_states(self.abstract_eval, avals, params)
 
     def _jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
         out, tangent = self.jvp(primals, symbolic(primals, tangents), **params)

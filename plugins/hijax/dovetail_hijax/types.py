@@ -15,6 +15,8 @@ class aval_method:  # lower case: used as a decorator
     ``class T(HiType): double = aval_method(lambda x: ...)`` makes ``x.double()`` work for tracers.
     """
 
+    of_tracers = True
+
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun = fun
 
@@ -27,6 +29,8 @@ class aval_method:  # lower case: used as a decorator
 
 class aval_property:  # lower case: used as a decorator
     """A function on a type's class whose value traced values of the type have as an attribute."""
+
+    of_tracers = True
 
     def __init__(self, fget: Callable[[Any], Any]) -> None:
         self.fget = fget

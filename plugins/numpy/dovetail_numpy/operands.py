@@ -11,6 +11,7 @@ from dovetail_core import ShapedArray, canonical_dtype, here as here, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import called as called, short_repr as short_repr
+from dovetail_core.dispatch.tracer import Tracer
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -34,9 +35,11 @@ PYTHON_SCALARS = frozenset((bool, int, float, complex))
 
 
 def stands_for_array(x: Any) -> bool:
-    """Whether ``x`` is of a class that converts itself; it may forward all attributes, ``aval``
-    too, to an array that it wraps, and so seem to be one."""
-    return hasattr(x.__class__, "__jax_array__")
+    """Whether ``x`` is of a class, or traced and of a type, that converts itself; it may forward
+    all attributes, ``aval`` too, to an array that it wraps, and so seem to be one."""
+    if hasattr(x.__class__, "__jax_array__"):
+        return True
+    return isinstance(x, Tracer) and hasattr(x.aval.__class__, "__jax_array__")
 
 
 def operand(name: str, x: ArrayLike, position: int = 0) -> Any:

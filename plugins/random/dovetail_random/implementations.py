@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from dovetail_core import ExtendedDType, here
+from dovetail_core.dispatch.tracer import Tracer
 from dovetail_core.text.syntax import register_dtype
+from dovetail_core.types.high import high_algebra
 from dovetail_lax import dtypes
 
 from .keys import KeyArray
@@ -36,9 +38,9 @@ class KeyType(ExtendedDType):
         self.itemsize = 4 * impl.words
         self.low = (UINTS[32],) * impl.words
 
-    def arrays_of(self, value: KeyArray) -> Lanes:
+    def arrays_of(self, value: Any) -> Sequence[Any]:
         """The words of keys."""
-        return value.lanes
+        return high_algebra().take(value) if isinstance(value, Tracer) else value.lanes
 
     def value_of(self, arrays: Sequence[Any]) -> KeyArray:
         """Keys of their words."""

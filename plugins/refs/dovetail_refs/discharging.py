@@ -63,7 +63,8 @@ def apply_rule(
     for x in args:
         if x.__class__ is LocalValue and x._trace is trace:
             x.check()
-    if primitive.rules is not None and isinstance(trace, LiftTrace):
+    own = primitive.rules
+    if own is not None and isinstance(trace, LiftTrace) and discharge_rules.name not in own:
         _refuse_lost_rule(trace, primitive, args, primitive.title(params))
     rule = discharge_rules.rules.get(primitive) or discharge_rules.miss(primitive)
     return rule(trace, args, params)

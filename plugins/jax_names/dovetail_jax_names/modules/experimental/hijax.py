@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...lookup import attributes as _attributes
-
-
-@dataclass(frozen=True)
-class AvalQDD:
-    """The type of a mutable value together with what is known of its contents."""
-
-    aval: Any
-    qdd: Any
-
-
-@dataclass(frozen=True)
-class AvalMutableQDD:
-    """The same, of a value whose contents the operation may change."""
-
-    aval: Any
-    mutable_qdd: Any
 
 
 class _AllEffects:

@@ -1,0 +1,269 @@
+"""Mutable types that say what a place holds apart from what it is: the type, and its *state*.
+
+A state (JAX calls it quasi-dynamic data) is a hashable description of contents: a place may have
+another one after an operation. In a program a place's type has its state, so that contents can take
+the place's part when the program is compiled. What operations do to contents follows from their
+``to_lo``, which acts on a value of the user's class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from dovetail_core import (
+    AbstractValue,
+    Effect,
+    Primitive,
+    ReadEffect,
+    Trace,
+    WriteEffect,
+    get_trace,
+    register_type,
+    run_under,
+    typeof,
+)
+from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core.interpret.mutable import LocalValue, is_own
+from dovetail_core.rules.staging import current_type
+from dovetail_core.types.effects import RetypeEffect
+from dovetail_core.types.high import high_algebra
+
+
+class AvalQDD:
+    """A mutable type and its state: what ``abstract_eval`` returns of a place that is made."""
+
+    __slots__ = ("aval", "qdd")
+    is_high = True
+    has_qdd = True
+
+    def __init__(self, aval: Any, qdd: Any) -> None:
+        self.aval, self.qdd = aval, qdd
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AvalQDD) and (self.aval, self.qdd) == (other.aval, other.qdd)
+
+    def __hash__(self) -> int:
+        return hash((self.aval, self.qdd))
+
+    def __repr__(self) -> str:
+        return f"AvalQDD(aval={self.aval!r}, qdd={self.qdd!r})"
+
+
+class MutableState:
+    """The state of an operand while its operation's types are asked for."""
+
+    __slots__ = ("init_val", "cur_val", "updated")
+
+    def __init__(self, state: Any) -> None:
+        self.init_val = self.cur_val = state
+        self.updated = False
+
+    def update(self, state: Any) -> None:
+        """Say which state the place has after the operation."""
+        self.cur_val, self.updated = state, True
+
+
+class AvalMutableQDD:
+    """A mutable operand's type, and its state, which ``abstract_eval`` may update."""
+
+    __slots__ = ("aval", "mutable_qdd")
+
+    def __init__(self, aval: Any, mutable_qdd: MutableState) -> None:
+        self.aval, self.mutable_qdd = aval, mutable_qdd
+
+
+class Stated(AbstractValue):
+    """A mutable type with its state. Its class is one of the author's, too (see ``with_state``)."""
+
+    __slots__ = ()
+    is_high = False  # discharge makes contents of it before high types are lowered
+    is_mutable = True
+    has_mutable_type = True
+    owns_contents = False
+    plain: Any
+    state: Any
+
+    def content_types(self) -> tuple[AbstractValue, ...]:
+        return tuple(self.plain.lo_ty_qdd(self.state))
+
+    def take(self, value: Any) -> Sequence[Any]:
+        return list(self.plain.read_loval(self.state, value))
+
+    def put(self, value: Any, contents: Sequence[Any]) -> None:
+        self.plain.update_from_loval(self.state, value, *contents)
+
+    read = take
+    write = put
+
+    def tangent_type(self) -> Any:
+        return with_state(self.plain.to_tangent_aval(), self.state.to_tangent_qdd())
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Stated) and self.plain == other.plain
+        return same and self.state == other.state  # type: ignore[union-attr]
+
+    def __hash__(self) -> int:
+        return hash((self.plain, self.state))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return with_state, (self.plain, self.state)
+
+
+@cache
+def _class_of(cls: type) -> type:
+    """The class of the types of ``cls`` with their states."""
+    made = {"__slots__": ("plain", "state"), "__hash__": Stated.__hash__, "__module__": __name__}
+    return type(cls.__name__, (Stated, cls), made)
+
+
+def with_state(aval: Any, state: Any) -> Any:
+    """The type of places of type ``aval`` that are in ``state``: an instance of the same class."""
+    made = object.__new__(_class_of(type(aval)))
+    fields = {"plain": aval, "state": state, **dict(_fields(aval))}
+    for name, value in fields.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _fields(x: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes of an object itself."""
+    yield from getattr(x, "__dict__", {}).items()
+    for cls in type(x).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name in ("__dict__", "__weakref__"):
+                continue
+            slot = cls.__dict__[f"_{cls.__name__.lstrip('_')}{name}" if _private(name) else name]
+            try:
+                yield slot.__name__, slot.__get__(x)
+            except AttributeError:  # not set
+                pass
+
+
+def _private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def has_state(aval: Any) -> bool:
+    """Whether values of a type are asked for their state: the type's class says so."""
+    return bool(getattr(aval, "has_qdd", False))
+
+
+def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) -> None:
+    """Say that instances of ``val_cls`` are values, of the high type ``typeof_fn(x)``.
+
+    Of a mutable type with states, ``x.cur_qdd()`` is the state.
+    """
+
+    def handler(x: Any) -> AbstractValue:
+        aval = typeof_fn(x)
+        return with_state(aval, x.cur_qdd()) if has_state(aval) else aval
+
+    register_type(val_cls, handler)
+
+
+def cur_qdd(x: Any) -> Any:
+    """The state of a mutable value, traced or at rest, at this point of the program.
+
+    Raises:
+        TypeError: the value's type has no states.
+    """
+    aval = current_type(x)
+    if not isinstance(aval, Stated):
+        raise TypeError(f"cur_qdd takes a value whose type has a state, got {aval.str_short()}.")
+    return aval.state
+
+
+def infer_with_states(
+    rule: Callable[..., Any], avals: Sequence[Any], params: dict[str, Any]
+) -> tuple[Any, set[Effect]]:
+    """An operation's result types and effects where operands may have a state, which it changes."""
+    states = {i: MutableState(a.state) for i, a in enumerate(avals) if isinstance(a, Stated)}
+    given = [AvalMutableQDD(a.plain, states[i]) if i in states else a for i, a in enumerate(avals)]
+    found = rule(*given, **params)
+    effects: set[Effect] = set()
+    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], (set, frozenset)):
+        found, said = found
+        effects.update(said)
+    many = isinstance(found, (list, tuple))
+    outs = [with_state(a.aval, a.qdd) if isinstance(a, AvalQDD) else a for a in _all(found, many)]
+    if any(a.is_mutable for a in (*avals, *outs)):
+        effects = _on_places(avals, states, bool(effects))
+    return (outs if many else outs[0]), effects
+
+
+def _all(found: Any, many: bool) -> Sequence[Any]:
+    return found if many else [found]
+
+
+def _on_places(avals: Sequence[Any], states: dict[int, MutableState], acts: bool) -> set[Effect]:
+    """Effects by operand; they say more than those that the author's rule gives."""
+    # What an operation does to a reference nobody says; it may be anything.
+    effects: set[Effect] = {
+        WriteEffect(i) for i, a in enumerate(avals) if a.is_mutable and i not in states
+    }
+    for i, state in states.items():
+        effects.add(WriteEffect(i) if acts or state.updated else ReadEffect(i))
+        if state.updated:
+            effects.add(RetypeEffect(i, with_state(avals[i].plain, state.cur_val)))
+    return effects
+
+
+class Inside(Trace):
+    """Runs operations on values of the users' classes by their ``to_lo``; passes others on."""
+
+    __slots__ = ()
+    parent: Trace
+    what = "an operation on a place"
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        to_lo = (primitive.rules or {}).get("to_lo")
+        if to_lo is not None and any(map(_is_place, args)):
+            return to_lo(*args, **params)
+        return self.parent.process(primitive, args, params)
+
+
+def _is_place(x: Any) -> bool:
+    return not isinstance(x, Tracer) and isinstance(typeof(x), Stated)
+
+
+def discharge_with_states(
+    to_lo: Callable[..., Any], trace: Trace, args: Sequence[Any], params: dict[str, Any]
+) -> Any:
+    """An operation on local values of ``trace``, by ``to_lo`` on values of the user's class."""
+    inside = Inside(get_trace())
+    places = {i: x for i, x in enumerate(args) if is_own(trace, x) and isinstance(x.aval, Stated)}
+
+    def run() -> Any:
+        values: list[Any] = list(args)
+        for i, place in places.items():
+            aval: Any = place.aval
+            values[i] = aval.plain.new_from_loval(aval.state, *place.contents)
+        found = to_lo(*values, **params)
+        for i, place in places.items():
+            _update(place, values[i])
+        return found
+
+    found = run_under(inside, run)
+    if isinstance(found, (list, tuple)):
+        return [_result(trace, inside, x) for x in found]
+    return _result(trace, inside, found)
+
+
+def _update(place: LocalValue, value: Any) -> None:
+    """Give a place what a value of the user's class holds."""
+    aval: Any = typeof(value)
+    place.aval = aval
+    place.contents[:] = aval.take(value)
+
+
+def _result(trace: Trace, inside: Trace, x: Any) -> Any:
+    """A result of ``to_lo`` as the trace has it: places and high values are not the user's own."""
+    if isinstance(x, Tracer):
+        return x
+    aval: Any = typeof(x)
+    if isinstance(aval, Stated):
+        return LocalValue(trace, aval, run_under(inside, aval.take, x))
+    return high_algebra().make(aval, aval.lower_val(x)) if aval.is_high else x
