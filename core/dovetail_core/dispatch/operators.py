@@ -131,7 +131,7 @@ def own_method(x: Any, name: str) -> Any:
     """
     if not isinstance(x, Tracer) or isinstance(x.aval, ShapedArray):
         return None
-    found = getattr(type(x.aval), f"_{name.strip('_')}", None)
+    found: Any = getattr(type(x.aval), f"_{name.strip('_')}", None)
     if found.__class__ is FunctionType and _takes_type(found, name):
         return partial(found, x.aval)
     return found

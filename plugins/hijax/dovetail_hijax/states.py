@@ -9,6 +9,7 @@ the place's part when the program is compiled. What operations do to contents fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -136,10 +137,8 @@ def _fields(x: Any) -> Iterator[tuple[str, Any]]:
             if name in ("__dict__", "__weakref__"):
                 continue
             slot = cls.__dict__[f"_{cls.__name__.lstrip('_')}{name}" if _private(name) else name]
-            try:
+            with suppress(AttributeError):  # not set
                 yield slot.__name__, slot.__get__(x)
-            except AttributeError:  # not set
-                pass
 
 
 def _private(name: str) -> bool:
