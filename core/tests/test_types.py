@@ -60,7 +60,7 @@ def test_attributes_of_a_type():
     assert (a.ndim, a.size, a.shape, a.dtype) == (2, 6, (2, 3), np.dtype("i4"))
     assert a.update(shape=()) is ShapedArray((), np.int32)
     assert a.update(weak_type=True).strong() is a
-    assert repr(a) == "ShapedArray(i32[2,3])"
+    assert repr(a) == "ShapedArray(int32[2,3])" and str(a) == "int32[2,3]"
     assert a.update(weak_type=True).str_short() == "i32[2,3]~"
 
 

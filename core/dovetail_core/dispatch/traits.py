@@ -51,6 +51,8 @@ class Traits:
         exact: of which elements its results are the same to the last bit whoever computes them:
             ``"integers"`` (and booleans), ``"numbers"`` (real ones, too: it rounds once, as IEEE
             754 says), or none. What ``moves`` elements is exact for all.
+        pulls_zeros: of a linear operation, whether its transpose is run, where a result is used,
+            with cotangents that are all zero, too: an author's rule may return others.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -68,6 +70,7 @@ class Traits:
     divides: bool = False
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     exact: Literal["", "integers", "numbers"] = ""
+    pulls_zeros: bool = False
 
     def groups(self, count: int, params: dict[str, Any]) -> list[tuple[int, ...]]:
         """The groups of :attr:`linear` in an application to ``count`` operands, as positions."""

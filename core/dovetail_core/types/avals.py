@@ -306,7 +306,10 @@ class ShapedArray(AbstractValue):
     def strong(self) -> ShapedArray:
         return self.update(weak_type=False) if self.weak_type else self
 
-    def str_short(self) -> str:
+    def str_short(self, short_dtypes: bool = True) -> str:
+        return self._text(short_dtype(self.dtype) if short_dtypes else self.dtype.name, "~")
+
+    def _text(self, dtype: str, weak: str) -> str:
         dims, roles = list(map(str, self.shape)), list[str]()
         if self.divided is not None:
             dims, roles = dividing().text(self.divided, self.shape)
@@ -314,11 +317,14 @@ class ShapedArray(AbstractValue):
             axes = ",".join(sorted(map(str, self.vma)))
             roles.insert(0, f"V:{f'({axes})' if len(self.vma) > 1 else axes}")
         behind = f"{{{', '.join(roles)}}}" if roles else ""
-        weak = "~" if self.weak_type else ""
-        return f"{short_dtype(self.dtype)}[{','.join(dims)}]{weak}{behind}"
+        return f"{dtype}[{','.join(dims)}]{weak if self.weak_type else ''}{behind}"
+
+    def __str__(self) -> str:
+        return f"{'~' if self.weak_type else ''}{self._text(self.dtype.name, '')}"
 
     def __repr__(self) -> str:
-        return f"ShapedArray({self.str_short()})"
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self._text(self.dtype.name, '')}{weak})"
 
 
 def _placed(

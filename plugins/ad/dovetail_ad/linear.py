@@ -75,7 +75,7 @@ _new = tuple.__new__  # one is made for each operation that is recorded
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count", "transposed")
+    __slots__ = ("eqns", "count", "transposed", "pulls_zeros")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
     is_reverse = True
@@ -86,6 +86,8 @@ class LinearTrace(Trace):
         self.count = 0
         self.transposed = False
         """Whether its record has been gone through backward."""
+        self.pulls_zeros = False
+        """Whether an operation is recorded that is transposed with cotangents of zero, too."""
         partial_eval_rules.fill()
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
@@ -127,6 +129,8 @@ class LinearTrace(Trace):
         """Record an operation; returns its results as unknowns."""
         args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
+        if primitive.traits.pulls_zeros:
+            self.pulls_zeros = True
         outs = [self.unknown(a) for a in avals]
         self.eqns.append(_new(LinearEqn, (primitive, args, params, outs, current_source())))
         return outs if primitive.multiple_results else outs[0]

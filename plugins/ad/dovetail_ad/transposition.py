@@ -57,24 +57,38 @@ def backward_pass(
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, collected(ct, x.aval))
-    run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs})
+    reached: set[int] = set()
+    if trace.pulls_zeros:
+        reached.update(
+            x.index for x, ct in zip(outputs, cotangents) if ct is not None and trace.owns(x)
+        )
+    run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs}, reached)
     found = [cts[x.index] for x in inputs]
     return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
 
 
-def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int]) -> None:
-    """Transpose the equations from the last to the first, each at its own line."""
+def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int], reached: set[int]) -> None:
+    """Transpose the equations from the last to the first, each at its own line.
+
+    ``reached`` are values on which outputs depend, where an equation asks for that.
+    """
     rules, record = transpose_rules.rules, trace.take()
     while record:
         primitive, args, params, outs, source = record.pop()  # and its residuals may go
         if primitive.multiple_results:
             given: Any = [_take(cts, t.index, kept) for t in outs]
-            if all(ct is None for ct in given):
+            if all(ct is None for ct in given) and not (
+                reached and _pulls_zeros(trace, primitive, args, outs, reached)
+            ):
                 continue
         else:
             given = _take(cts, outs[0].index, kept)
             if given is None:
+                if reached and outs[0].index in reached:
+                    _reach(trace, args, reached)
                 continue
+        if reached:
+            _reach(trace, args, reached)
         set_override(backward(source))
         try:
             rule = rules.get(primitive) or _find(primitive)
@@ -86,6 +100,20 @@ def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int]) -> None:
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
+
+
+def _reach(trace: LinearTrace, args: Sequence[Any], reached: set[int]) -> None:
+    reached.update([x.index for x in args if x.__class__ is LinearInput and x._trace is trace])
+
+
+def _pulls_zeros(
+    trace: LinearTrace, primitive: Primitive, args: Any, outs: Any, reached: set[int]
+) -> bool:
+    """Whether an equation is transposed although all its cotangents are zero."""
+    if not any(t.index in reached for t in outs):
+        return False
+    _reach(trace, args, reached)
+    return primitive.traits.pulls_zeros
 
 
 def _undecided(

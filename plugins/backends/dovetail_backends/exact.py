@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from ml_dtypes import finfo  # NumPy's knows not all that have its kind "f"
 
 from dovetail_core import ClosedJaxpr, Eqn, Literal, generation
 
@@ -42,7 +43,7 @@ def _has_subnormals(x: Any) -> bool:
     if x.dtype.kind != "f":
         return False
     size = np.abs(x)
-    return bool(((size > 0) & (size < np.finfo(x.dtype).tiny)).any())
+    return bool(((size > 0) & (size < finfo(x.dtype).tiny)).any())
 
 
 def _is_exact(program: ClosedJaxpr) -> bool:
@@ -91,6 +92,11 @@ def _is_small(v: Any) -> bool:
 def _is_exact_for(eqn: Eqn, kinds: set[str]) -> bool:
     exact = eqn.primitive.traits.exact
     if exact == "numbers":
-        narrow = any(v.aval.dtype.itemsize < 4 for v in eqn.invars if v.aval.dtype.kind == "f")  # type: ignore[attr-defined]
+        narrow = _narrow(eqn.invars, 4) or _narrow(eqn.outvars, 2)
         return kinds <= set("biuf") and not narrow
     return exact == "integers" and kinds <= set("biu")
+
+
+def _narrow(values: Sequence[Any], size: int) -> bool:
+    """Whether a real number is of fewer than so many bytes."""
+    return any(v.aval.dtype.itemsize < size for v in values if v.aval.dtype.kind == "f")

@@ -18,6 +18,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.algebra import add, zeros
 from dovetail_core.types.effects import lasting
 
@@ -104,6 +105,9 @@ def tangents_by_transposition(
     return spread(found, live)
 
 
+PULLS_ZEROS = Traits(pulls_zeros=True)
+
+
 def linear_primitive(
     rules: FlatRules, token: Any, residuals: int, mask: Flags, out_avals: Sequence[Any]
 ) -> Primitive:
@@ -115,6 +119,7 @@ def linear_primitive(
     vjp, jvp = rules.vjp, rules.jvp
     assert vjp is not None
     linear = Primitive(f"{rules.name}_linear", multiple_results=True, anonymous=True)
+    linear.traits = PULLS_ZEROS
     live = [has_tangent(a) for a in out_avals]
     types = [a.tangent_type() for a in pick(out_avals, live)]
     linear.def_abstract_eval(lambda *_: types)

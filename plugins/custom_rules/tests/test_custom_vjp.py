@@ -284,3 +284,36 @@ def test_numbers_among_residuals_are_as_they_were(use: str, optimize: bool) -> N
         assert found["numpy"].dtype == np.float32 and found["numpy"] == 2.0 and found["numpy flag"]
         assert found["array"].shape == (2,)
     assert float(dt.grad(scaled({**known, "flag": False}, seen))(1.0)) == 9.0
+
+
+def test_a_backward_function_runs_with_cotangents_of_zero():
+    """It may return something else, as those do that give away what they measured."""
+    seen = []
+
+    @dt.custom_vjp
+    def measured(x):
+        return x * 1
+
+    def bwd(_, ct):
+        seen.append(ct)
+        return (0 * ct + 5,)
+
+    measured.defvjp(lambda x: (x * 1, None), bwd)
+
+    @dt.custom_vjp
+    def blocked(x):
+        return x * 2
+
+    blocked.defvjp(lambda x: (x * 2, None), lambda _, ct: (None,))
+
+    def scanned(x):
+        return dt.lax.scan(lambda c, _: (blocked(measured(c)), None), x, None, length=2)[0]
+
+    for f in (lambda x: blocked(2 * measured(x)), scanned):
+        np.testing.assert_allclose(dt.grad(f)(3.0), 5)
+        np.testing.assert_allclose(dt.jit(dt.grad(f))(3.0), 5)
+        np.testing.assert_allclose(dt.vmap(dt.grad(f))(np.ones(3, np.float32)), 5)
+    seen.clear()
+    assert dt.grad(lambda x: (measured(x), 2 * x)[1])(3.0) == 2
+    assert dt.grad(lambda x: dt.lax.stop_gradient(measured(x)) + x)(3.0) == 1
+    assert not seen

@@ -133,7 +133,7 @@ before = sys.modules["jax"]
 x = jnp.arange(3.0)
 print(x.aval, sys.modules["jax"] is before, jnp.from_dlpack(x))
 """
-    assert python("-c", code).stdout == "ShapedArray(f32[3]) True [0. 1. 2.]\n"
+    assert python("-c", code).stdout == "float32[3] True [0. 1. 2.]\n"
 
 
 def test_options_of_jax(python) -> None:

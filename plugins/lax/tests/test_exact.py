@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -104,3 +105,13 @@ def test_rules_import_scipy_when_they_need_it() -> None:
     env = {**os.environ, "DOVETAIL_INTERPRET_FIRST_CALLS": "1"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)
     assert done.stdout.strip() == "False", done.stderr
+
+
+@pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "bfloat16"])
+def test_narrow_numbers(dtype: str) -> None:
+    """Moved as they are; NumPy's way from wider ones is not the compiler's."""
+    x = np.asarray([1, 2, 0], getattr(ml_dtypes, dtype))
+    found = lax.concatenate([x, lax.rev(x, (0,))], 0)
+    np.testing.assert_array_equal(np.asarray(found, np.float32), [1, 2, 0, 0, 2, 1])
+    to = lambda a: [lax.convert_element_type(a, x.dtype)]  # noqa: E731
+    assert not is_exact(stage_closed(to, [typeof(np.ones(3, np.float32))], "f"))

@@ -93,7 +93,7 @@ def test_types(mesh):
         types = [dt.typeof(v).vma for v in (a, b, a + b, lax.psum(a, "x"), lax.axis_index("y"))]
         assert types == [{"x", "y"}, set(), {"x", "y"}, {"y"}, {"y"}]
         assert dt.vmap(lambda r: r * b)(a).aval.vma == {"x", "y"}
-        assert str(dt.typeof(a)) == "ShapedArray(f32[2,2]{V:(x,y)})"
+        assert str(dt.typeof(a)) == "float32[2,2]{V:(x,y)}"
         return a
 
     shard_map(f, mesh=mesh, in_specs=(P("x", "y"), P()), out_specs=P("x", "y"))(X, 1.0)
