@@ -92,7 +92,7 @@ differential: $(TEST) ## evaluate all public functions in JAX, too, and tell wha
 
 # In an environment of its own below build/ecosystem, in which genuine JAX is, too.
 .PHONY: ecosystem
-ecosystem: wheels ## run other libraries' tests and programs, on JAX too (LIBRARIES="optax chex" ECOSYSTEM=--write)
+ecosystem: wheels ## run other libraries' tests and programs, on JAX too (LIBRARIES="optax chex" ECOSYSTEM=--failures)
 	@cd tests && ../$(BIN)/python -m ecosystem $(if $(LIBRARIES),--libraries $(LIBRARIES)) $(ECOSYSTEM)
 
 .PHONY: lint

@@ -30,7 +30,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=3, help="how often a program is measured")
     parser.add_argument("--checkout", nargs="*", default=[], metavar="NAME=FOLDER")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="Dovetail's")
-    parser.add_argument("--write", action="store_true", help="renew docs/ecosystem.md")
+    parser.add_argument("--page", action="store_true", help="run nothing: write the page anew")
     return parser.parse_args()
 
 
@@ -67,6 +67,9 @@ def _programs(given: argparse.Namespace, library: Library, environment: Environm
 
 def main() -> int:
     given = _arguments()
+    if given.page:
+        page.write()
+        return 0
     libraries = _chosen(given)
     environment = Environment("sample" if given.sample else "all")
     environment.install(libraries, given.wheels)
@@ -77,7 +80,7 @@ def main() -> int:
             good &= _tests(given, library, runner)
         if given.skip != "programs":
             good &= _programs(given, library, environment)
-    if given.write:
+    if not given.sample:
         page.write()
     return 1 if given.sample and not good else 0
 

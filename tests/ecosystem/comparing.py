@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from .environment import BUILD
-from .libraries import LIBRARIES, Library
+from .libraries import Library
+from .results import Tests, keep
 from .running import Outcome, Runner
 
 
@@ -39,22 +38,16 @@ def compare(library: Library, runner: Runner, root: Path, files: list[str]) -> C
     return Comparison(library, len(both), bad, failed, seconds)
 
 
-def _place(library: Library) -> Path:
-    return BUILD / "results" / f"{library.folder}-{library.version}" / "comparison.json"
-
-
 def store(found: Comparison) -> None:
-    """Keeps a comparison for the page."""
-    _place(found.library).parent.mkdir(parents=True, exist_ok=True)
-    _place(found.library).write_text(json.dumps([found.library.name, *found[1:]]))
-
-
-def stored(library: Library) -> Comparison | None:
-    """The comparison of all its tests that was made last."""
-    if not _place(library).exists():
-        return None
-    told = json.loads(_place(library).read_text())
-    return Comparison(LIBRARIES[told[0]], *told[1:])
+    """Keeps how many tests passed for the page."""
+    library, good = found.library, found.passed_there - len(found.failed)
+    keep(
+        library,
+        Tests(
+            library.version, good, found.passed_there, found.failed_there, library.every,
+            library.suite,
+        ),
+    )  # fmt: skip
 
 
 def told_table(c: Comparison) -> str:

@@ -19,7 +19,8 @@ class Library(NamedTuple):
     programs, ``sample`` are quick files of tests and ``programs/NAME``; ``options`` go to pytest,
     ``settings`` are variables.
     Where a suite takes long, one in ``every`` tests of each file is run. ``suite`` is the version
-    whose source distribution has the tests, where that of ``version`` has none.
+    whose source distribution has the tests, where that of ``version`` has none. ``fails`` says what
+    the tests that fail here need.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Library(NamedTuple):
     settings: dict[str, str]
     every: int = 1
     suite: str = ""
+    fails: str = ""
 
     @property
     def folder(self) -> str:
@@ -64,6 +66,7 @@ def _library(name: str, told: dict[str, Any]) -> Library:
         told.get("settings", {}),
         told.get("every", 1),
         told.get("suite", pin),
+        told.get("fails", ""),
     )
 
 

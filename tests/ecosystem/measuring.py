@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from . import results
 from .environment import BUILD, Environment, Side
 from .libraries import HERE, Library
 
@@ -38,28 +39,23 @@ def programs_of(library: Library) -> list[Path]:
     return sorted((HERE / "programs" / library.folder).glob("*.py"))
 
 
-def stored(library: Library) -> Path:
-    """The file with what was measured of a library."""
-    return BUILD / "results" / f"{library.folder}-{library.version}" / "programs.json"
-
-
 def measure(
     library: Library, environment: Environment, sample: bool, repeat: int, kept: bool
 ) -> Iterator[Measured]:
     """Runs each program ``repeat`` times on each side, those of a sample once."""
-    place = stored(library)
-    if kept and place.exists():
-        yield from (Measured(*told) for told in json.loads(place.read_text()))
+    before = results.programs_of(library)
+    if kept and before:
+        for name, (times, problem) in before.programs.items():
+            yield Measured(library.name, name, times, problem)
         return
     found: list[Measured] = []
     for path in programs_of(library):
         if not sample or f"programs/{path.stem}" in library.sample:
             found.append(_measured(library, path, environment, 1 if sample else repeat))
             yield found[-1]
-    if sample:
-        return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(json.dumps(found))
+    if not sample:
+        every = {each.program: (each.times, each.problem) for each in found}
+        results.keep(library, results.Programs(library.version, repeat, every))
 
 
 def _measured(library: Library, path: Path, environment: Environment, repeat: int) -> Measured:

@@ -1,86 +1,110 @@
-"""Writes ``docs/ecosystem.md`` from the results below ``build/ecosystem``."""
+"""Writes ``docs/ecosystem.md`` from ``results.json``."""
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Iterator
 
-from .comparing import Comparison, stored as stored_comparison
 from .environment import ROOT
 from .libraries import LIBRARIES, Library
-from .measuring import MEASURES, Measured, stored
+from .measuring import MEASURES
+from .results import programs_of, tests_of
 
 PAGE = ROOT / "docs" / "ecosystem.md"
 BEGIN, END = "<!-- begin: written by make ecosystem -->\n", "<!-- end: ecosystem -->"
 
 
 def write() -> None:
-    """Puts the tables of all libraries of which there are results between the page's marks."""
-    text = PAGE.read_text()
+    """Renews what is between the page's marks."""
+    PAGE.write_text(renewed(PAGE.read_text()))
+
+
+def renewed(text: str) -> str:
+    """The page with the tables of all libraries of which there are results."""
     head, rest = text.split(BEGIN)
-    parts = ["\n".join(part) for part in (_tests(), _programs(), _medians(), _left_out())]
-    PAGE.write_text(head + BEGIN + "\n" + "\n\n".join(parts) + "\n\n" + END + rest.split(END)[1])
+    made = ("\n".join(part) for part in (_tests(), _notes(), _medians(), _programs(), _left_out()))
+    return head + BEGIN + "\n" + "\n\n".join(filter(None, made)) + "\n\n" + END + rest.split(END)[1]
 
 
 def _tests() -> Iterator[str]:
-    yield "| library | version | pass here | of those that pass on JAX | share |"
-    yield "|---|---|---|---|---|"
+    yield "| library | version | tests here / on JAX | share |"
+    yield "|---|---|---|---|"
+    for library in sorted(LIBRARIES.values(), key=lambda library: library.name):
+        found = tests_of(library)
+        if found:
+            some = f" (every {_th(found.every)})" if found.every > 1 else ""
+            counts = f"{found.here:,} / {found.there:,}{some}"
+            share = f"{100 * found.here / found.there:.1f} %"
+            yield f"| {library.name} | {found.version} | {counts} | {share} |"
+
+
+def _th(n: int) -> str:
+    return f"{n}{'rd' if n == 3 else 'th'}"
+
+
+def _notes() -> Iterator[str]:
+    """Of which version tests are, where it is another; what fails, and why."""
     for library in LIBRARIES.values():
-        found = stored_comparison(library)
-        start = f"| {library.name} | {library.version} |"
-        yield f"{start} {_cells(found)} |" if found else f"{start} | | none: {library.without} |"
+        found = tests_of(library)
+        if found and found.suite != found.version:
+            yield f"- The tests of {library.name} are those of version {found.suite}."
+        if found and library.fails and found.here < found.there:
+            yield f"- {library.name}, {found.there - found.here} tests: {library.fails}."
 
 
-def _cells(found: Comparison) -> str:
-    here = found.passed_there - len(found.failed)
-    return f"{here} | {found.passed_there} | {100 * here / found.passed_there:.1f} %"
+def _measured() -> Iterator[tuple[str, dict[str, dict[str, float | None]], str]]:
+    for library in sorted(LIBRARIES.values(), key=lambda library: library.name):
+        found = programs_of(library)
+        for name, (times, problem) in sorted(found.programs.items()) if found else ():
+            yield f"{library.folder}/{name}", times, problem
 
 
-def _measured() -> Iterator[Measured]:
-    for library in LIBRARIES.values():
-        if stored(library).exists():
-            yield from (Measured(*told) for told in json.loads(stored(library).read_text()))
-
-
-def _programs() -> Iterator[str]:
-    yield "| program | import | first step | steady step | from start to end | difference |"
-    yield "|---|---|---|---|---|---|"
-    for each in _measured():
-        cells = " | ".join(_seconds(each, measure) for measure in MEASURES)
-        yield f"| {each.library}: {each.program} | {cells} | {each.problem} |"
-
-
-def _seconds(each: Measured, measure: str) -> str:
-    ratio = each.ratio(measure)
-    if ratio is None:
-        return ""
-    mine, theirs = (_short(each.times[side][measure]) for side in ("dovetail", "jax"))
-    return f"{mine} / {theirs} = {ratio:.2f}"
-
-
-def _short(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    unit, scale = ("s", 1.0) if seconds >= 0.1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
-    return f"{seconds * scale:.3g} {unit}"
+def ratio(times: dict[str, dict[str, float | None]], measure: str) -> float | None:
+    """Dovetail's time divided by JAX's."""
+    mine, theirs = (times.get(side, {}).get(measure) for side in ("dovetail", "jax"))
+    return mine / theirs if mine and theirs else None
 
 
 def _medians() -> Iterator[str]:
-    every = [each for each in _measured() if not each.problem]
+    every = [times for _, times, problem in _measured() if not problem]
     told: list[str] = []
     for measure in MEASURES:
-        ratios = [ratio for each in every if (ratio := each.ratio(measure)) is not None]
+        ratios = [found for times in every if (found := ratio(times, measure)) is not None]
         if ratios:
             told.append(f"{_NAMES[measure]} {statistics.median(ratios):.2f}")
-    yield f"Medians of the ratios of {len(every)} programs: {', '.join(told)}." if told else ""
+    if told:
+        yield f"Programs, here / on JAX. Medians of the ratios of {len(every)}: {', '.join(told)}."
 
 
 _NAMES = {"import": "import", "first": "first step", "steady": "steady step", "whole": "whole"}
 
 
+def _programs() -> Iterator[str]:
+    yield f"| program | {' | '.join(f'{_NAMES[m]} | ratio' for m in MEASURES)} |"
+    yield "|---" * (1 + 2 * len(MEASURES)) + "|"
+    for name, times, problem in _measured():
+        cells = " | ".join(_seconds(times, measure) for measure in MEASURES)
+        yield f"| {name} | {problem or cells} |"
+
+
+def _seconds(times: dict[str, dict[str, float | None]], measure: str) -> str:
+    found = ratio(times, measure)
+    if found is None:
+        return " | "
+    mine, theirs = (_short(times[side][measure]) for side in ("dovetail", "jax"))
+    return f"{mine} / {theirs} | {found:.2f}"
+
+
+def _short(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds >= 0.1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"
+
+
 def _left_out() -> Iterator[str]:
-    yield "What could not be had:"
+    yield "What could not be had, or is not compared:"
     yield ""
     for library in LIBRARIES.values():
         if library.without:
@@ -91,7 +115,7 @@ def _left_out() -> Iterator[str]:
 
 
 def _failing_there(library: Library) -> Iterator[str]:
-    found = stored_comparison(library)
+    found = tests_of(library)
     if found and found.failed_there:
         tests = "test fails" if found.failed_there == 1 else "tests fail"
         yield f"- {library.name}: {found.failed_there} {tests} on genuine JAX, too."

@@ -11,7 +11,7 @@ import pytest
 # Tests are imported by their paths; the package is found as `make ecosystem` finds it.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ecosystem import comparing, measuring, running, suites
+from ecosystem import comparing, measuring, page, results, running, suites
 from ecosystem.libraries import LIBRARIES, Library
 
 sys.path.pop(0)
@@ -51,8 +51,8 @@ class Environment:
 
 @pytest.fixture
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> comparing.Comparison:
-    for module in (running, comparing):
-        monkeypatch.setattr(module, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(running, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(results, "PLACE", tmp_path / "results.json")
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_all.py").write_text(SUITE)
     runner: Any = running.Runner(Environment(), failing=False, kept=False)  # pyright: ignore
@@ -70,6 +70,23 @@ def test_what_is_told(found: comparing.Comparison):
     assert "3 of 5 (60.0 %); 1 fail on JAX itself" in comparing.told_table(found)
     first, second = comparing.told_failures(found).split("    1  ")[1:]
     assert "test_all.py::test_other" in first and "test_all.py::test_dies" in second
+
+
+def test_the_page_is_written_from_what_is_kept(found: comparing.Comparison):
+    assert results.tests_of(LIBRARY) is None and results.programs_of(LIBRARY) is None
+    comparing.store(found)
+    assert results.tests_of(LIBRARY) == results.Tests("1.0", 3, 5, 1, 1, "")
+    times = {"jax": {"import": 1 / 3}, "dovetail": {"import": 0.25}}
+    results.keep(LIBRARY, results.Programs("1.0", 3, {"one": (times, "")}))
+    kept = results.programs_of(LIBRARY)
+    assert kept and kept.programs["one"][0]["jax"]["import"] == 0.3333
+    assert results.tests_of(LIBRARY)
+
+
+def test_the_page_is_that_of_the_results():
+    text = page.PAGE.read_text()
+    assert page.renewed(text) == text
+    assert "| flax/linen |" in text and "| flax | " in text
 
 
 def test_results_are_kept(
