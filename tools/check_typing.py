@@ -21,7 +21,7 @@ NAMES = """
 import dovetail, importlib, json, pkgutil
 below = pkgutil.walk_packages(dovetail.__path__, "dovetail.")
 names = {m: importlib.import_module(m).__all__ for m in
-         ["dovetail", *sorted(m.name for m in below)]}
+         ["dovetail", *sorted(m.name for m in below if not m.name.endswith("__main__"))]}
 names["dovetail"].append("version")  # the one module that no manifest gives
 print(json.dumps(names))
 """

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from dovetail_lax.halves import allow_f16_reductions as allow_f16_reductions
     from dovetail_nn.functions.softmax import softmax_custom_jvp as softmax_custom_jvp
+    from dovetail_numpy.indexing.windows import ds as ds
     from dovetail_numpy.rank_promotion import numpy_rank_promotion as numpy_rank_promotion
     from dovetail_profiler.public import *
     from dovetail_random.generators import (
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         image as image,
         jax as jax,
         lax as lax,
+        memory as memory,
         monitoring as monitoring,
         nn as nn,
         numpy as numpy,

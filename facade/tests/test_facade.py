@@ -22,6 +22,7 @@ from dovetail_core.registry.facade_names import KERNEL
 
 MODULES = ["dovetail", *(m.name for m in pkgutil.walk_packages(dovetail.__path__, "dovetail."))]
 MODULES.remove("dovetail.version")  # it has values of its own
+MODULES.remove("dovetail.__main__")  # it is a program
 STANDARD = {n: p.manifest for n, p in registry().plugins.items() if p.distribution == "dovetail"}
 RUN_TIME = """\
 from dovetail_core import surface as _surface

@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,25 @@ def check_script(script: str, example: str) -> None:
     """
     if not Path(script).is_file():
         raise DovetailError(f"there is no file {script!r}; for example: {example}")
+
+
+def check_module(name: str, example: str) -> None:
+    """Refuse what is no module.
+
+    Raises:
+        DovetailError: there is none; shows the example.
+    """
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = find_spec(name)
+    except ModuleNotFoundError as e:  # a package above it
+        if not e.name or not f"{name}.".startswith(f"{e.name}."):
+            raise
+        found = None
+    finally:
+        sys.path.pop(0)
+    if found is None:
+        raise DovetailError(f"there is no module {name!r}; for example: {example}")
 
 
 @contextmanager

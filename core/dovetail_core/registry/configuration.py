@@ -33,7 +33,7 @@ class Configuration:
         """The option ``name``.
 
         Raises:
-            AttributeError: there is none; lists those that there are.
+            AttributeError: there is none; names similar ones.
         """
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"the name of an option is a string, got {short_repr(name)}{called()}")
@@ -42,8 +42,11 @@ class Configuration:
         if name not in self._options:
             found = registry()
             if name not in found.entries("options") and ("options", name) not in found.clashes:
-                known = ", ".join(self.names())
-                raise AttributeError(f"no option {name!r}{called()}; options are {known}")
+                from difflib import get_close_matches  # slow to import
+
+                similar = ", ".join(get_close_matches(name, self.names()))
+                more = f"Similar ones are {similar}" if similar else "dir(dovetail.config) has all"
+                raise AttributeError(f"no option {name!r}{called()}. {more}.")
             self._options[name] = found.load("options", name, _fits)
         return self._options[name]
 

@@ -33,6 +33,8 @@ from .host_values import (
     put_value,
     rows_on_host as rows_on_host,
 )
+from .memory import Space, in_space
+from .selection import target_device
 from .transfer import move, sharding_for
 
 device_put_p = Primitive("device_put").def_traits(
@@ -93,7 +95,9 @@ def device_put(
         device: a device, a sharding, or None for the default device, on which arrays that are not
             on a device yet are put without being bound to it; a :class:`Format`, which also says
             how elements lie in memory (programs copy arrays that do not lie there as usual, and
-            within a traced function layouts do not count); or a pytree of these, a prefix of ``x``.
+            within a traced function layouts do not count); a :class:`memory.Space` of the devices
+            where ``x`` is (which does not count there either); or a pytree of these, a prefix of
+            ``x``.
         src: where ``x`` comes from, to which a derivative goes back; a pytree like ``device``.
         donate: whether the memory of ``x`` may be given away; a bool or a prefix of ``x``.
         may_alias: whether the result may share the memory of ``x`` (default: where it can), or
@@ -117,6 +121,8 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
         layout = None
         if where.__class__ is Format:
             where, layout = where.sharding, _layout_of(where)
+        if where.__class__ is Space:
+            where = in_space(leaf, where, lambda: sharding_for(target_device()))
         where = resolve_placement("device of device_put", where)
         _check(where, gives, alias)
         found = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
@@ -135,7 +141,7 @@ def _layout_of(given: Format) -> Layout | None:
     return given.layout
 
 
-_PLAIN = (type(None), bool, Device, Sharding, Format, Layout)
+_PLAIN = (type(None), bool, Device, Sharding, Format, Layout, Space)
 
 
 def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:

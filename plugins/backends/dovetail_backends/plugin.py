@@ -9,7 +9,7 @@ MANIFEST = Manifest(
         "lax.device_put_p": "dovetail_backends.placement:device_put_p",
         "lax.sharding_constraint_p": "dovetail_backends.constraints:sharding_constraint_p",
     },
-    surfaces={"dlpack": "dovetail_backends.dlpack"},
+    surfaces={"dlpack": "dovetail_backends.dlpack", "memory": "dovetail_backends.memory"},
     primitives=("dovetail_backends.placement", "dovetail_backends.constraints"),
     tables={
         "backends.stablehlo": "dovetail_backends.tables:stablehlo_rules",

@@ -12,9 +12,11 @@ from dovetail_backends import (
     device_put,
     live_arrays,
 )
+from dovetail_backends.memory import Space
 from dovetail_backends.selection import default_device, target_device
 from dovetail_core import Tracer, UnexpectedTracerError, float0, stage
 from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_jit import jit
 
 
 def test_default_device():
@@ -141,3 +143,15 @@ def test_leaked_tracer():
     stage(lambda x: leaked.append(x) or [x], [aval])
     with pytest.raises(UnexpectedTracerError, match="left a trace, which is over, and is used at"):
         device_put(leaked[0])
+
+
+def test_to_a_kind_of_memory():
+    x = device_put(np.ones(3))
+    for space, kind in ((Space.Host, "pinned_host"), (Space.Device, "device")):
+        for given in (x, np.ones(3), 1.0):
+            y = device_put(given, space)
+            assert y.sharding.memory_kind == kind and y.device == x.device
+            np.testing.assert_array_equal(y, given)
+    np.testing.assert_array_equal(jit(lambda x: device_put(x, Space.Host) + 1)(x), 2)
+    with pytest.raises(ValueError, match=r"Space\.Any names no memory"):
+        device_put(x, Space.Any)

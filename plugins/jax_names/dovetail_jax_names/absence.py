@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import names
 from .asked import asked
+from .hook import is_installed
 
 VERSION = "0.10.2"
 """The release of JAX whose interface this is."""
@@ -11,11 +12,8 @@ VERSION = "0.10.2"
 _MANY_DEVICES = "programs on many devices and in many processes are planned"
 _PRIMITIVES = "jax.extend.core.primitives"
 _NO_TOKENS = "effects that are ordered keep their order without tokens"
-_NO_SHARDING_TYPES = "types say nothing of shardings"
 _REASONS = {
-    "jax.auto_pcast": _NO_SHARDING_TYPES,
     "jax.custom_derivatives.remat_opt_p": "optimize_remat is said to the forward function",
-    "jax.ds": "references take slices of Python",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.sparse": "of sparse arrays it has neither the primitives nor the tracer",
@@ -36,16 +34,46 @@ _REASONS = {
     ),
     "jax.lax.after_all": _NO_TOKENS,
     "jax.lax.create_token": _NO_TOKENS,
-    "jax.lax.pcast": _NO_SHARDING_TYPES,
     "jax.lax.precv": _MANY_DEVICES,
     "jax.lax.psend": _MANY_DEVICES,
-    "jax.memory": "arrays are in the memory that their device computes in",
-    "jax.remove_size_one_mesh_axis_from_type": _NO_SHARDING_TYPES,
-    "jax.shard_map": _MANY_DEVICES,
-    "jax.sharding": _NO_SHARDING_TYPES,
-    "jax.smap": _MANY_DEVICES,
 }
 """By module, or name; each holds for what is below it, too."""
+
+
+_GONE = {
+    "jax.DeviceArray": "jax.Array",
+    "jax.abstract_arrays": "jax.core.ShapedArray",
+    "jax.clear_backends": "jax.extend.backend.clear_backends",
+    "jax.linear_util": "jax.extend.linear_util",
+    "jax.experimental.PartitionSpec": "jax.sharding.PartitionSpec",
+    "jax.experimental.global_device_array": "jax.make_array_from_callback",
+    "jax.experimental.host_callback": "jax.pure_callback or jax.experimental.io_callback",
+    "jax.experimental.loops": "jax.lax.fori_loop or jax.lax.scan",
+    "jax.experimental.maps": "jax.shard_map, and jax.sharding.Mesh",
+    "jax.experimental.optimizers": "jax.example_libraries.optimizers, or optax",
+    "jax.experimental.stax": "jax.example_libraries.stax, or flax",
+    "jax.lax.tie_in": "the value itself",
+    "jax.nn.normalize": "jax.nn.standardize",
+    "jax.numpy.DeviceArray": "jax.Array",
+    "jax.numpy.alltrue": "jax.numpy.all",
+    "jax.numpy.cumproduct": "jax.numpy.cumprod",
+    "jax.numpy.in1d": "jax.numpy.isin",
+    "jax.numpy.msort": "jax.numpy.sort",
+    "jax.numpy.product": "jax.numpy.prod",
+    "jax.numpy.round_": "jax.numpy.round",
+    "jax.numpy.row_stack": "jax.numpy.vstack",
+    "jax.numpy.sometrue": "jax.numpy.any",
+    "jax.numpy.trapz": "jax.numpy.trapezoid",
+    "jax.ops.index_add": "x.at[...].add(...)",
+    "jax.ops.index_update": "x.at[...].set(...)",
+    "jax.random.shuffle": "jax.random.permutation",
+    "jax.sharding.PositionalSharding": "jax.sharding.NamedSharding",
+    "jax.tree_multimap": "jax.tree.map",
+    "jax.xla_computation": "jax.jit(f).lower(...)",
+}
+for _name in ("flatten", "leaves", "map", "reduce", "structure", "transpose", "unflatten"):
+    _GONE[f"jax.tree_{_name}"] = f"jax.tree.{_name}"
+"""Names that JAX had, and what does the same."""
 
 
 def is_expected(full: str) -> bool:
@@ -62,7 +90,10 @@ def reason(module: str, name: str) -> str:
     theirs = ".".join(["jax", *module.split(".")[1:]])
     full = f"{theirs}.{name}"
     if not names.knows(theirs, name):
-        return "" if module.startswith("dovetail") else f"JAX {VERSION} has no public name {full}."
+        if module.startswith("dovetail") and not is_installed():
+            return ""
+        now = f": use {_GONE[full]}" if full in _GONE else ""
+        return f"JAX {VERSION} has no public name {full}{now}."
     asked.missing(full)
     why = next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
     here = f"Dovetail does not have it: {why}" if why else "Dovetail does not have it"

@@ -6,13 +6,14 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from dovetail_core import config
 from dovetail_core.base.lazy import absent_name
 from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 from . import names
 from .absence import VERSION, reason
 from .classes import name_class
-from .options import add_options
+from .options import IDLE, add_options
 from .pickles import name_trees
 
 __name__ = "jax"
@@ -37,10 +38,12 @@ def __getattr__(name: str) -> Any:
             value = name_class("jax", name, getattr(facade, name))
             vars(sys.modules["jax"])[name] = value
             return value
+    if name in IDLE and names.knows("jax", name):
+        return config.option(name)
     text = f"module 'jax' has no attribute {name!r}. {reason('jax', name)}"
     raise absent_name(text, "jax", name, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
 
 
 def __dir__() -> list[str]:
     facade = import_module(names.FACADE)
-    return sorted({*_OWN, *(n for n in dir(facade) if names.knows("jax", n))})
+    return sorted({*_OWN, *(n for n in (*dir(facade), *IDLE) if names.knows("jax", n))})

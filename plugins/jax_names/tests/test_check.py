@@ -102,7 +102,7 @@ def test_the_table(project: Path, python: Any) -> None:
     assert lines["10"].startswith("jax.experimental.fused.fused missing: ")
     assert "kernels written in Python are planned" in lines["18"]
     assert lines["18"].startswith(
-        "jax.experimental.pallas.BlockSpec missing, and expected to be: JAX"
+        "jax.experimental.pallas.BlockSpec missing, which the program provides for: JAX"
     )
     assert lines["20"] == "jax_logging_level no effect here"
     assert lines["21"] == "JAX_RANDOM_SEED_OFFSET no effect here: Dovetail has no other than 0"

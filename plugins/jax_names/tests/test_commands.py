@@ -11,7 +11,7 @@ from jax import numpy as jnp
 
 print(__name__, sys.argv[1:], float(jnp.sum(jnp.arange(4.0))))
 jax.config.update("jax_pprint_use_color", False)
-hasattr(jax, "jax2tf_associative_scan_reductions")
+hasattr(jax, "export")
 if "--fail" in sys.argv:
     jnp.ones(3) @ jnp.ones(4)
 if "--exit" in sys.argv:
@@ -56,8 +56,9 @@ def test_the_report(python, tmp_path) -> None:
     assert done.returncode == 0
     assert done.stderr.splitlines()[1:] == [
         "dovetail: missing names of jax",
-        "  jax.jax2tf_associative_scan_reductions  train.py:8  JAX 0.10.2 has "
-        "jax.jax2tf_associative_scan_reductions. Dovetail does not have it (docs/coverage.md).",
+        "  jax.export  train.py:8  JAX 0.10.2 has "
+        "jax.export. Dovetail does not have it: exported and stored programs are planned "
+        "(docs/coverage.md).",
         "dovetail: options of jax without effect here",
         "  jax_pprint_use_color  train.py:7",
     ]
@@ -72,3 +73,12 @@ def test_no_such_program(python) -> None:
         2, "dovetail: error: there is no file 'nothing.py'; for example: dovetail run train.py "
         "--steps 10\n",
     )  # fmt: skip
+
+
+def test_no_such_module(python, tmp_path) -> None:
+    for name in ("nothing", "nothing.inner"):
+        done = python("-m", "dovetail", "run", "-m", name)
+        assert done.returncode == 2 and f"error: there is no module {name!r}; " in done.stderr
+    tmp_path.joinpath("broken.py").write_text("import nothing_else")
+    done = python("-m", "dovetail", "run", "-m", "broken")
+    assert done.returncode == 1 and "No module named 'nothing_else'" in done.stderr

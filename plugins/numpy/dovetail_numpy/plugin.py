@@ -5,7 +5,10 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "numpy",
     requires=("lax", "jit", "backends", "batching", "custom_rules"),
-    names={"numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion"},
+    names={
+        "ds": "dovetail_numpy.indexing.windows:ds",
+        "numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion",
+    },
     options={"numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion"},
     surfaces={
         "flatten_util": "dovetail_numpy.flatten_util",

@@ -12,6 +12,7 @@ from dovetail_core import (
     enable_x64,
 )
 from dovetail_jit import jit, make_jaxpr
+from dovetail_numpy.indexing.windows import ds
 
 INDICES_2 = """\
 1
@@ -340,3 +341,53 @@ def test_unravel_index_takes_whole_numbers_of_floating_point_types() -> None:
     rows, columns = dnp.unravel_index(np.float32([2, 1, -1]), (2, 3))
     assert rows.dtype == columns.dtype == np.float32
     np.testing.assert_array_equal([rows, columns], np.unravel_index([2, 1, 5], (2, 3)))
+
+
+def test_slices_that_begin_anywhere():
+    x = dnp.arange(10.0)
+
+    @jit
+    def read(i):
+        grid = x.reshape(2, 5)
+        return x[ds(i, 3)], x[ds(i, 2, 3)], grid[1, ds(i, 2)], grid[None, ..., ds(i, 2)]
+
+    host = np.arange(10.0)
+    grid = host.reshape(2, 5)
+    for i in (0, 2):
+        wanted = host[i : i + 3], host[i : i + 4 : 3], grid[1, i : i + 2], grid[None, :, i : i + 2]
+        for found, want in zip(read(i), wanted, strict=True):
+            np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(read(9)[0], [7, 8, 9])
+    np.testing.assert_array_equal(x[ds(-3, 2)], [7, 8])
+    assert ds(None) == slice(None) and ds(4) == ds(0, 4)
+    mask = np.array([True, False])
+    np.testing.assert_array_equal(x.reshape(2, 5)[mask, ds(3, 2)], [[3, 4]])
+
+
+def test_updates_of_slices_that_begin_anywhere():
+    x = dnp.arange(6.0)
+    update = jit(
+        lambda i: (
+            x.at[ds(i, 2)].add(10.0),
+            x.at[ds(i, 2, 2)].set(0),
+            x.at[ds(i, 2)].apply(dnp.negative),
+        )
+    )
+    for found, want in zip(
+        update(1), ([0, 11, 12, 3, 4, 5], [0, 0, 2, 0, 4, 5], [0, -1, -2, 3, 4, 5])
+    ):
+        np.testing.assert_array_equal(found, want)
+    for found in update(5):  # not all of it is there
+        np.testing.assert_array_equal(found, x)
+    np.testing.assert_array_equal(x.at[ds(5, 2)].set(0, mode="clip"), [0, 1, 2, 3, 0, 0])
+    np.testing.assert_array_equal(x.at[ds(-2, 2)].set(0), [0, 1, 2, 3, 0, 0])
+
+
+def test_slices_of_no_known_size():
+    x = dnp.arange(6.0)
+    with pytest.raises(TracerIntegerConversionError):
+        jit(lambda n: x[ds(0, n)])(2)
+    with pytest.raises(ValueError, match="a size of at least 0 and a stride of at least 1, got -1"):
+        ds(0, -1)
+    with pytest.raises(IndexError, match=r"ds\(0, 4, 2\) is of 7 elements, and axis 0 has 6"):
+        x[ds(0, 4, 2)]

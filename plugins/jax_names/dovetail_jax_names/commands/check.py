@@ -79,7 +79,9 @@ def _read(paths: Sequence[str]) -> tuple[list[Use], list[Problem], int]:
 def _row(problem: Problem) -> list[str]:
     use = problem.use
     place = f"{use.file}:{use.line}" if use.line else use.file
-    kind = f"{problem.kind}, and expected to be" if _is_expected(problem) else problem.kind
+    kind = (
+        f"{problem.kind}, which the program provides for" if _is_expected(problem) else problem.kind
+    )
     return [place, use.name, f"{kind}: {problem.why}" if problem.why else kind]
 
 

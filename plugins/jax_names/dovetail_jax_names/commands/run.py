@@ -6,7 +6,7 @@ import os
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 
-from dovetail_core.cli.scripts import as_program, check_script, run_program
+from dovetail_core.cli.scripts import as_program, check_module, check_script, run_program
 
 from ..hook import VARIABLE, install
 
@@ -35,6 +35,8 @@ def run(args: Namespace) -> int:
     if not args.is_module:
         check_script(args.program, _EXAMPLE)
     install()
+    if args.is_module:
+        check_module(args.program, f"{_EXAMPLE.replace('train.py', '-m my_package.train')}")
     os.environ[VARIABLE] = "1"  # processes that the program starts do the same
     with as_program(args.program, args.arguments, args.is_module):
         status = run_program(args.program, args.is_module)

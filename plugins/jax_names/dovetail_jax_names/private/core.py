@@ -15,6 +15,7 @@ from dovetail_core import (
     ShapedArray as ShapedArray,
     Tracer as Tracer,
 )
+from dovetail_core.base.errors import ShardingTypeError as ShardingTypeError
 from dovetail_core.base.source import here
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 

@@ -131,8 +131,8 @@ LOOPS: dict[str, tuple[Call, type[Exception], str]] = {
         rf"must return one boolean scalar, but it returned .* of bool\[\] {HERE}",
     ),
     "scan length type": (
-        lambda: lax.scan(same, 1.0, None, length=2.5), TypeError,  # type: ignore[arg-type]
-        rf"scan: length must be an integer, got 2.5 of type float in scan {HERE}",
+        lambda: lax.scan(same, 1.0, None, length=float("inf")), TypeError,  # type: ignore[arg-type]
+        rf"scan: length must be an integer, got inf of type float in scan {HERE}",
     ),
     "negative length": (
         lambda: lax.scan(same, 1.0, None, length=-1), ValueError,

@@ -367,6 +367,7 @@ def test_tracers_of_outer_transformations_are_closed_over() -> None:
 
     close(grad(f)(np.float32(2.0)), X.sum())
     close(vmap(lambda y: lax.scan(lambda c, _: (lax.add(c, y), None), 0.0, length=3)[0])(X), 3 * X)
+    assert lax.scan(lambda c, _: (c + 1, None), 0, None, length=2.5)[0] == 2  # as int() does
 
 
 def test_branches_that_are_not_taken_leave_no_nan() -> None:

@@ -24,6 +24,7 @@ from dovetail_core import (
 
 from ..operands import short_repr
 from ..promotion import default_int
+from .windows import Slice, Windowed
 
 
 class IndexTypeError(TypeError, IndexError):
@@ -115,6 +116,8 @@ def _parse_other(item: Any, in_tuple: bool, key: list[Any], operands: list[Any])
         key.append(INT)
         operands.append(operator.index(item))  # type: ignore[arg-type]
         return
+    if item.__class__ is Slice:
+        raise Windowed
     convert = getattr(item, "__jax_array__", None)
     if convert is not None:
         _parse_other(convert(), in_tuple, key, operands)

@@ -17,6 +17,7 @@ from ..operations import number, select
 from ..promotion import INT32, default_int
 from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, IndexTypeError, Key, parse
+from .windows import Windowed, read
 
 Mode = lax.GatherScatterMode
 IN_BOUNDS = Mode.PROMISE_IN_BOUNDS
@@ -126,7 +127,10 @@ def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
     Raises:
         IndexError, TypeError: see ``parsing.parse`` and ``layout.layout``.
     """
-    key, operands = parse(index)
+    try:
+        key, operands = parse(index)
+    except Windowed:
+        return read(lambda part, rest: getitem(part, rest, options), x, index)
     shape = x.shape
     plan = _plans.get((shape, key, options))
     if plan is None:

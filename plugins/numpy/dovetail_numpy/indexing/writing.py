@@ -17,6 +17,7 @@ from ..reductions.engine import strong
 from .layout import Layout
 from .reading import Options, one_dtype, start_of
 from .scattering import WritePlan, plan_for
+from .windows import Windowed, write
 
 Mode = lax.GatherScatterMode
 DROP = Mode.FILL_OR_DROP
@@ -32,7 +33,11 @@ def update(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
     Raises:
         IndexError, TypeError: of the index; or ``y`` does not broadcast to its shape.
     """
-    plan, operands, inside = plan_for(x, index, options)
+    try:
+        plan, operands, inside = plan_for(x, index, options)
+    except Windowed:
+        part = lambda part, rest: update(part, rest, kind, y, options)  # noqa: E731
+        return write(part, x, index, options.mode is DROP)
     own = x.dtype
     y = _converted(x, y, kind)
     if getattr(y, "dtype", own) != own:  # computed in the common type, as x[...] += y would be
@@ -142,7 +147,11 @@ def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:
 
 def apply(x: Any, index: Any, func: Callable[[Any], Any], options: Options) -> Any:
     """``x`` with ``func`` applied to its elements at ``index``."""
-    plan, operands, _ = plan_for(x, index, options)
+    try:
+        plan, operands, _ = plan_for(x, index, options)
+    except Windowed:
+        part = lambda part, rest: apply(part, rest, func, options)  # noqa: E731
+        return write(part, x, index, options.mode is DROP)
     shape = x.shape
     for axis in plan.layout.flag_axes:
         x = lax.expand_dims(x, (axis,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
@@ -150,7 +151,7 @@ def _length(xs: Any, length: int | None) -> int:
             )
         found.setdefault(n, f"xs{keystr(path)}")
     if length is not None:
-        if isinstance(length, float) and length.is_integer():  # a quotient
+        if isinstance(length, float) and isfinite(length):  # a quotient
             length = int(length)
         length = arguments.integer("scan: length", length)
         if length < 0:

@@ -1,0 +1,10 @@
+"""Kinds of memory that arrays can be in."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_backends.memory import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)

@@ -1,0 +1,40 @@
+"""Kinds of memory, by what they are for."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Any
+
+from dovetail_core.base.source import here
+from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core.xla.arrays import ArrayImpl
+
+__all__ = ["Space"]
+
+
+class Space(Enum):
+    """Where a device's arrays are: with it, in memory of the host that it reaches, or anywhere."""
+
+    Device = auto()
+    Host = auto()
+    Any = auto()
+
+    def __repr__(self) -> str:
+        return f"Space.{self.name}"
+
+
+def in_space(x: Any, space: Space, default: Any) -> Any:
+    """The sharding of ``x`` in that memory of its devices; ``default()`` is that of what is not on
+    a device yet. Of a traced value none: where it is, the compiler says.
+
+    Raises:
+        ValueError: ``space`` is ``Space.Any``, or the devices have no such memory.
+    """
+    if space is Space.Any:
+        raise ValueError(f"device_put{here()}: Space.Any names no memory. Give another.")
+    if isinstance(x, Tracer):
+        return None
+    sharding: Any = x._sharding if isinstance(x, ArrayImpl) else default()
+    (device, *_) = sharding.device_set
+    kind = device.default_memory().kind if space is Space.Device else "pinned_host"
+    return sharding.with_memory_kind(kind)
