@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from dovetail_sharding.public import *
 
     from . import (
+        ad as ad,
         ad_checkpoint as ad_checkpoint,
         custom_batching as custom_batching,
         custom_derivatives as custom_derivatives,

@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "ad",
     requires=("batching", "jit"),
     names=names_of("dovetail_ad.public"),
-    surfaces={"test_util": "dovetail_ad.test_util"},
+    surfaces={"ad": "dovetail_ad.places", "test_util": "dovetail_ad.test_util"},
     tables={
         "ad.jvp": "dovetail_ad.tables:jvp_rules",
         "ad.transpose": "dovetail_ad.tables:transpose_rules",

@@ -12,6 +12,7 @@ from dovetail_core import float0
 from dovetail_core.tree.util import Partial, register_pytree_node, tree_flatten, tree_unflatten
 
 from .arguments import check_types, here, is_float0, like_primal, live_tangent
+from .places import DidntWant, DontWant, GradRef
 
 
 class Pull(NamedTuple):
@@ -39,7 +40,7 @@ class Pull(NamedTuple):
         found = linear.transpose(cts, takers)
         shown = [like_primal(t, a, True) for t, a in zip(found, self.in_avals)]
         if takers is not None:
-            shown = [t if taker is None else None for taker, t in zip(takers, shown)]
+            shown = [_told(x, t) for x, t in zip(into or (), shown)]
         return tree_unflatten(self.in_tree, shown)
 
 
@@ -58,11 +59,11 @@ class VJP(Partial):
 
         Args:
             places: the structure of the arguments, with at each leaf a reference, to which the
-                cotangent is added (it has its type), None: the cotangent is not wanted, or anything
-                else: it is returned.
+                cotangent is added (it has its type), ``ad.DontWant()`` or None: the cotangent is
+                not wanted, or anything else, say ``ad.GradValue()``: it is returned.
 
-        Returns: a function from a cotangent of the value to the tuple of cotangents, with None for
-            those that are not returned.
+        Returns: a function from a cotangent of the value to the tuple of cotangents, with
+            ``ad.GradRef()``, ``ad.DidntWant()`` or None for those that are not returned.
 
         Raises:
             TypeError: the structure is not that of the arguments, or a reference has another type.
@@ -101,9 +102,18 @@ class _Dropped:
 _DROPPED = _Dropped()
 
 
+def _told(place: Any, cotangent: Any) -> Any:
+    """What is returned for an argument."""
+    if hasattr(place, "accum"):
+        return GradRef()
+    if isinstance(place, DontWant):
+        return DidntWant()
+    return None if place is None else cotangent
+
+
 def _accumulator(place: Any) -> Any:
     """What collects a cotangent by itself, or None where it is returned."""
-    if place is None:
+    if place is None or isinstance(place, DontWant):
         return _DROPPED
     return place if hasattr(place, "accum") else None
 

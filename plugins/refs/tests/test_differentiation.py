@@ -9,7 +9,7 @@ import pytest
 
 import dovetail
 import dovetail.numpy as dnp
-from dovetail import lax, ref as dref
+from dovetail import ad, lax, ref as dref
 
 
 def plumbed(x: Any, ref: Any) -> Any:
@@ -128,11 +128,14 @@ def test_cotangents_are_added_to_references() -> None:
         dovetail.new_ref(np.zeros((2, 3), np.float32)),
     )
     out = pull.with_refs({"a": a, "b": None}, table.at[1])(2.0)
-    assert out == ({"a": None, "b": None}, None)
+    assert out == ({"a": ad.GradRef(), "b": None}, ad.GradRef())
     np.testing.assert_array_equal(a[...], [3.0, 5.0, 7.0])
     np.testing.assert_array_equal(table[...], [[0, 0, 0], [0, 2, 4]])
     out = pull.with_refs({"a": a, "b": ...}, a)(1.0)  # both into one place
     assert float(out[0]["b"]) == 2.0
+    out = pull.with_refs({"a": ad.DontWant(), "b": ad.GradValue()}, ad.DontWant())(1.0)
+    assert out == ({"a": ad.DidntWant(), "b": 2.0}, ad.DidntWant())
+    assert dovetail.tree.leaves(out) == [2.0]
     np.testing.assert_array_equal(a[...], [4.0, 8.0, 12.0])
 
 

@@ -1,0 +1,10 @@
+"""Where cotangents go that ``vjp(...)[1].with_refs`` is asked for."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dovetail_ad.places import *
+else:
+    from dovetail_core import surface as _surface
+
+    __getattr__, __dir__ = _surface(__name__)
