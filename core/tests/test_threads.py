@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from dovetail_core import (
     ShapedArray,
     axis_env,
     bound_axis,
+    config,
     current_source,
     enable_x64,
     named_scope,
@@ -22,6 +24,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
+from dovetail_core.base.options import enable_checks
 from dovetail_core.testing.toy import add_p, sin_p
 
 THREADS = 8
@@ -154,3 +157,19 @@ def test_options_and_scopes_belong_to_their_threads():
         assert option.value == 0 and current_source().scope == ""
 
     together(work)
+
+
+def test_another_thread_is_given_what_this_one_has_set_for_itself() -> None:
+    found: list[Any] = []
+
+    def see(carry: Any) -> None:
+        found.append(config.enable_checks)
+        carry()
+        found.append((config.enable_checks, config.enable_x64))
+
+    before = config.enable_checks
+    with enable_checks(not before):
+        thread = threading.Thread(target=see, args=(config.carried(),))
+        thread.start()
+        thread.join()
+    assert found == [before, (not before, config.enable_x64)]

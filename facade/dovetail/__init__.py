@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dovetail_refs.public import *
     from dovetail_remat.public import *
     from dovetail_sharding.public import *
+    from dovetail_warming.public import *
 
     from . import (
         ad as ad,

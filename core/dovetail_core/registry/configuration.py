@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..base.environment import variable
 from ..base.errors import DovetailError
 from ..base.options import Option, check_tracer_leaks, disable_jit, enable_checks, enable_x64
 from ..base.source import called, short_repr
+from ..xla.config import unset
 from .discovery import registry
 
 
@@ -61,6 +63,18 @@ class Configuration:
     def read(self, name: str) -> Any:
         """The value of an option in this thread."""
         return self.option(name).value
+
+    def carried(self) -> Callable[[], None]:
+        """A function that gives another thread, which calls it, what this one has set for itself:
+        by ``with option(value):``."""
+        local = [(o.state, o.state.get_local()) for o in list(self._options.values())]
+        own = [(state, value) for state, value in local if value is not unset]
+
+        def carry() -> None:
+            for state, value in own:
+                state.set_local(value)
+
+        return carry
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -25,7 +25,7 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable
 from types import FrameType
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -35,39 +35,64 @@ def can_be_interrupted() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 
 
-def run_to_the_end(call: Callable[[], T], what: str) -> T:
+class Begun(Generic[T]):
     """`call()`, in a thread of its own that goes on if this one is interrupted while it waits.
 
-    A process that ends meanwhile waits for it, and says that it waits for `what`.
+    A process that ends meanwhile waits for it, and says that it waits for `what`. Where no other
+    thread could import anything (:func:`threads_can_import`) it is over when this is made.
     """
-    if _has_import_lock():
-        return call()  # another thread could import nothing
-    found: list[T] = []
-    errors: list[BaseException] = []
-    begun: list[bool] = []
-    over = threading.Lock()
 
-    def run() -> None:
-        begun.append(True)
+    __slots__ = ("_begun", "_call", "_errors", "_found", "_over", "_what")
+
+    def __init__(self, call: Callable[[], T], what: str) -> None:
+        self._call, self._what = call, what
+        self._found: list[T] = []
+        self._errors: list[BaseException] = []
+        self._begun: list[bool] = []
+        self._over = threading.Lock()
+        self._over.acquire()
+        if not threads_can_import():
+            self._run()
+            return
+        atexit.register(self._at_exit)
+        start_new_thread(
+            self._run, ()
+        )  # the handshake of threading.Thread would take as long again
+
+    def _run(self) -> None:
+        self._begun.append(True)
         try:
-            found.append(call())
+            self._found.append(self._call())
         except BaseException as e:
-            errors.append(e)
+            self._errors.append(e)
         finally:
-            over.release()
+            self._over.release()
 
-    def at_exit() -> None:
-        if not found and not errors:
-            _wait_at_exit(over, begun, what)
+    def _at_exit(self) -> None:
+        if not self._found and not self._errors:
+            _wait_at_exit(self._over, self._begun, self._what)
 
-    over.acquire()
-    atexit.register(at_exit)
-    start_new_thread(run, ())  # the handshake of threading.Thread would take as long again
-    _wait(over)
-    atexit.unregister(at_exit)  # not after an interrupt
-    if errors:
-        raise errors.pop()
-    return found[0]
+    def over(self, timeout: float) -> bool:
+        """Whether it ends within so many seconds; then `wait` returns at once."""
+        if not self._over.acquire(timeout=timeout):
+            return False
+        self._over.release()
+        return True
+
+    def wait(self) -> T:
+        """What the call returns or raises, when it has; to be called once."""
+        _wait(self._over)
+        atexit.unregister(self._at_exit)  # not after an interrupt
+        if self._errors:
+            raise self._errors.pop()
+        return self._found[0]
+
+
+def run_to_the_end(call: Callable[[], T], what: str) -> T:
+    """`call()` in a thread that goes on if this one is interrupted (see :class:`Begun`)."""
+    if not threads_can_import():
+        return call()
+    return Begun(call, what).wait()
 
 
 def _wait(lock: threading.Lock) -> None:
@@ -80,8 +105,10 @@ def _wait(lock: threading.Lock) -> None:
         pass
 
 
-def _has_import_lock() -> bool:
-    """Whether this thread works under Python's global import lock: finalizers and finders may.
+def threads_can_import() -> bool:
+    """Whether a thread that is begun now can import modules.
+
+    None can while this one works under Python's global import lock: finalizers and finders may.
 
     Importlib takes it for some instructions; an interrupt between the first and the `try` after it
     leaves it taken for good. This thread may take it again; every other one waits for ever. So it
@@ -90,12 +117,12 @@ def _has_import_lock() -> bool:
     while _imp.lock_held():
         frame = sys._getframe()  # pyright: ignore[reportPrivateUsage]
         if _is_under(frame, ("_get_module_lock", "cb", "_find_spec")):
-            return True
+            return False
         try:
             _imp.release_lock()
         except RuntimeError:  # another thread has it, for some instructions
             break
-    return False
+    return True
 
 
 def _is_under(frame: FrameType | None, functions: tuple[str, ...]) -> bool:

@@ -72,6 +72,15 @@ def test_results_and_errors_of_the_call_are_its_callers():
         interrupts.run_to_the_end(lambda: 1 // 0, "a division")
 
 
+def test_what_was_begun_can_be_waited_for_by_and_by():
+    go = threading.Event()
+    begun = interrupts.Begun(lambda: (go.wait(), threading.get_ident())[1], "an event")
+    assert not begun.over(0.01)
+    go.set()
+    assert begun.over(10) and begun.over(10)
+    assert begun.wait() != threading.get_ident()
+
+
 def test_an_import_lock_that_an_interrupt_left_taken_is_given_back():
     held = """
 import _imp, importlib

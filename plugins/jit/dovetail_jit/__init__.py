@@ -4,12 +4,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .compilation import executables_of as executables_of
+    from .disk_cache import cache_dir as cache_dir, compile_with_cache as compile_with_cache
     from .eager import fused as fused
     from .examples import example_call as example_call
     from .executables import Executable as Executable
     from .primitive import jit_p as jit_p
     from .public import *  # noqa: F403
-    from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
+    from .stages import (
+        Compiled as Compiled,
+        Lowered as Lowered,
+        Traced as Traced,
+        executable_identity as executable_identity,
+    )
     from .structs import Format as Format, Layout as Layout
     from .timing import watched_calls as watched_calls
     from .tracing import (

@@ -27,6 +27,7 @@ from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
 from .guards import given, guarded, reject_deleted, reject_too_large
+from .methods import added_methods, call_method
 from .pending import call_with_callbacks
 from .places import committed_to
 from .primitive import jit_p
@@ -109,6 +110,8 @@ def _wrap(settings: Settings) -> Any:
     # No circle of references: it dies with the last use.
     call.clear_cache = partial(_clear_cache, ref(direct), inner)
     call._settings = settings
+    for name in added_methods():
+        setattr(call, name, partial(call_method, name, call.trace))
     return call
 
 

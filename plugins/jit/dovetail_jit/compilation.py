@@ -141,6 +141,7 @@ def compile_module(
         _raise_explained(program, module.platform, module.name, e)
     seconds = time.perf_counter() - start
     made = executable_of(module, loaded, device, program)
+    made.profile = profile
     if options:
         made.options = dict(options)
     if has_hooks("dovetail_compiled"):

@@ -42,11 +42,13 @@ class Executable:
     """A compiled program, with the compiler options that were asked for.
 
     Attributes:
+        profile: "quick" where it is one operation, compiled for itself.
         device: where it runs; the first of several. sharding: of its results on one device.
         ins, outs: the sharding of each array that it takes, constants first, and returns.
     """
 
     options: Mapping[str, Any] = {}
+    profile = "default"
 
     def __init__(
         self, module: LoweredModule, loaded: Any, device: Any, in_avals: Sequence[Any]

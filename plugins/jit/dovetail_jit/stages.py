@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -170,6 +170,11 @@ class Lowered(Stage):
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
 
     @property
+    def fun_name(self) -> str:
+        """The function's name."""
+        return self._traced.fun_name
+
+    @property
     def platform(self) -> str:
         """The platform that it was lowered for, as ``"cpu"``."""
         return self._module.platform
@@ -220,20 +225,32 @@ class Lowered(Stage):
         """
         traced = self._traced
         traced._check_there(self._place, "Lowering is all that is possible")
-        settings = traced._settings
-        program, donated = traced._callable()
-        options = {**settings.options, **(compiler_options or {})}
+        program = traced._callable()[0]
+        options = self._options(compiler_options)
         platform = backend_of(self._device).platform
         if self._module.platform != platform:
             raise ValueError(
                 f"{traced.fun_name} was lowered for {self._module.platform!r}, and {self._device} "
                 f"is of platform {platform!r}. Lower it without lowering_platforms to run it there."
             )
-        key = executable_key(
-            self._place, donated, settings.keep_unused, options, lowered_at=self._generation,
-        )  # fmt: skip
         make = partial(compile_module, self._module, program, self._device, options)
-        return Compiled(self, program.memo(key, make))
+        return Compiled(self, program.memo(self._key(options), make))
+
+    def _options(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return {**self._traced._settings.options, **(more or {})}
+
+    def _key(self, options: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Under what the program remembers its executable."""
+        donated, keep_unused = self._traced._callable()[1], self._traced._settings.keep_unused
+        return executable_key(
+            self._place, donated, keep_unused, options, lowered_at=self._generation
+        )
+
+
+def executable_identity(lowered: Lowered) -> Hashable:
+    """What tells the executables of lowered programs apart, while these live: where two are equal,
+    the second is not compiled once the first one is."""
+    return id(lowered._traced._callable()[0]), lowered._key(lowered._options())
 
 
 class Compiled(Stage):

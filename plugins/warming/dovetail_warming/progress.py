@@ -1,0 +1,171 @@
+"""How far a compilation of several programs is, on a terminal: by rich where that is installed."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from .options import compile_progress
+
+_DELAY = 0.5
+"""Seconds before anything is shown."""
+
+
+class Tally:
+    """What has been done of ``total`` programs, and the names of those that are being compiled."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done: list[str] = []
+        self.running: list[str] = []
+        self._start = time.perf_counter()
+        self._lock = threading.Lock()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been going on."""
+        return time.perf_counter() - self._start
+
+    @contextmanager
+    def counting(self, name: str) -> Generator[None, None, None]:
+        """While one is being compiled."""
+        with self._lock:
+            self.running.append(name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.running.remove(name)
+                self.done.append(name)
+
+    def names(self) -> str:
+        """Those that are being compiled."""
+        with self._lock:
+            return ", ".join(self.running)
+
+
+class Progress(Protocol):
+    """Shows a tally; nothing, in this class."""
+
+    def draw(self, tally: Tally) -> None:
+        """Show it as it is now."""
+
+    def end(self, tally: Tally) -> None:
+        """Show nothing any more."""
+
+
+class Silent(Progress):
+    """Shows nothing."""
+
+
+class Lines(Progress):
+    """A line for each program that is done, for what is no terminal."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._shown = file, 0
+
+    def draw(self, tally: Tally) -> None:
+        """The lines that are new."""
+        for name in tally.done[self._shown :]:
+            self._shown += 1
+            line = f"compiled {self._shown} of {tally.total} after {tally.seconds:.1f} s: {name}"
+            print(line, file=self._file, flush=True)
+
+    def end(self, tally: Tally) -> None:
+        """The last lines."""
+        self.draw(tally)
+
+
+class Bar(Progress):
+    """One line of a terminal, written again and again, and removed at the end."""
+
+    def __init__(self, file: Any, width: int) -> None:
+        self._file, self._width, self._drawn = file, width, False
+
+    def draw(self, tally: Tally) -> None:
+        """The line as it is now."""
+        if tally.seconds < _DELAY:
+            return
+        done, total = len(tally.done), tally.total
+        bar = "#" * (20 * done // max(total, 1))
+        text = f"compiling [{bar:.<20}] {done}/{total} {tally.seconds:.0f} s {tally.names()}"
+        self._file.write(f"\r{text[: self._width - 1]}\x1b[K")
+        self._file.flush()
+        self._drawn = True
+
+    def end(self, tally: Tally) -> None:
+        """Remove the line."""
+        if self._drawn:
+            self._file.write("\r\x1b[K")
+            self._file.flush()
+
+
+class Rich(Progress):
+    """The same by rich; ``make`` makes one of its progress displays."""
+
+    def __init__(self, make: Any) -> None:
+        self._make, self._shown, self._task = make, None, 0
+
+    def draw(self, tally: Tally) -> None:
+        """The display as it is now."""
+        if self._shown is None:
+            if tally.seconds < _DELAY:
+                return
+            self._shown = self._make()
+            self._shown.start()
+            self._task = self._shown.add_task("compiling", total=tally.total, names="")
+        self._shown.update(self._task, completed=len(tally.done), names=tally.names())
+        self._shown.refresh()
+
+    def end(self, tally: Tally) -> None:
+        """Remove the display."""
+        if self._shown is not None:
+            self._shown.stop()
+            self._shown = None
+
+
+def progress_of(asked: bool | None) -> Progress:
+    """What shows the progress: on a terminal by default, wherever it goes if ``asked`` for."""
+    file = sys.stderr
+    if file is None or asked is False or (asked is None and not compile_progress.value):  # pyright: ignore[reportUnnecessaryComparison]
+        return Silent()
+    if not file.isatty():
+        return Lines(file) if asked else Silent()
+    return _rich(file) or Bar(file, _width(file))
+
+
+def _width(file: Any) -> int:
+    import os
+
+    try:
+        return os.get_terminal_size(file.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def _rich(file: Any) -> Progress | None:
+    try:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress as Display,
+            TextColumn,
+            TimeElapsedColumn,
+        )
+    except ImportError:
+        return None
+
+    def make() -> Any:
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+            TimeElapsedColumn(), TextColumn("{task.fields[names]}", markup=False),
+        )  # fmt: skip
+        console = Console(file=file)
+        return Display(*columns, console=console, transient=True, auto_refresh=False)
+
+    return Rich(make)
