@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-import dovetail
-import dovetail.numpy as jnp
-from dovetail import lax, nn, random
+from library import dovetail, jnp, lax, nn, random
 from workloads import gpt_loss, gpt_params, mlp_loss, mlp_params
 
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 PROGRAMS: dict[str, Callable[[], Program]] = {}
+MORE: dict[str, Callable[[], Program]] = {}
+"""Programs for first_step.py alone."""
 
 
 def program(make: Callable[[], Program]) -> Callable[[], Program]:
@@ -42,6 +42,14 @@ def gpt4() -> Program:
 def gpt12() -> Program:
     """One of 12 blocks."""
     return _gpt(12)
+
+
+def gpt48() -> Program:
+    """One of 48 blocks."""
+    return _gpt(48)
+
+
+MORE["gpt48"] = gpt48
 
 
 @program
@@ -458,3 +466,24 @@ def lower_precision() -> Program:
         return jnp.sum(nn.gelu(x @ w).astype(jnp.float32))
 
     return dovetail.grad(f, 1), (_floats(64, 64).astype("bfloat16"),) * 2
+
+
+def twenty_tiny() -> Program:
+    """20 small functions, each compiled by itself."""
+    jit, x = dovetail.jit, _floats(32, 32)
+    alike = [
+        jnp.tanh, jnp.exp, jnp.sin, nn.relu, nn.gelu, nn.softmax, jnp.cumsum, jnp.transpose,
+    ]  # fmt: skip
+    functions: list[Callable[[Any], Any]] = [
+        *(lambda x, f=f: f(x) + 1.0 for f in alike),
+        lambda x: x @ x, lambda x: x.sum(0) / 2, lambda x: x.max(1), lambda x: x[::2] * 3,
+        lambda x: jnp.where(x > 0.5, x, 0.0), lambda x: jnp.stack([x, -x]),
+        lambda x: jnp.mean((x - x.mean()) ** 2), lambda x: x.at[0].add(1.0),
+        lambda x: jnp.argmax(x, 1), lambda x: jnp.einsum("ij,kj->ik", x, x), jnp.linalg.norm,
+        lambda x: lax.fori_loop(0, 3, lambda _, y: y * 0.5 + x, x),
+    ]  # fmt: skip
+    compiled = [jit(f) for f in functions]
+    return lambda x: [f(x) for f in compiled], (x,)
+
+
+MORE["twenty_tiny"] = twenty_tiny
