@@ -46,7 +46,9 @@ def kernel_alone(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **kw: ())
     for name in ("PLUGINS", "DISABLE_PLUGINS", "STRICT"):
         monkeypatch.delenv(f"DOVETAIL_{name}", raising=False)
-    tables = [(t, dict(t.rules), dict(t.origins), t._filled) for t in TABLES]
+    tables = [
+        (t, dict(t.rules), dict(t.origins), (t._filled, t._waiting, t._packages)) for t in TABLES
+    ]
     names, handlers = dict(primitive._named), dict(type_handlers)
     for table in TABLES:
         table._filled = False
@@ -55,7 +57,7 @@ def kernel_alone(monkeypatch):
     with fresh_registry():
         yield
     for table, rules, origins, filled in tables:
-        table._filled = filled
+        table._filled, table._waiting, table._packages = filled
         for now, then in ((table.rules, rules), (table.origins, origins)):
             now.clear()
             now.update(then)

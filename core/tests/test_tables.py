@@ -93,6 +93,76 @@ def test_a_table_is_filled_at_the_first_miss_and_once(acme):
     assert repr(table) == "<RuleTable acme.cost: 1 rules>"
 
 
+@pytest.fixture
+def late(acme):
+    """A plugin whose rules for acme.cost are all of its own primitive, or said to be."""
+
+    def install(name: str, rules: str) -> str:
+        rest = f"contributes={{'acme.cost': ('{name}.rules',)}}, own_rules=('{name}.rules',)"
+        acme.plugin(name, rest)
+        acme.module(
+            f"{name}.primitives",
+            f"from dovetail_core import Primitive\np = Primitive('{name}.p', unlisted=True)\n",
+        )
+        acme.module(
+            f"{name}.rules",
+            "from dovetail_core import registry\n"
+            f"from .primitives import p\ntable = registry().table('acme.cost')\n{rules}\n",
+        )
+        return name
+
+    return install
+
+
+def test_rules_of_a_packages_own_primitives_wait_for_one(late):
+    """And what was compiled before they come is not compiled again."""
+    late("tardy", "table.set(p, lambda: 3)")
+    table = registry().table("acme.cost")
+    one, _ = primitives()
+    assert table[one]() == 1 and not table.is_behind
+    assert "tardy.rules" not in sys.modules
+    before = generation.value
+    from tardy.primitives import p
+
+    assert table.is_behind and p not in table.rules
+    assert table[p]() == 3 and not table.is_behind
+    assert generation.value == before
+    table.set(one, lambda: 2, override=True)
+    assert generation.value == before + 1
+
+
+def test_rules_that_wait_do_not_replace_what_users_register_nor_are_replaced_by_it(late):
+    late("tardy2", "table.set(p, lambda: 3)")
+    late("tardy3", "table.set(p, lambda: 3)")
+    table = registry().table("acme.cost")
+    table.fill()
+    from tardy2.primitives import p
+
+    with pytest.raises(RuleConflict, match=r"already has a rule for 'tardy2\.p'"):
+        table.set(p, lambda: 4)
+    assert table[p]() == 3
+    from tardy3.primitives import p as other
+
+    table.set(other, lambda: 4, override=True)
+    assert table[other]() == 4 and table.origins[other].replaced.module == "tardy3.rules"
+
+
+def test_an_override_of_a_plugin_wins_over_rules_that_wait(acme, late):
+    late("tardy4", "table.set(p, lambda: 3)")
+    acme.plugin("aaa", "contributes={'acme.cost': ('aaa_rules',)}")
+    acme.module(
+        "aaa_rules",
+        "from dovetail_core import registry\nfrom tardy4.primitives import p\n"
+        "registry().table('acme.cost').set(p, lambda: 5, override=True)\n",
+    )
+    table = registry().table("acme.cost")
+    table.fill()  # which sees that there is a primitive now
+    assert "tardy4.rules" in sys.modules
+    from tardy4.primitives import p
+
+    assert table[p]() == 5 and table.origins[p].replaced.module == "tardy4.rules"
+
+
 def test_looking_up_by_item_and_by_get(acme):
     table = registry().table("acme.cost")
     one, two = primitives()

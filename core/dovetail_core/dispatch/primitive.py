@@ -113,6 +113,10 @@ class Inferred(NamedTuple):
 _named: dict[str, Primitive] = {}
 
 
+packages_with_primitives: set[str] = set()
+"""The packages of which a module has made a primitive (no anonymous one). It only grows."""
+
+
 class Primitive:
     """An operation that programs are made of.
 
@@ -168,6 +172,8 @@ class Primitive:
         self._effectful = False
         self._memo: dict[Any, Inferred] = {}
         self.keys = ParameterKeys()
+        if not anonymous:
+            packages_with_primitives.add(self.module.partition(".")[0])
         if not self.unlisted:
             _claim(self)
 

@@ -51,6 +51,8 @@ class Manifest:
         hooks: module with hook implementations, if any.
         members: what it adds to collections of other plugins, by the collection and a name in it:
             ``{"random.generators.philox": "acme_philox:PHILOX"}``.
+        own_rules: those modules of ``contributes`` whose rules are of primitives of their own
+            package alone: they are imported once there is such a primitive.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Manifest:
     laws: Mapping[str, str] = field(default_factory=_no_names)
     hooks: str = ""
     members: Mapping[str, str] = field(default_factory=_no_names)
+    own_rules: tuple[str, ...] = ()
 
 
 def names_of(module: str) -> dict[str, str]:

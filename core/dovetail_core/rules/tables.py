@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
 from ..base.source import callable_name, current_source, describe, registering_place
-from ..dispatch.primitive import Primitive
+from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.aside import set_aside
 from ..registry.discovery import distribution_of, registry
 from ..registry.foreign import Unfinished, attempt, import_whole, spell
@@ -78,6 +78,13 @@ def _is_being_made(primitive: Primitive) -> bool:
     return getattr(spec, "_initializing", False)
 
 
+def _is_due(plugin: Plugin, module: str) -> bool:
+    """Whether a module of rules may have one of a primitive that there is."""
+    manifest = plugin.manifest
+    own = manifest is not None and module in manifest.own_rules
+    return not own or module.partition(".")[0] in packages_with_primitives
+
+
 class RuleTable(Generic[RuleT]):
     """How each primitive behaves under one interpretation.
 
@@ -113,6 +120,8 @@ class RuleTable(Generic[RuleT]):
         self._fallbacks: dict[Primitive, RuleT] = {}
         self._replaced: dict[tuple[Primitive, int], tuple[RuleT, RuleT]] = {}  # by the override
         self._filled = False
+        self._waiting: list[tuple[Plugin, str]] = []  # modules of rules of nothing that is there
+        self._packages = 0  # with primitives, when it was filled
         self._filling: dict[int, _Filling] = {}  # by thread
 
     def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
@@ -149,13 +158,16 @@ class RuleTable(Generic[RuleT]):
     def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
         """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
         new = Origin(*registering_place(), "override" if override else "declared")
+        if self.is_behind:
+            self.fill()
         with _entering:
             old = self.origins.get(primitive)
             if (conflict := self._enter(primitive, rule, new, old)) is None:
                 return
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
-        late = old is not None or (self._filled and not _is_being_made(primitive))
+        new_here = _is_being_made(primitive) or get_ident() in self._filling
+        late = old is not None or (self._filled and not new_here)
         if late and not primitive.anonymous:
             generation.set_global(generation.value + 1)
 
@@ -176,7 +188,8 @@ class RuleTable(Generic[RuleT]):
         """Add a rule; whether it conflicts with another one, or None: nothing is to be done."""
         filling = self._filling.get(get_ident())
         if old is not None and old.kind != "derived" and old[:2] != new[:2]:
-            if old.kind == "override" and new.kind != "override" and not self._filled:
+            by_hand = self._filled and filling is None
+            if old.kind == "override" and new.kind != "override" and not by_hand:
                 # An override that was registered first (import order is not priority) stays.
                 self.origins[primitive] = old._replace(replaced=new)
                 self._replaces(primitive, self.rules[primitive], rule)
@@ -207,7 +220,8 @@ class RuleTable(Generic[RuleT]):
         )
 
     def fill(self) -> None:
-        """Import every module that plugins named as contributor to this table, once.
+        """Import every module that plugins named as contributor to this table, once; those with
+        rules of a package's own primitives alone, once there is one.
 
         A module that does not import, or whose rules conflict with those of another one, is set
         aside with a warning: the table does without its rules.
@@ -219,17 +233,35 @@ class RuleTable(Generic[RuleT]):
             PluginError: ``DOVETAIL_STRICT=1`` is set and a module is set aside.
         """
         thread = get_ident()
-        if self._filled or thread in self._filling:
+        if (self._filled and not self.is_behind) or thread in self._filling:
             return
         filling = self._filling[thread] = _Filling()
         try:
             for module in KERNEL_RULES.get(self.name, ()):
                 import_module(module)
-            loaded = [self._load(filling, *p) for p in registry().contributions(self.name)]
-            if all(loaded):
-                self._filled = True
+            waiting = self._waiting if self._filled else registry().contributions(self.name)
+            self._fill_with(filling, waiting)
         finally:
             del self._filling[thread]
+
+    def _fill_with(self, filling: _Filling, waiting: list[tuple[Plugin, str]]) -> None:
+        """Import those modules of which there are primitives, the ones of others' first."""
+        loaded = True
+        while True:
+            packages = len(packages_with_primitives)
+            due = [(plugin, module) for plugin, module in waiting if _is_due(plugin, module)]
+            if not due:
+                break
+            waiting = [x for x in waiting if x not in due]
+            unfinished = [x for x in due if not self._load(filling, *x)]
+            loaded = loaded and not unfinished
+        if loaded:
+            self._waiting, self._packages, self._filled = waiting, packages, True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it was filled before there were primitives of packages with rules for them."""
+        return bool(self._waiting) and self._packages != len(packages_with_primitives)
 
     def _load(self, filling: _Filling, plugin: Plugin, module: str) -> bool:
         """Import a module of rules; False where that is to be tried again."""

@@ -110,6 +110,9 @@ class LinearTrace(Trace):
                 rule = primitive.rules.get("ad.partial_eval")
             elif primitive.regions is not None:
                 rule = partial_eval_rules.miss(primitive)
+            elif partial_eval_rules.is_behind:
+                partial_eval_rules.fill()
+                rule = partial_eval_rules.rules.get(primitive)
         if rule is None:
             return self.record(primitive, args, params)
         outer = get_trace()
@@ -158,6 +161,7 @@ def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()
+    partial_eval_rules.fill()
     special = partial_eval_rules.rules
     try:
         for eqn in jaxpr.eqns:

@@ -25,4 +25,10 @@ MANIFEST = Manifest(
         "to_lo": ("dovetail_callbacks.rules.lowering",),
         "sharding.infer": ("dovetail_callbacks.rules.sharding",),
     },
+    own_rules=(
+        "dovetail_callbacks.rules.backends",
+        "dovetail_callbacks.rules.jvp",
+        "dovetail_callbacks.rules.batch",
+        "dovetail_callbacks.rules.lowering",
+    ),
 )

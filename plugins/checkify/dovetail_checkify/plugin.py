@@ -24,5 +24,9 @@ MANIFEST = Manifest(
         "backends.stablehlo": ("dovetail_checkify.rules.backends",),
         "backends.reference": ("dovetail_checkify.rules.backends",),
     },
+    own_rules=(
+        "dovetail_checkify.rules.backends",
+        "dovetail_checkify.rules.batch",
+    ),
     samples=("dovetail_checkify.samples",),
 )

@@ -37,6 +37,11 @@ MANIFEST = Manifest(
             "dovetail_experimental.jet.recurrences",
         ),
     },
+    own_rules=(
+        "dovetail_experimental.rules.ad",
+        "dovetail_experimental.rules.backends",
+        "dovetail_experimental.rules.batch",
+    ),
     samples=("dovetail_experimental.samples",),
     laws={
         "experimental.cost": "dovetail_experimental.roofline.laws:cost_law",

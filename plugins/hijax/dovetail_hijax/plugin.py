@@ -17,4 +17,5 @@ MANIFEST = Manifest(
         "ad.jvp": (f"{_BOX_RULES}.jvp",),
         "batching.batch": (f"{_BOX_RULES}.batch",),
     },
+    own_rules=tuple(f"{_BOX_RULES}.{t}" for t in ("evaluation", "discharge", "jvp", "batch")),
 )

@@ -14,5 +14,10 @@ MANIFEST = Manifest(
         "batching.batch": ("dovetail_nn.rules.batch",),
         "backends.stablehlo": ("dovetail_nn.rules.stablehlo",),
     },
+    own_rules=(
+        "dovetail_nn.rules.jvp",
+        "dovetail_nn.rules.batch",
+        "dovetail_nn.rules.stablehlo",
+    ),
     samples=("dovetail_nn.samples",),
 )

@@ -30,6 +30,12 @@ MANIFEST = Manifest(
         "sharding.infer": ("dovetail_random.rules.sharding",),
         "random.key_reuse": ("dovetail_random.rules.reuse",),
     },
+    own_rules=(
+        "dovetail_random.rules.jvp",
+        "dovetail_random.rules.batch",
+        "dovetail_random.rules.backends",
+        "dovetail_random.rules.lowering",
+    ),
     options={
         "debug_key_reuse": "dovetail_random.reuse.option:debug_key_reuse",
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",

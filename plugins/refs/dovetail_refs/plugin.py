@@ -17,6 +17,12 @@ MANIFEST = Manifest(
         "batching.batch": ("dovetail_refs.rules.batch",),
         "refs.discharge": ("dovetail_refs.regions", "dovetail_refs.rules.discharge"),
     },
+    own_rules=(
+        "dovetail_refs.rules.evaluation",
+        "dovetail_refs.rules.dce",
+        "dovetail_refs.rules.jvp",
+        "dovetail_refs.rules.batch",
+    ),
     types=("dovetail_refs.value",),
     providers={"discharge": "dovetail_refs.discharging:DISCHARGER"},
     samples=("dovetail_refs.samples",),

@@ -42,6 +42,17 @@ MANIFEST = Manifest(
         "to_lo": ("dovetail_remat.loops.rules.lowering",),
         "remat.cost": ("dovetail_remat.rules.cost",),
     },
+    own_rules=(
+        "dovetail_remat.rules.differentiation",
+        "dovetail_remat.loops.rules.differentiation",
+        "dovetail_remat.loops.rules.higher_orders",
+        "dovetail_remat.rules.running",
+        "dovetail_remat.rules.batching",
+        "dovetail_remat.loops.rules.batching",
+        "dovetail_remat.loops.rules.dce",
+        "dovetail_remat.loops.rules.lowering",
+        "dovetail_remat.rules.cost",
+    ),
     samples=("dovetail_remat.samples", "dovetail_remat.loops.samples"),
     providers={"loop_checkpointing": "dovetail_remat.loops.provider:PROVIDER"},
 )

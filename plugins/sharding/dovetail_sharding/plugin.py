@@ -33,6 +33,16 @@ MANIFEST = Manifest(
         ),
         "eval": ("dovetail_sharding.inspecting",),
     },
+    own_rules=(
+        "dovetail_sharding.rules.ad",
+        "dovetail_sharding.rules.batching",
+        "dovetail_sharding.rules.spmd",
+        "dovetail_sharding.partitioning.batching",
+        "dovetail_sharding.rules.reference",
+        "dovetail_sharding.rules.backends",
+        "dovetail_sharding.inspecting",
+        "dovetail_sharding.partitioning.lowering",
+    ),
     providers={
         "type_sharding": "dovetail_sharding.types.saying:SAYING",
         "manual_axis_type": "dovetail_sharding.manual.types:of_type",
