@@ -72,3 +72,11 @@ def test_the_law_finds_what_is_not(compute, traits, message):
 def test_the_law_speaks_of_what_has_traits():
     assert not trait_law.speaks_of(Sample(operation(np.add), (X, Y)))
     assert trait_law.speaks_of(Sample(operation(np.add, commutative=True), (X, Y)))
+
+
+def test_traits_that_there_are_not_are_named() -> None:
+    with pytest.raises(TypeError, match="there are no traits linaer"):
+        operation(np.add, linaer=((0, 1),))
+    p = operation(np.add, linear=((0, 1),)).def_traits(commutative=True)
+    assert p.traits == Traits(linear=((0, 1),), commutative=True)
+    assert not Traits().commutative

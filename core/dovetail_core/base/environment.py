@@ -52,4 +52,5 @@ def listed(name: str) -> list[str]:
 
 def settings() -> dict[str, str]:
     """The environment variables that are Dovetail's."""
-    return {k: v for k, v in os.environ.items() if k.startswith(PREFIX)}
+    # Items would decode all values, and this is asked around every import of a plugin's module.
+    return {k: os.environ[k] for k in [*os.environ] if k.startswith(PREFIX)}

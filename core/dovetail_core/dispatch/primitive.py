@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 from ..base.caches import KEPT
@@ -222,7 +221,7 @@ class Primitive:
 
         Called again it adds to what was said. Returns the primitive. See :class:`Traits`.
         """
-        self.traits = replace(self.traits, **traits)
+        self.traits = self.traits.extended(**traits)
         return self
 
     def def_regions(self, function: Callable[[dict[str, Any]], Any]) -> Any:
