@@ -2,8 +2,8 @@
 
     python benchmarks/memory.py [--peer PYTHON] [--rounds 3] [--write]
 
-Each figure is the largest resident set of a fresh process: after the import and the first operation,
-after 200 functions have been compiled and called once each, and what one more compilation adds.
+Each figure is the largest resident set of a fresh process: after the import, the first operation,
+200 functions that have been compiled and called once each; and what one more compilation adds.
 With ``--write`` the table goes into its section of RESULTS.md.
 """
 
