@@ -73,7 +73,7 @@ class Traits:
     pulls_zeros: bool = False
 
     def extended(self, **traits: Any) -> Traits:
-        """These and others, as ``dataclasses.replace`` would put them together, which takes ten
+        """These and others, as ``dataclasses.replace`` would put them together, which takes four
         times as long; modules of primitives do it some hundred times.
 
         Raises:
