@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .ahead import Answer as Answer, Call as Call, Found as Found
     from .compilation import executables_of as executables_of
     from .eager import fused as fused
     from .examples import example_call as example_call
