@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         encode_record as encode_record,
     )
     from .store import Store as Store, open_store as open_store
+    from .whole import whole_executable as whole_executable
 else:
     from dovetail_core import lazy_exports
 

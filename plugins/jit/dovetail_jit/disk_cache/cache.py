@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core.xla import client as xla_client, execution
+from dovetail_core.xla.lighter import lighter
 
 from .identity import environment, program_key
 from .options import cache_min_seconds
@@ -29,8 +31,16 @@ def find_or_make(
     loaded = make()
     if time.perf_counter() - start >= cache_min_seconds.value:
         body = execution.serialize(backend_of(device).client, loaded)
-        store.write(key, environment(device), body, f"executable {module.name}")
+        light = lighter(body) if module.platform == "cpu" else None
+        store.write(key, environment(device), light or body, f"executable {module.name}")
+        if light is not None:
+            store.write(key_of_whole(key), environment(device), body, f"whole {module.name}")
     return loaded, False
+
+
+def key_of_whole(key: bytes) -> bytes:
+    """The key of the whole executable of which a lighter one is under ``key``."""
+    return hashlib.sha256(key + b"whole").digest()
 
 
 def load_executable(store: Store, key: bytes, device: Any, module: LoweredModule) -> Any:

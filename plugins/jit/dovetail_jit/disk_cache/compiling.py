@@ -19,7 +19,7 @@ def compile_with_cache(
     given = all_options(module.platform, options)
 
     def make() -> Any:
-        return _compile(module, device, given, profile)
+        return compile_anew(module, device, given, profile)
 
     # A forked process can neither load nor compile; compiling says so.
     if cache_dir.value is None or profile != "default" or fork.forked():
@@ -38,7 +38,8 @@ def all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, A
     return {**merged, **(options or {})}
 
 
-def _compile(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
+def compile_anew(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
+    """The runtime's executable, from the plugin that compiles, else from the backend."""
     if profile == "default" and has_hooks("dovetail_compile"):
         found = manager().hook.dovetail_compile(
             module=module.text, platform=module.platform, options=options
