@@ -23,9 +23,13 @@ _KNOWN = ((0, 10),)
 """Versions of jaxlib, without the last number, whose format is known."""
 _VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5  # wire types
 _MODULE, _BUFFERS, _THUNKS = 1, 2, 6  # fields of a result of compiling
-_KINDS = {b"kernel": (), b"ynn-fusion": (), b"dot": (), b"copy": (), b"while": (1, 2)}
-"""Kinds of steps that refer to HLO in no unknown way, and their fields that hold steps."""
-_WHILE, _YNN = 10, 21  # fields of steps
+_KINDS = {
+    b"kernel": (0, ()), b"ynn-fusion": (0, ()), b"dot": (0, ()), b"copy": (0, ()),
+    b"call": (3, (1,)), b"while": (10, (1, 2)),
+}  # fmt: skip
+"""Kinds of steps that refer to HLO in no unknown way, and where they hold steps: the field of what
+they are, and the fields of that."""
+_YNN = 21  # field of steps
 _ENTRY, _COMPUTATION = 6, 3  # fields of a module
 _INSTRUCTION, _COMPUTATION_ID, _ROOT = 2, 5, 6  # fields of a computation
 _NAME, _OPCODE, _SHAPE, _TARGET, _ID, _CALLED = 1, 2, 3, 28, 35, 38  # fields of an instruction
@@ -72,12 +76,12 @@ def _steps(sequence: memoryview, library: set[int]) -> bool:
         if f != 1:
             continue
         parts = {number: content for number, _, content in _fields(step)}
-        inner = _KINDS.get(bytes(parts[1]))
-        if inner is None:
+        if bytes(parts[1]) not in _KINDS:
             return False
+        own, inner = _KINDS[bytes(parts[1])]
         if _YNN in parts:
             library.update(v for number, _, v in _fields(parts[_YNN]) if number == 2)
-        for number, _, content in _fields(parts[_WHILE]) if inner else ():
+        for number, _, content in _fields(parts[own]) if inner else ():
             if number in inner and not _steps(content, library):
                 return False
     return True
@@ -126,22 +130,22 @@ class _Module:
 
     def _needed(self) -> tuple[set[int], set[int]]:
         """The computations that stay, and the bodies of fusions that became machine code."""
-        entry = _one(self.fields, _ENTRY)
-        needed, compiled, ahead = {entry}, set[int](), list[int]()
-        for number, opcode, called in self.called[entry]:
-            if opcode == b"fusion" and number not in self.library:
-                compiled.update(called)
-            else:
-                ahead += called
-        for number, calls in self.called.items():
-            if any(each in self.referred for each, _, _ in calls):
-                ahead.append(number)
+        run, compiled, whole = [_one(self.fields, _ENTRY)], set[int](), set[int]()
+        for each in run:  # grows
+            for number, opcode, called in self.called[each]:
+                if opcode == b"fusion":
+                    (whole if number in self.library else compiled).update(called)
+                else:
+                    run += [c for c in called if c not in run]
+        for each, calls in self.called.items():
+            if any(number in self.referred for number, _, _ in calls) and each not in run:
+                whole.add(each)
+        ahead = list(whole)
         while ahead:
-            number = ahead.pop()
-            if number not in needed:
-                needed.add(number)
-                ahead += [c for _, _, called in self.called[number] for c in called]
-        return needed, compiled - needed
+            for _, _, called in self.called[ahead.pop()]:
+                ahead += [c for c in called if c not in whole]
+                whole.update(called)
+        return whole.union(run), compiled.difference(whole, run)
 
 
 def _calls(instruction: memoryview) -> tuple[int, bytes, list[int]]:
