@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from dovetail_core import config, hookimpl
 from dovetail_core.registry.hooks import manager
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import cache_dir, cache_mode
+from dovetail_source_cache import provider
 
 X = np.float32(2)
 
@@ -32,8 +34,11 @@ class _Traced:
 
 
 @pytest.fixture
-def traced(tmp_path: Path) -> Iterator[list[str]]:
-    """The names of functions that are traced while there is a cache."""
+def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The names of functions that are traced while there is a cache, whatever rules other tests in
+    this process have added."""
+    monkeypatch.setattr(provider, "generation", SimpleNamespace(value=0))
+    monkeypatch.setattr(provider, "made_tables", list)
     hear = _Traced()
     manager().register(hear)
     with cache_dir(str(tmp_path / "cache")):

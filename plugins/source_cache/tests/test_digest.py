@@ -95,7 +95,7 @@ DIFFERENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pair", DIFFERENT, ids=lambda p: repr(p)[:40])
+@pytest.mark.parametrize("pair", DIFFERENT, ids=range(len(DIFFERENT)))
 def test_what_differs_has_different_digests(pair: tuple[Any, Any]) -> None:
     a, b = pair
     assert digest(a) == digest(a)
