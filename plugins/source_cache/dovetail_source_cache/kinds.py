@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import Tracer
+from dovetail_core.tree.registry import functions_of
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import PjitFunction
 from dovetail_core.xla.client import Device
@@ -24,7 +25,7 @@ _CONTAINERS = (list, dict, tuple, set, frozenset, str, bytes, int, float, comple
 _CLASS_SKIPPED = frozenset(
     "__dict__ __weakref__ __doc__ __module__ __annotations__ __annotate__ __annotations_cache__ "
     "__firstlineno__ __static_attributes__ __abstractmethods__ _abc_impl __slots__ __match_args__ "
-    "__hash__ __annotate_func__ __orig_bases__ __parameters__".split()
+    "__annotate_func__ __orig_bases__ __parameters__".split()
 )
 _IN_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE: types of C extensions may have it, too
 _DESCRIPTORS = (
@@ -164,6 +165,7 @@ def _class(digest: Digest, x: type) -> None:
     hints = vars(x).get("__annotations__") or {}
     digest.tag("annotations", sorted((k, str(v)) for k, v in hints.items()))
     digest.whole("members", own)
+    digest.add(functions_of(x), f"the functions by which {x.__qualname__} is a pytree")
 
 
 def _unknown(digest: Digest, x: Any) -> None:

@@ -32,7 +32,7 @@ from .kinds import new_digest
 from .modules import is_library
 from .reads import count, noticed, watch
 from .refusal import NotSound
-from .trees import add_structure
+from .trees import add_foreign_nodes, add_structure
 
 
 class SourceCache:
@@ -159,6 +159,7 @@ def _add_context(digest: Digest) -> None:
     for name in sorted(context):
         digest.tag("option", name)
         digest.add(context[name], f"the option {name}")
+    add_foreign_nodes(digest)
     for table in sorted(made_tables(), key=lambda t: t.name):
         for primitive, origin in table.origins.items():
             if not is_library(origin.module) and origin.kind != "derived":

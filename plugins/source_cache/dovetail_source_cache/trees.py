@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
-from dovetail_core.tree.registry import functions_of, named_tuple_fields
+from dovetail_core.tree.registry import functions_of, named_tuple_fields, node_functions
 
-from .digest import Digest
+from .digest import Digest, is_written_in_library
+from .modules import is_library
+
+
+def add_foreign_nodes(digest: Digest) -> None:
+    """Take in how the user made classes of libraries containers: code need not name these."""
+    for kind, functions in list(node_functions.items()):
+        if is_library(kind.__module__):
+            theirs = [f for f in functions if isinstance(f, FunctionType)]
+            if not all(map(is_written_in_library, theirs)):
+                digest.tag("container", kind.__module__, kind.__qualname__)
+                digest.add(functions, f"the functions by which {kind.__qualname__} is a pytree")
 
 
 def add_structure(digest: Digest, tree: Any) -> None:

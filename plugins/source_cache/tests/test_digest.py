@@ -24,7 +24,7 @@ from dovetail_core.tree.util import register_pytree_node, tree_structure
 from dovetail_jit import jit
 from dovetail_source_cache import NotSound
 from dovetail_source_cache.kinds import new_digest
-from dovetail_source_cache.trees import add_structure
+from dovetail_source_cache.trees import add_foreign_nodes, add_structure
 
 
 def digest(x: Any, reads: bool = False) -> bytes:
@@ -213,3 +213,22 @@ def test_containers_of_arguments_by_their_functions() -> None:
         return found.hash.digest()
 
     assert structure(1) == structure(1) != structure(2)
+
+
+def test_containers_by_their_functions_wherever_they_are_used() -> None:
+    def used(change: int) -> bytes:
+        box = type("Box", (), {})
+        register_pytree_node(box, lambda x: ((), change), lambda aux, children: box())
+        return digest(made("def f(x): return box()", box=box))
+
+    assert used(1) == used(1) != used(2)
+
+    def around() -> bytes:
+        found = new_digest()
+        add_foreign_nodes(found)
+        return found.hash.digest()
+
+    before = around()
+    theirs = type("Theirs", (), {"__module__": "collections"})
+    register_pytree_node(theirs, lambda x: ((), None), lambda aux, children: theirs())
+    assert around() != before
