@@ -22,6 +22,7 @@ from compile_programs import PROGRAMS
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "default": {"xla_cpu_use_fusion_emitters": True},
+    "no_library": {"xla_cpu_experimental_ynn_fusion_type": ""},
     "no_emitters": {"xla_cpu_use_fusion_emitters": False},
     "level_1": {"xla_backend_optimization_level": 1},
     "level_0": {"xla_backend_optimization_level": 0},

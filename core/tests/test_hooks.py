@@ -23,6 +23,7 @@ def test_every_hook_has_a_specification_with_a_docstring():
         "dovetail_traced",
         "dovetail_lowered",
         "dovetail_compiled",
+        "dovetail_not_cached",
         "dovetail_environment",
     }
     assert all(getattr(Hooks, n).__doc__ for n in specified)

@@ -49,6 +49,10 @@ class Hooks:
         """A module was compiled, or read from the on-disk cache."""
 
     @hookspec
+    def dovetail_not_cached(self, name: str, reason: str) -> None:
+        """A function that was to be found in the cache without being traced cannot be."""
+
+    @hookspec
     def dovetail_environment(self) -> Mapping[str, str]:
         """Lines to add to the report of ``dovetail doctor``."""
         return {}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from threading import Lock, get_ident
 from typing import Any, Generic, NamedTuple, TypeVar, cast
+from weakref import WeakSet
 
 from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
 from ..base.source import callable_name, current_source, describe, registering_place
@@ -26,6 +27,14 @@ generation = Config(
     "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
 )
 """Grows when a rule is replaced or added after its table was filled; part of every cache key."""
+
+_made: WeakSet[RuleTable[Any]] = WeakSet()
+
+
+def made_tables() -> list[RuleTable[Any]]:
+    """The tables that there are in this process."""
+    return list(_made)
+
 
 _entering = Lock()  # held for a few instructions, and never while another module's code runs
 
@@ -123,6 +132,7 @@ class RuleTable(Generic[RuleT]):
         self._waiting: list[tuple[Plugin, str]] = []  # modules of rules of nothing that is there
         self._packages = 0  # with primitives, when it was filled
         self._filling: dict[int, _Filling] = {}  # by thread
+        _made.add(self)
 
     def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
         """Decorator that adds the rule of ``primitive``.

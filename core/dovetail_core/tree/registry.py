@@ -15,6 +15,9 @@ T = TypeVar("T")
 Class = TypeVar("Class", bound=type)
 KeyedChildren = Iterable[tuple[Hashable, Any]]
 
+node_functions: dict[Any, tuple[Any, ...]] = {}
+"""What was registered of each container: two functions, or the names of its fields."""
+
 registry = PyTreeRegistry()
 """The C++ registry behind every function here."""
 
@@ -66,6 +69,12 @@ def register_pytree_node(
         )
     registry.register_node(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
     calls.register_node(nodetype, flatten_func, unflatten_func, None)
+    node_functions[nodetype] = flatten_func, unflatten_func
+
+
+def functions_of(nodetype: Any) -> tuple[Any, ...]:
+    """What was registered of a container: two functions, or the names of its fields."""
+    return node_functions.get(nodetype, ())
 
 
 def register_parts(
@@ -159,6 +168,7 @@ def register_dataclass(
         _check_fields(nodetype, {*data, *meta}, {*drop_fields})
     registry.register_dataclass_node(nodetype, data, meta)
     calls.register_dataclass_node(nodetype, data, meta)
+    node_functions[nodetype] = tuple(data), tuple(meta)
     return nodetype
 
 

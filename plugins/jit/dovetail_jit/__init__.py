@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .ahead import Answer as Answer, Call as Call, Found as Found
     from .compilation import executables_of as executables_of
     from .disk_cache import cache_dir as cache_dir, compile_with_cache as compile_with_cache
     from .eager import fused as fused

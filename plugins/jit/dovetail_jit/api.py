@@ -22,6 +22,7 @@ from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import FastPath, clear_cache, make_call
 
+from .ahead import Answer, Found, ask
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
 from .eager import fallback
@@ -34,7 +35,7 @@ from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
-from .tracing import Arguments, Program, as_array, function_name, trace_program
+from .tracing import Arguments, Program, as_array, function_name, traced_anew
 from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
@@ -54,6 +55,8 @@ def jit(
     backend: str | None = None,
     inline: bool = False,
     compiler_options: Mapping[str, Any] | None = None,
+    cache: str | None = None,
+    reads: Any = None,
 ) -> Any:
     """Compile ``fun`` with XLA; calls with arguments of known types run without entering Python.
 
@@ -68,6 +71,9 @@ def jit(
         device, backend: where to run, in place of where the arguments are.
         inline: inside another traced function, put the operations in place of a call.
         compiler_options: XLA options by name.
+        cache: ``"source"``: a later process finds the program in the compilation cache by the code
+            of ``fun`` and all that it uses, and does not trace it (see the users' guide).
+        reads: paths of files that ``fun`` reads while it is traced, for ``cache``.
         in_shardings, out_shardings: where arguments must be and results are to be: shardings,
             specs of the mesh that is set, or pytrees of these, prefixes of the tuple of arguments
             and of the result. Arguments that are not bound to a place are moved there. None, for
@@ -95,7 +101,7 @@ def jit(
             shardings = None
     settings = Settings(
         fun, static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline,
-        backend, device, compiler_options, shardings,
+        backend, device, compiler_options, shardings, cache, reads,
     )  # fmt: skip
     return _wrap(settings)
 
@@ -108,7 +114,7 @@ def _wrap(settings: Settings) -> Any:
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
     # No circle of references: it dies with the last use.
-    call.clear_cache = partial(_clear_cache, ref(direct), inner)
+    call.clear_cache = partial(_clear_cache, ref(direct), inner, settings.found)
     call._settings = settings
     for name in added_methods():
         setattr(call, name, partial(call_method, name, call.trace))
@@ -130,8 +136,9 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
     )
 
 
-def _clear_cache(call: ref[Any], inner: Sequence[Any]) -> None:
+def _clear_cache(call: ref[Any], inner: Sequence[Any], found: Any) -> None:
     """Forget the compiled programs of this function."""
+    found.clear()
     if (found := call()) is not None:
         clear_cache(found)
     for found in inner:
@@ -176,9 +183,14 @@ def _call_anew(
     if tracing and settings.inline and settings.shardings is None:
         return arguments.rebuild([as_array(x) for x in leaves]), None, False
     avals = settings.avals(arguments, args, kwargs)
-    program = trace_program(
-        settings.fun, arguments.statics, arguments.in_tree, avals, arguments.rebuild
-    )
+    asked = None if tracing or elsewhere is not None else ask(settings, arguments, avals)
+    if asked is not None and (found := asked.find()) is not None:
+        return _call_found(settings, found, leaves, args, kwargs)
+    if asked is None:
+        program = settings.trace(arguments, avals)
+    else:
+        with traced_anew():
+            program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))
     operands = [*program.consts, *leaves]
     mutable = any_mutable(program.call.in_avals)
@@ -193,6 +205,18 @@ def _call_anew(
         donated = _given_away(settings, operands, donated, len(program.consts))
     if mutable:
         return _call_mutable(settings, program, arguments, donated), None, False
+    return _call_at_rest(settings, program, arguments, donated, asked)
+
+
+def _call_at_rest(
+    settings: Settings,
+    program: Program,
+    arguments: Arguments,
+    donated: Sequence[bool],
+    asked: Answer | None,
+) -> tuple[Any, FastPath | None, bool]:
+    """A call that the runtime repeats, which is told to whom was ``asked`` about it."""
+    leaves, operands = arguments.leaves, [*program.consts, *arguments.leaves]
     wanted = settings.wanted(program, arguments.in_tree)
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     ex = executable_for(
@@ -201,7 +225,22 @@ def _call_anew(
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
+    if asked is not None:
+        asked.keep(program, ex)
     return tree_unflatten(program.out_tree, outs), path, ex.calls_python
+
+
+def _call_found(
+    settings: Settings, found: Found, leaves: Sequence[Any], args: Any, kwargs: Any
+) -> tuple[Any, FastPath | None, bool]:
+    """A call whose program is known without being traced."""
+    ex, consts, operands = found.executable, found.consts, [*found.consts, *leaves]
+    donated = settings.donated(args, kwargs, len(consts))
+    if donated:
+        settings.check_donated(operands, donated, len(consts))
+    outs = ex.run(operands, found.committed)
+    path = fast_path(ex, found.out_tree, found.committed, leaves, consts)
+    return tree_unflatten(found.out_tree, outs), path, False
 
 
 def _call_traced(

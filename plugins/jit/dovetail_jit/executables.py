@@ -33,6 +33,7 @@ from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_rea
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
+from .disk_cache import whole_executable
 from .pending import expect_callbacks, run_with_effects
 from .restrictions import refuse_execution
 from .timing import timing
@@ -81,6 +82,11 @@ class Executable:
     def calls_python(self) -> bool:
         """Whether the program calls functions of Python, whose exceptions are its caller's."""
         return bool(self.module.host_callbacks)
+
+    @property
+    def whole(self) -> Any:
+        """The runtime's executable with all that it was compiled from, to look at."""
+        return whole_executable(self.module, self.device, self.options, self.loaded)
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on the program's (flat) arguments.
@@ -221,6 +227,11 @@ class HighExecutable(Executable):
         self.out_avals: list[Any] = list(program.out_avals)
         avals = (*program.in_avals, *program.out_avals)
         self._in_python = any(isinstance(a, HiType) for a in avals)
+
+    @property
+    def whole(self) -> Any:
+        """The runtime's executable with all that it was compiled from, to look at."""
+        return whole_executable(self.module, self.device, self.options, self.loaded)
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on high and low values; returns such."""

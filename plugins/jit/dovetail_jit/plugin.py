@@ -21,8 +21,9 @@ MANIFEST = Manifest(
         "resharder": "dovetail_jit.moving:resharded",
         "backend_law": "dovetail_jit.laws:backend_law",
     },
-    commands={"ir": "dovetail_jit.ir_command"},
+    commands={"cache": "dovetail_jit.disk_cache.command", "ir": "dovetail_jit.ir_command"},
     options={
+        "cache": "dovetail_jit.disk_cache:cache_mode",
         "compilation_cache_dir": "dovetail_jit.disk_cache:cache_dir",
         "compilation_cache_max_size": "dovetail_jit.disk_cache:cache_max_size",
         "compilation_cache_signed": "dovetail_jit.disk_cache:cache_signed",

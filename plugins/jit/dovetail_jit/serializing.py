@@ -103,7 +103,7 @@ def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:
         (executable.device,) if partition is None else tuple(partition.devices),
         None if partition is None else partition.grid,
         ((), ()) if partition is None else (partition.ins, partition.outs),
-        execution.serialize(client, executable.loaded),
+        execution.serialize(client, executable.whole),
     )  # fmt: skip
     file = io.BytesIO()
     file.write(_MAGIC)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend as backend_named, runs_whole
 from dovetail_core import ClosedJaxpr, Tracer, here, typeof
 from dovetail_core.base import arguments
+from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import called, short_repr
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
+from .ahead import provider_of
 from .compilation import options_key
 from .places import Committed, Wanted, committed_to, common_place
 from .shardings import Shardings
@@ -25,6 +28,18 @@ def _mapping(argument: str, given: Any) -> dict[Any, Any]:
     except (TypeError, ValueError):
         raise TypeError(
             f"{argument} must be a mapping, got {short_repr(given)}{called()}"
+        ) from None
+
+
+def _paths(reads: Any) -> tuple[str, ...]:
+    if reads is None:
+        return ()
+    given = [reads] if isinstance(reads, (str, os.PathLike)) else reads
+    try:
+        return tuple([os.path.abspath(os.fspath(path)) for path in given])
+    except TypeError:
+        raise TypeError(
+            f"jit: reads must be paths of files, got {short_repr(reads)}{called()}"
         ) from None
 
 
@@ -44,6 +59,8 @@ class Settings:
         device: Any,
         compiler_options: Mapping[str, Any] | None,
         shardings: Shardings | None = None,
+        cache: str | None = None,
+        reads: Any = None,
     ) -> None:
         self.fun = fun
         self.name = function_name(fun)
@@ -66,6 +83,11 @@ class Settings:
         self.device = arguments.hashable("device", device)
         self.options = _mapping("compiler_options", compiler_options)
         self.shardings = shardings
+        self.cache = cache
+        self.reads = _paths(reads)
+        self.found: Cache[Any, Any] = Cache()  # programs that were not traced, by their keys
+        if cache is not None:
+            provider_of(cache)
 
     @property
     def key(self) -> Any:
@@ -73,7 +95,8 @@ class Settings:
         return (
             self.static_nums, self.static_names, self.donate_nums, self.donate_names,
             self.keep_unused, self.inline, self.backend, self.device,
-            options_key(self.options), self.shardings and self.shardings.key,
+            options_key(self.options), self.shardings and self.shardings.key, self.cache,
+            self.reads,
         )  # fmt: skip
 
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:

@@ -338,11 +338,11 @@ class Compiled(Stage):
 
     def as_text(self) -> str:
         """The optimised HLO."""
-        return execution.hlo_text(self._executable.loaded)
+        return execution.hlo_text(self._executable.whole)
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of flops, bytes accessed and so on."""
-        return execution.cost_analysis(self._executable.loaded)
+        return execution.cost_analysis(self._executable.whole)
 
     def memory_analysis(self) -> Any:
         """Bytes of arguments, outputs, aliases, temporaries and code, as the runtime counts."""
@@ -350,4 +350,4 @@ class Compiled(Stage):
 
     def runtime_executable(self) -> Any:
         """The runtime's own object."""
-        return self._executable.loaded
+        return self._executable.whole

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,12 +41,14 @@ class Program(NamedTuple):
         consts: their values (arrays, or tracers of an enclosing transformation).
         out_tree: structure of the result.
         seconds: how long tracing took.
+        number: programs that are traced later have larger ones.
     """
 
     call: ClosedJaxpr
     consts: list[Any]
     out_tree: Any
     seconds: float
+    number: int = 0
 
 
 class Signature(NamedTuple):
@@ -66,6 +71,20 @@ class Signature(NamedTuple):
 
 
 _programs: ByIdentity[Cache[Any, Program]] = ByIdentity()
+_numbers = count(1)
+_oldest = local()  # the number of the oldest program that this thread may use, if there is one
+
+
+@contextmanager
+def traced_anew() -> Iterator[None]:
+    """In this thread, use no program that was traced before: what it was made of may have changed
+    since, and nobody must be told later that it is made of what there is now."""
+    outer = getattr(_oldest, "number", 0)
+    _oldest.number = next(_numbers)
+    try:
+        yield
+    finally:
+        _oldest.number = outer
 
 
 def function_name(f: Any) -> str:
@@ -85,7 +104,7 @@ def trace_program(
     known = _remembered(f)
     full_key = (key, in_tree, tuple(avals), trace_context(), axes_key())
     found = known.get(full_key)
-    if found is not None and not (found.consts and _outdated(found)):
+    if found is not None and not _is_outdated(found):
         return found
     start, name = time.perf_counter(), function_name(f)
     refuse_tracing(name)
@@ -101,7 +120,7 @@ def trace_program(
     with tracing():  # here and in no function of its own, a frame for each level of nested calls
         jaxpr, consts = stage(flat, avals, name)
     seconds = time.perf_counter() - start
-    found = Program(*_embedding(jaxpr, consts), out_tree[0], seconds)
+    found = Program(*_embedding(jaxpr, consts), out_tree[0], seconds, next(_numbers))
     if has_hooks("dovetail_traced"):
         manager().hook.dovetail_traced(
             name=name, program=found.call, seconds=seconds, function=f,
@@ -137,8 +156,11 @@ def signatures(f: Any) -> list[Signature]:
     return [Signature(*key) for key in list(_remembered(f))]
 
 
-def _outdated(program: Program) -> bool:
-    """Whether a mutable value that the program closes over now holds values of other types."""
+def _is_outdated(program: Program) -> bool:
+    """Whether a program is too old (see :func:`traced_anew`), or a mutable value that it closes
+    over now holds values of other types."""
+    if program.number < getattr(_oldest, "number", 0):
+        return True
     pairs = zip(program.consts, program.call.in_avals)
     return any(a.has_mutable_type and typeof(c) != a for c, a in pairs)
 

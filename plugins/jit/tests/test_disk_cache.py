@@ -19,6 +19,8 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_core import config
+from dovetail_core.tree.util import tree_leaves
+from dovetail_core.xla import execution, lighter
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import (
     cache_dir,
@@ -78,8 +80,8 @@ def hits(scale: float, monkeypatch: pytest.MonkeyPatch) -> bool:
     compiled: list[Any] = []
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = compiling._compile
-        patch.setattr(compiling, "_compile", lambda *a: compiled.append(0) or plain(*a))
+        plain = compiling.compile_anew
+        patch.setattr(compiling, "compile_anew", lambda *a: compiled.append(0) or plain(*a))
         run(scale)
     return not compiled
 
@@ -509,3 +511,46 @@ def test_of_two_that_make_the_secret_one_is_first(own_secret: Path) -> None:
     secret._make(own_secret)
     assert secret.user_secret() == first
     assert os.listdir(own_secret.parent) == ["cache_secret"]
+
+
+# Lighter executables.
+
+
+def test_executables_that_load_quicker_compute_and_show_the_same(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lighter, "LEAST", 0)
+
+    def f(x: Any, w: Any) -> Any:
+        def body(carry: Any) -> Any:
+            i, y = carry
+            return lax.add(i, np.int32(1)), lax.tanh(lax.dot(y, w))
+
+        _, y = lax.while_loop(lambda c: lax.lt(c[0], np.int32(3)), body, (np.int32(0), x))
+        return lax.exp(lax.sin(y)), lax.sort(lax.reshape(lax.cos(y), (64,)))[:10]
+
+    x = np.linspace(-1, 1, 64, dtype=np.float32).reshape(8, 8)
+    for g in (f, lambda x, w: lax.log(lax.abs(f(x, w)[0]))):
+        plain = jit(g).lower(x, x).compile()
+        again = jit(lambda x, w, g=g: g(x, w)).lower(x, x).compile()
+        for a, b in zip(tree_leaves(plain(x, x)), tree_leaves(again(x, x))):
+            np.testing.assert_array_equal(a, b)
+    assert any(b"whole" in e.read_bytes() for e in entries(place))
+    made, found = (jit(lambda x: lax.sin(lax.cos(x))).lower(X).compile() for _ in range(2))
+    light = found._executable.loaded
+    assert lighter.is_lighter(execution.hlo_text(light))
+    assert " cosine(" in found.as_text() and " cosine(" not in execution.hlo_text(light)
+    assert found.as_text() == made.as_text()
+    assert found.cost_analysis() == made.cost_analysis()
+    for entry in entries(place):
+        if b"whole" in entry.read_bytes():
+            entry.unlink()
+    assert found.as_text() == made.as_text()
+    monkeypatch.setattr(lighter, "_KNOWN", ())
+    assert lighter.lighter(execution.serialize(made._executable.device.client, light)) is None
+
+
+def test_what_is_no_serialized_executable_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lighter, "LEAST", 0)
+    for blob in (b"", b"\x01", b"junk" * 100, bytes(300), b"\xff" * 300):
+        assert lighter.lighter(blob) is None

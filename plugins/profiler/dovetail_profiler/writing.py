@@ -43,6 +43,15 @@ class Writer:
             )
 
     @hookimpl
+    def dovetail_not_cached(self, name: str, reason: str) -> None:
+        """Say why a function must be traced, although it was to be found in the cache."""
+        if self.explain.value:
+            logger.warning(
+                f"{name} is traced{describe_source(current_source())}, and not found in the cache "
+                f"by its code: {reason}"
+            )
+
+    @hookimpl
     def dovetail_lowered(self, name: str, seconds: float) -> None:
         """Say what was lowered."""
         if self.log.value:

@@ -249,3 +249,15 @@ def test_what_was_forgotten_is_no_riddle(caplog: Any) -> None:
         clear_caches()
         f(X)
     assert explained(caplog).startswith("<lambda> (it was forgotten). Call clear_caches() less")
+
+
+def test_functions_that_wrap_something_for_ever() -> None:
+    from dovetail_profiler.misses.history import code_of
+
+    class Anything:
+        def __getattr__(self, name: str) -> Anything:
+            if name == "__code__":
+                raise AttributeError(name)
+            return Anything()
+
+    assert set(code_of(Anything())) == {Anything}

@@ -3,14 +3,37 @@
 What is loaded from it is run as code, so nothing is taken on trust: ``trust`` says whose folders
 and files may be used, ``entry`` checks every byte of an entry, ``identity`` says of what program,
 versions and processor it is, ``secret`` is what entries are signed with, ``folder`` reads, writes
-and forgets, ``cache`` puts them together, and ``compiling`` asks it.
+and forgets, ``store`` puts these together. ``cache`` asks for executables, ``record`` says what
+else of a program is kept, and ``compiling`` compiles what is not there.
 """
 
-from .compiling import compile_with_cache as compile_with_cache
-from .options import (
-    cache_dir as cache_dir,
-    cache_max_size as cache_max_size,
-    cache_min_bytes as cache_min_bytes,
-    cache_min_seconds as cache_min_seconds,
-    cache_signed as cache_signed,
-)
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .cache import load_executable as load_executable
+    from .compiling import all_options as all_options, compile_with_cache as compile_with_cache
+    from .identity import (
+        environment as environment,
+        facts_of_compiling as facts_of_compiling,
+        program_key as program_key,
+    )
+    from .options import (
+        cache_dir as cache_dir,
+        cache_max_size as cache_max_size,
+        cache_min_bytes as cache_min_bytes,
+        cache_min_seconds as cache_min_seconds,
+        cache_mode as cache_mode,
+        cache_signed as cache_signed,
+    )
+    from .record import (
+        NotRecorded as NotRecorded,
+        Record as Record,
+        decode_record as decode_record,
+        encode_record as encode_record,
+    )
+    from .store import Store as Store, open_store as open_store
+    from .whole import whole_executable as whole_executable
+else:
+    from dovetail_core import lazy_exports
+
+    __getattr__, __dir__ = lazy_exports(__name__)

@@ -16,10 +16,10 @@ def compile_with_cache(
     module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
 ) -> tuple[Any, bool]:
     """The runtime's executable, and whether it came from the cache."""
-    given = _all_options(module.platform, options)
+    given = all_options(module.platform, options)
 
     def make() -> Any:
-        return _compile(module, device, given, profile)
+        return compile_anew(module, device, given, profile)
 
     # A forked process can neither load nor compile; compiling says so.
     if cache_dir.value is None or profile != "default" or fork.forked():
@@ -29,7 +29,8 @@ def compile_with_cache(
     return find_or_make(module, device, given, make)
 
 
-def _all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+def all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The compiler's options: those that plugins add for a platform, and those that are given."""
     merged: dict[str, Any] = {}
     if has_hooks("dovetail_compile_options"):
         for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
@@ -37,7 +38,8 @@ def _all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, 
     return {**merged, **(options or {})}
 
 
-def _compile(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
+def compile_anew(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
+    """The runtime's executable, from the plugin that compiles, else from the backend."""
     if profile == "default" and has_hooks("dovetail_compile"):
         found = manager().hook.dovetail_compile(
             module=module.text, platform=module.platform, options=options

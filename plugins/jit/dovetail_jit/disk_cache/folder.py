@@ -13,6 +13,7 @@ import re
 import tempfile
 import time
 from contextlib import suppress
+from typing import NamedTuple
 
 from .entry import LARGEST
 from .trust import read_file
@@ -121,22 +122,41 @@ def evict(folder: str, limit: int, kept: str = "") -> None:
     The entry named ``kept`` goes last. Several processes may do this at once: they delete in the
     same order, and count what another has deleted.
     """
-    entries: list[tuple[bool, int, str, int]] = []
-    with os.scandir(folder) as found:
-        for each in found:
+    found = entries(folder)
+    total = sum(f.size for f in found)
+    for f in sorted(found, key=lambda f: (f.name == kept, f.used, f.name)):
+        if total <= limit:
+            return
+        if delete(folder, f.name):
+            total -= f.size
+
+
+class File(NamedTuple):
+    """The file of an entry: its size in bytes, and when it was used, in nanoseconds."""
+
+    name: str
+    size: int
+    used: int
+
+
+def entries(folder: str) -> list[File]:
+    """The files of entries, whatever is in them. OSError where there is no folder."""
+    found: list[File] = []
+    with os.scandir(folder) as every:
+        for each in every:
             if _ENTRY.fullmatch(each.name) and each.is_file(follow_symlinks=False):
                 with suppress(OSError):
                     facts = each.stat(follow_symlinks=False)
-                    entry = each.name == kept, facts.st_mtime_ns, each.name, facts.st_size
-                    entries.append(entry)
-    total = sum(size for *_, size in entries)
-    for _, _, name, size in sorted(entries):
-        if total <= limit:
-            return
-        try:
-            os.unlink(os.path.join(folder, name))
-        except FileNotFoundError:  # another process did it
-            pass
-        except OSError:  # another user's, in a shared folder
-            continue
-        total -= size
+                    found.append(File(each.name, facts.st_size, facts.st_mtime_ns))
+    return found
+
+
+def delete(folder: str, name: str) -> bool:
+    """Delete an entry; whether it is gone now. It stays where it is another user's."""
+    try:
+        os.unlink(os.path.join(folder, name))
+    except FileNotFoundError:  # another process did it
+        pass
+    except OSError:
+        return False
+    return True

@@ -21,14 +21,19 @@ _VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 
 def program_key(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> bytes:
     """32 bytes for the program, its options, its device and who compiles it."""
+    facts = (
+        module.text, module.platform, _devices(module, device), *facts_of_compiling(options),
+    )  # fmt: skip
+    return hashlib.sha256(repr(facts).encode()).digest()
+
+
+def facts_of_compiling(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What the result of compiling depends on beside the program: options, compilers, variables."""
     compilers: list[str] = []
     if has_hooks("dovetail_compile"):
         compilers = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
-    facts = (
-        module.text, module.platform, _devices(module, device), sorted(options.items()), compilers,
-        [os.environ.get(name, "") for name in _VARIABLES],
-    )  # fmt: skip
-    return hashlib.sha256(repr(facts).encode()).digest()
+    variables = [os.environ.get(name, "") for name in _VARIABLES]
+    return sorted(options.items()), compilers, variables
 
 
 def _devices(module: LoweredModule, device: Any) -> Any:

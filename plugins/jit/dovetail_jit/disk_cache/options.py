@@ -62,3 +62,22 @@ cache_signed = config.add(
         check=as_bool,
     )
 )
+
+
+def _mode(value: Any) -> str | None:
+    if value in (None, ""):
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f'expected None or a string such as "source", got {value!r}')
+    return value
+
+
+cache_mode = config.add(
+    Option(
+        "cache",
+        None,
+        'By what programs are found in the compilation cache before they are traced: "source", by '
+        "the code of their functions; None: they are traced first. Or for one: `jit(cache=...)`.",
+        check=_mode,
+    )
+)

@@ -127,7 +127,10 @@ def code_of(function: Any) -> Any:
     """What functions have in common that one piece of code makes: that, and what it wraps."""
     codes: list[Any] = []
     while function is not None and len(codes) < 32:
-        target = inspect.unwrap(function, stop=lambda f: hasattr(f, "__code__"))
+        try:
+            target = inspect.unwrap(function, stop=lambda f: hasattr(f, "__code__"))
+        except ValueError:  # it says that it wraps something for ever
+            target = function
         codes.append(getattr(target, "__code__", type(target)))
         function = getattr(target, "__wrapped__", None) or getattr(target, "func", None)
     return tuple(codes)

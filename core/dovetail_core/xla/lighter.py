@@ -1,0 +1,257 @@
+"""Serialized executables of the CPU without what only people look at, so that they load quicker.
+
+An executable carries the whole HLO that it was compiled from, and loading it builds all of that
+again, which takes most of the time. The machine code needs of it the entry computation, and what
+the buffers and some library calls refer to; the bodies of fusions that have become machine code
+serve to show them alone. Here each of those gives way to one instruction with the same parameters
+and result.
+
+The format is that of XLA's protocol buffers, of which the field numbers below are used. What does
+not look as expected is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .version import JAXLIB_VERSION
+
+LEAST = 1 << 18
+"""Bytes; smaller executables load in a few milliseconds."""
+_KNOWN = ((0, 10),)
+"""Versions of jaxlib, without the last number, whose format is known."""
+_VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5  # wire types
+_MODULE, _BUFFERS, _THUNKS = 1, 2, 6  # fields of a result of compiling
+_KINDS = {
+    b"kernel": (0, ()), b"ynn-fusion": (0, ()), b"dot": (0, ()), b"copy": (0, ()),
+    b"call": (3, (1,)), b"while": (10, (1, 2)),
+}  # fmt: skip
+"""Kinds of steps that refer to HLO in no unknown way, and where they hold steps: the field of what
+they are, and the fields of that."""
+_YNN = 21  # field of steps
+_ENTRY, _COMPUTATION = 6, 3  # fields of a module
+_INSTRUCTION, _COMPUTATION_ID, _ROOT = 2, 5, 6  # fields of a computation
+_NAME, _OPCODE, _SHAPE, _TARGET, _ID, _CALLED = 1, 2, 3, 28, 35, 38  # fields of an instruction
+
+Field = tuple[int, int, Any]
+_STUB = "dovetail.compiled"
+"""What the instruction that stands for others calls."""
+
+
+def is_lighter(hlo: str) -> bool:
+    """Whether the text of an executable's HLO lacks what is machine code."""
+    return f'custom_call_target="{_STUB}"' in hlo
+
+
+def lighter(blob: bytes) -> bytes | None:
+    """A serialized executable that does the same and loads quicker; None where there is none."""
+    if JAXLIB_VERSION[:2] not in _KNOWN or len(blob) < LEAST:
+        return None
+    try:
+        return _lighter(memoryview(blob))
+    except (ValueError, IndexError, KeyError, TypeError):
+        return None
+
+
+def _lighter(blob: memoryview) -> bytes | None:
+    length, start = _varint(blob, 0)
+    top = list(_fields(blob[start + length :]))
+    result = list(_fields(_one(top, 1)))
+    if len([f for f, _, _ in result if f == _MODULE]) != 1:
+        return None
+    library = set[int]()
+    if not all(_steps(thunk, library) for f, _, thunk in result if f == _THUNKS):
+        return None
+    wrapped = list(_fields(_one(result, _MODULE)))
+    module = list(_fields(_one(wrapped, 1)))
+    made = _Module(module, library, _referred(_one(result, _BUFFERS))).lighter()
+    inner = _joined(_replaced(result, _MODULE, _joined(_replaced(wrapped, 1, made))))
+    return bytes(blob[: start + length]) + _joined(_replaced(top, 1, inner))
+
+
+def _steps(sequence: memoryview, library: set[int]) -> bool:
+    """Whether all steps are of known kinds; notes the instructions of library calls."""
+    for f, _, step in _fields(sequence):
+        if f != 1:
+            continue
+        parts = {number: content for number, _, content in _fields(step)}
+        if bytes(parts[1]) not in _KINDS:
+            return False
+        own, inner = _KINDS[bytes(parts[1])]
+        if _YNN in parts:
+            library.update(v for number, _, v in _fields(parts[_YNN]) if number == 2)
+        for number, _, content in _fields(parts[own]) if inner else ():
+            if number in inner and not _steps(content, library):
+                return False
+    return True
+
+
+def _referred(buffers: memoryview) -> set[int]:
+    """The instructions that define the values in buffers."""
+    found = set[int]()
+    for f, _, value in _fields(buffers):
+        if f == 1:
+            for g, _, place in _fields(value):
+                if g == 3:
+                    found.update(v for h, _, v in _fields(place) if h == 4)
+    return found
+
+
+class _Module:
+    """The computations of a module: which are needed, and which are machine code."""
+
+    def __init__(self, fields: list[Field], library: set[int], referred: set[int]) -> None:
+        self.fields, self.library, self.referred = fields, library, referred
+        self.computations: dict[int, list[Field]] = {}
+        self.called: dict[int, list[tuple[int, bytes, list[int]]]] = {}
+        for f, _, content in fields:
+            if f == _COMPUTATION:
+                parts = list(_fields(content))
+                number = _one(parts, _COMPUTATION_ID)
+                self.computations[number] = parts
+                calls = [_calls(x) for g, _, x in parts if g == _INSTRUCTION]
+                self.called[number] = calls
+
+    def lighter(self) -> bytes:
+        """The module with all that is needed."""
+        needed, compiled = self._needed()
+        out: list[bytes] = []
+        for f, wire, content in self.fields:
+            if f != _COMPUTATION:
+                out.append(_field(f, wire, content))
+                continue
+            number = _one(list(_fields(content)), _COMPUTATION_ID)
+            if number in needed:
+                out.append(_field(f, wire, content))
+            elif number in compiled:
+                out.append(_field(f, wire, _stub(self.computations[number])))
+        return b"".join(out)
+
+    def _needed(self) -> tuple[set[int], set[int]]:
+        """The computations that stay, and the bodies of fusions that became machine code."""
+        run, compiled, whole = [_one(self.fields, _ENTRY)], set[int](), set[int]()
+        for each in run:  # grows
+            for number, opcode, called in self.called[each]:
+                if opcode == b"fusion":
+                    (whole if number in self.library else compiled).update(called)
+                else:
+                    run += [c for c in called if c not in run]
+        for each, calls in self.called.items():
+            if any(number in self.referred for number, _, _ in calls) and each not in run:
+                whole.add(each)
+        ahead = list(whole)
+        while ahead:
+            for _, _, called in self.called[ahead.pop()]:
+                ahead += [c for c in called if c not in whole]
+                whole.update(called)
+        return whole.union(run), compiled.difference(whole, run)
+
+
+def _calls(instruction: memoryview) -> tuple[int, bytes, list[int]]:
+    """The number of an instruction, what it does, and the computations that it calls."""
+    number, opcode, called = 0, b"", list[int]()
+    for f, wire, content in _fields(instruction):
+        if f == _ID:
+            number = content
+        elif f == _OPCODE:
+            opcode = bytes(content)
+        elif f == _CALLED:
+            called += [content] if wire == _VARINT else _packed(content)
+    return number, opcode, called
+
+
+def _stub(computation: list[Field]) -> bytes:
+    """A computation with the same parameters and result, and one instruction for all others."""
+    root = _one(computation, _ROOT)
+    out: list[bytes] = []
+    for f, wire, content in computation:
+        if f != _INSTRUCTION:
+            out.append(_field(f, wire, content))
+            continue
+        parts = {number: value for number, _, value in _fields(content)}
+        if bytes(parts[_OPCODE]) == b"parameter":
+            out.append(_field(f, wire, content))
+        elif parts[_ID] == root:
+            kept = [(_NAME, parts[_NAME]), (_OPCODE, b"custom-call"), (_SHAPE, parts[_SHAPE])]
+            made = [_field(number, _BYTES, value) for number, value in kept]
+            made += [_field(_TARGET, _BYTES, _STUB.encode()), _field(_ID, _VARINT, root)]
+            out.append(_field(f, wire, b"".join(made)))
+    return b"".join(out)
+
+
+def _one(fields: list[Field], number: int) -> Any:
+    """The content of a field that is there once."""
+    (found,) = [content for f, _, content in fields if f == number]
+    return found
+
+
+def _replaced(fields: list[Field], number: int, content: bytes) -> list[Field]:
+    return [(f, w, content if f == number else old) for f, w, old in fields]
+
+
+def _joined(fields: list[Field]) -> bytes:
+    return b"".join([_field(*field) for field in fields])
+
+
+def _fields(message: memoryview) -> Iterator[Field]:
+    """The fields of a message: number, wire type, content."""
+    at, end = 0, len(message)
+    while at < end:
+        tag, at = _varint(message, at)
+        wire = tag & 7
+        if wire == _VARINT:
+            content, at = _varint(message, at)
+        else:
+            size = {_EIGHT: 8, _FOUR: 4}.get(wire)
+            if size is None:
+                if wire != _BYTES:
+                    raise ValueError(f"wire type {wire}")
+                size, at = _varint(message, at)
+            if at + size > end:
+                raise ValueError("a field goes beyond its message")
+            content = message[at : at + size]
+            at += size
+        yield tag >> 3, wire, content
+
+
+def _packed(content: memoryview) -> list[int]:
+    found, at = list[int](), 0
+    while at < len(content):
+        number, at = _varint(content, at)
+        found.append(number)
+    return found
+
+
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    """A number of variable length, and where it ends."""
+    value = message[at]
+    at += 1
+    if value < 128:
+        return value, at
+    value, shift = value & 127, 7
+    while True:
+        part = message[at]
+        at += 1
+        value |= (part & 127) << shift
+        if part < 128:
+            return value, at
+        shift += 7
+
+
+def _number(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _field(number: int, wire: int, content: Any) -> bytes:
+    tag = _number(number << 3 | wire)
+    if wire == _VARINT:
+        return tag + _number(content)
+    if wire == _BYTES:
+        return b"".join((tag, _number(len(content)), content))
+    return tag + bytes(content)

@@ -1,0 +1,182 @@
+"""The command ``dovetail cache``: what is in the cache on disk, whether it is whole; its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from dovetail_core import DovetailError
+
+from .entry import LARGEST, DamagedEntry, Parts, is_old, take_apart
+from .folder import File, delete, entries, remove_left_behind
+from .options import cache_dir, cache_max_size, cache_signed
+from .secret import user_secret
+from .trust import UntrustedFile, check_folder, read_file
+
+help = "show, check and empty the cache on disk"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "action", choices=["list", "info", "clear", "verify"],
+        help="list: each entry; info: the folder; clear: delete entries; verify: check every byte",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dir", metavar="PATH", help="the folder, in place of DOVETAIL_COMPILATION_CACHE_DIR"
+    )
+    parser.add_argument(
+        "--older-than", metavar="DAYS", type=float, default=0.0,
+        help="clear: only entries that were not used for so many days",
+    )  # fmt: skip
+    parser.add_argument("--delete", action="store_true", help="verify: delete what is damaged")
+    parser.epilog = "for example: dovetail cache list --dir ~/.cache/dovetail"
+
+
+def run(args: Namespace) -> int:
+    """Do what is asked for; 1 where something is damaged."""
+    folder = _folder(args.dir)
+    found = sorted(entries(folder), key=lambda f: -f.used)
+    if args.action == "list":
+        _list(folder, found)
+    elif args.action == "info":
+        _info(folder, found)
+    elif args.action == "clear":
+        _clear(folder, found, args.older_than)
+    else:
+        return _verify(folder, found, args.delete)
+    return 0
+
+
+def _folder(given: str | None) -> str:
+    """The folder, which must be there, and nobody else's.
+
+    Raises:
+        DovetailError: it is not; says what to do.
+    """
+    path = given or cache_dir.value
+    if not path:
+        raise DovetailError(
+            "there is no cache: set DOVETAIL_COMPILATION_CACHE_DIR, or name a folder with --dir."
+        )
+    path = os.path.abspath(Path(path).expanduser())
+    if not os.path.isdir(path):
+        raise DovetailError(f"there is no folder {path}: no program was written there.")
+    try:
+        if not cache_signed.value:
+            check_folder(path)
+    except UntrustedFile as e:
+        raise DovetailError(
+            f"{path} is not used as a cache: {e}. Take a folder that you alone can write to, or "
+            "set DOVETAIL_COMPILATION_CACHE_SIGNED=1."
+        ) from None
+    return path
+
+
+def _list(folder: str, found: list[File]) -> None:
+    for f in found:
+        parts = _parts(folder, f)
+        label = parts if isinstance(parts, str) else parts.label.decode(errors="replace")
+        print(f"{f.name[:12]}  {_size(f.size):>9}  {_ago(f.used):>9}  {_plain(label)}")
+    print(f"{_count(found)} in {folder}")
+
+
+def _info(folder: str, found: list[File]) -> None:
+    limit = cache_max_size.value
+    kinds, places = dict[str, int](), dict[str, int]()
+    for f in found:
+        parts = _parts(folder, f)
+        known = isinstance(parts, Parts)
+        kind = parts.label.decode(errors="replace").partition(" ")[0] if known else "damaged or old"
+        kinds[kind] = kinds.get(kind, 0) + 1
+        if known:
+            text = _environment(parts)
+            places[text] = places.get(text, 0) + 1
+    print(f"folder: {folder}")
+    print(f"entries: {_count(found)}")
+    print(f"limit: {'none' if limit < 0 else _size(limit)}")
+    print(f"signed: {'yes' if cache_signed.value else 'no'}")
+    for what, counts in (("kind", kinds), ("for", places)):
+        for name, n in sorted(counts.items()):
+            print(f"{what}: {_plain(name)}: {n}")
+
+
+def _clear(folder: str, found: list[File], days: float) -> None:
+    before = time.time_ns() - int(days * 86400e9)
+    chosen = [f for f in found if not days or f.used < before]
+    gone = [f for f in chosen if delete(folder, f.name)]
+    remove_left_behind(folder)
+    print(f"deleted {_count(gone)} in {folder}")
+    if len(gone) < len(chosen):
+        print(f"{len(chosen) - len(gone)} could not be deleted: they are another user's")
+
+
+def _verify(folder: str, found: list[File], remove: bool) -> int:
+    bad = 0
+    for f in found:
+        parts = _parts(folder, f, whole=True)
+        if isinstance(parts, str):
+            bad += 1
+            gone = remove and delete(folder, f.name)
+            print(f"{f.name}: {parts}{' (deleted)' if gone else ''}")
+    print(f"{_count(found)} in {folder}: {bad or 'none'} damaged or of an earlier version")
+    return 1 if bad and not remove else 0
+
+
+def _parts(folder: str, f: File, whole: bool = False) -> Parts | str:
+    """An entry taken apart, or what is wrong with it."""
+    try:
+        secret = user_secret() if cache_signed.value else None
+        path = os.path.join(folder, f.name)
+        blob, file = read_file(path, LARGEST, shared=cache_signed.value)
+        os.close(file)
+        if is_old(blob):
+            return "it has the format of an earlier version"
+        parts = take_apart(blob, secret)
+        if whole:
+            parts.body()
+    except (DamagedEntry, UntrustedFile) as e:
+        return str(e)
+    except OSError as e:
+        return f"it cannot be read: {e.strerror}"
+    return parts
+
+
+def _environment(parts: Parts) -> str:
+    """What an entry is for, in words."""
+    try:
+        facts = json.loads(parts.environment)
+        names = ("platform", "device_kind", "machine")
+        return f"jaxlib {facts['jaxlib']}, {' '.join(str(facts[n]) for n in names)}"
+    except (ValueError, KeyError, TypeError):
+        return "an unknown environment"
+
+
+def _plain(text: str) -> str:
+    """Text without what could move the cursor of a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _count(found: list[File]) -> str:
+    n = len(found)
+    return f"{n} {'entry' if n == 1 else 'entries'}, {_size(sum(f.size for f in found))}"
+
+
+def _size(n: float) -> str:
+    units: Iterator[str] = iter(("B", "kB", "MB", "GB"))
+    unit = next(units)
+    while n >= 1000 and unit != "GB":
+        n, unit = n / 1000, next(units)
+    return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+
+
+def _ago(used: int) -> str:
+    seconds = max(0.0, (time.time_ns() - used) / 1e9)
+    for name, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {name} ago"
+    return "now"

@@ -1,0 +1,80 @@
+"""What a piece of code refers to outside of itself."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any, NamedTuple
+
+from .refusal import NotSound
+
+_GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"))
+_CELLS = frozenset(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"))
+_ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
+_WRITES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_STAR"))
+
+
+class Reference(NamedTuple):
+    """Something that code looks up by name.
+
+    Attributes:
+        kind: ``global``, ``cell`` or ``import``.
+        attributes: those that it takes of that at once: ``("random", "normal")`` of
+            ``np.random.normal``; of an import, the names.
+        level: of a relative import.
+    """
+
+    kind: str
+    name: str
+    attributes: tuple[str, ...] = ()
+    level: int = 0
+
+
+@lru_cache(4096)
+def references(code: CodeType) -> tuple[Reference, ...]:
+    """What ``code`` refers to, without the code inside of it.
+
+    Raises:
+        NotSound: it changes globals.
+    """
+    return tuple(dict.fromkeys(_references(code)))
+
+
+def _references(code: CodeType) -> Iterator[Reference]:
+    found = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG")]
+    for i, each in enumerate(found):
+        name = each.opname
+        if name in _WRITES:
+            raise NotSound(f"{code.co_qualname} changes a global, {each.argval!r}")
+        if name in _GLOBALS:
+            yield Reference("global", each.argval, _attributes(found, i + 1))
+        elif name in _CELLS and each.argval in code.co_freevars:
+            yield Reference("cell", each.argval, _attributes(found, i + 1))
+        elif name == "IMPORT_NAME":
+            yield Reference("import", each.argval, _imported(found, i + 1), _level(found, i))
+
+
+def _attributes(instructions: list[Any], start: int) -> tuple[str, ...]:
+    names: list[str] = []
+    for each in instructions[start:]:
+        if each.opname not in _ATTRIBUTES:
+            break
+        names.append(each.argval)
+    return tuple(names)
+
+
+def _imported(instructions: list[Any], start: int) -> tuple[str, ...]:
+    names: list[str] = []
+    for each in instructions[start:]:
+        if each.opname == "IMPORT_FROM":
+            names.append(each.argval)
+        elif not each.opname.startswith("STORE_"):
+            break
+    return tuple(names)
+
+
+def _level(instructions: list[Any], i: int) -> int:
+    given = instructions[i - 2].argval if i >= 2 else 0
+    return given if isinstance(given, int) else 0

@@ -1,0 +1,9 @@
+"""Manifest of the plugin ``source_cache``: programs found by the code of their functions."""
+
+from dovetail_core.registry.manifest import Manifest
+
+MANIFEST = Manifest(
+    "source_cache",
+    requires=("jit",),
+    providers={"cache_by_source": "dovetail_source_cache.provider:provider"},
+)
