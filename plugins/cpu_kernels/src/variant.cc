@@ -13,9 +13,11 @@ namespace dovetail {
 #include "numbers.h"
 #include "cumulative.h"
 #include "matrices.h"
+#include "channels.h"
+#include "transpose.h"
 
 namespace DOVETAIL_VARIANT {
 extern const Kernels kernels;
-const Kernels kernels = {sort, top_k, cumulative, matrices};
+const Kernels kernels = {sort, top_k, cumulative, matrices, channels, transpose};
 }  // namespace DOVETAIL_VARIANT
 }  // namespace dovetail
