@@ -29,13 +29,16 @@ bool order_of(ffi::DataType type, Order* order) {
   }
 }
 
+ffi::Error unfit(const char* what) { return ffi::Error(ffi::ErrorCode::kInvalidArgument, what); }
+
 ffi::Error no_memory() {
   return ffi::Error(ffi::ErrorCode::kResourceExhausted, "dovetail_cpu_kernels: no memory for a kernel's own use");
 }
 
 ffi::Error done(bool has_memory) { return has_memory ? ffi::Error::Success() : no_memory(); }
 
-ffi::Error sort(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t dimension) {
+ffi::Error sort(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t dimension,
+                int64_t num_keys) {
   std::vector<const void*> ins;
   std::vector<void*> outs;
   std::vector<int> widths;
@@ -57,6 +60,15 @@ ffi::Error sort(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRet
     else (i < dimension ? job.outer : job.inner) *= shape[i];
   }
   if (keys.element_count() == 0) return ffi::Error::Success();
+  if (num_keys > 1) {
+    std::vector<Order> orders(num_keys);
+    for (int64_t k = 0; k < num_keys; ++k)
+      if (!order_of(args.get<ffi::AnyBuffer>(k)->element_type(), &orders[k])) return unfit("dovetail_sort: keys of this type have no order here");
+    LexicalJob by_keys{job.outer, job.n, job.inner, static_cast<int>(num_keys), static_cast<int>(ins.size()),
+                       orders.data(), widths.data(), ins.data(), outs.data()};
+    Call call(pool);
+    return done(kernels().lexical(by_keys, call));
+  }
   job.width = widths[0];
   job.keys = ins[0];
   job.sorted_keys = outs[0];
@@ -79,8 +91,6 @@ bool number_of(ffi::DataType type, Number* number) {
     default: return false;
   }
 }
-
-ffi::Error unfit(const char* what) { return ffi::Error(ffi::ErrorCode::kInvalidArgument, what); }
 
 ffi::Error top_k(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> values,
                  ffi::Result<ffi::Buffer<ffi::S32>> places) {
@@ -224,7 +234,8 @@ extern "C" void dovetail_cpu_limit(int level) { dovetail::limit(level); }
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     dovetail_cpu_sort, dovetail::sort,
-    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().RemainingArgs().RemainingRets().Attr<int64_t>("dimension"));
+    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().RemainingArgs().RemainingRets().Attr<int64_t>("dimension").Attr<int64_t>(
+        "num_keys"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_top_k, dovetail::top_k,
                               xla::ffi::Ffi::Bind()

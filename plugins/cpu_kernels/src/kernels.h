@@ -47,6 +47,16 @@ struct SortJob {
   const int* widths;     // bytes of an element of each
 };
 
+// The same by several keys, the first of the operands; all operands move.
+struct LexicalJob {
+  int64_t outer, n, inner;
+  int num_keys, operands;
+  const Order* orders;   // of the keys
+  const int* widths;     // bytes of an element of each operand
+  const void* const* ins;
+  void* const* outs;
+};
+
 // The first k of each row in descending order; places are within rows.
 struct TopKJob {
   int64_t rows, n, k;
@@ -116,6 +126,7 @@ struct TransposeJob {
 
 struct Kernels {
   bool (*sort)(const SortJob&, Context&);  // false: there is no memory
+  bool (*lexical)(const LexicalJob&, Context&);
   bool (*top_k)(const TopKJob&, Context&);
   bool (*cumulative)(const CumulativeJob&, Context&);
   bool (*matrices)(const MatrixJob&, Context&);

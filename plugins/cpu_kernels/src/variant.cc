@@ -9,6 +9,7 @@ namespace dovetail {
 #include "keys.h"
 #include "items.h"
 #include "sort.h"
+#include "lexsort.h"
 #include "topk.h"
 #include "numbers.h"
 #include "cumulative.h"
@@ -18,6 +19,6 @@ namespace dovetail {
 
 namespace DOVETAIL_VARIANT {
 extern const Kernels kernels;
-const Kernels kernels = {sort, top_k, cumulative, matrices, channels, transpose};
+const Kernels kernels = {sort, lexical, top_k, cumulative, matrices, channels, transpose};
 }  // namespace DOVETAIL_VARIANT
 }  // namespace dovetail

@@ -1,4 +1,4 @@
-"""Sorts by one key, where kernels were faster at every size that was measured from two elements on,
+"""Sorts, where kernels were faster at every size that was measured from two elements on,
 and the largest elements."""
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _MOST = 2**31 - 1
 
 @stablehlo_rules.register(sort_p, override=True)
 def _sort(b: Any, *operands: Any, dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
-    if serves(b) and num_keys == 1 and _has_kernel(operands, dimension):
-        config = {"dimension": i64(dimension)}
+    if serves(b) and _has_kernel(operands, dimension, num_keys):
+        config = {"dimension": i64(dimension), "num_keys": i64(num_keys)}
         return b.custom_call("dovetail_cpu_sort", operands, b.outs, config)
     rest = stablehlo_rules.replaced(sort_p, _sort)
     return rest(b, *operands, dimension=dimension, is_stable=is_stable, num_keys=num_keys)
 
 
-def _has_kernel(operands: Any, dimension: int) -> bool:
-    keys = operands[0].aval
+def _has_kernel(operands: Any, dimension: int, num_keys: int) -> bool:
+    ordered = all(x.aval.dtype.name in _KEYS for x in operands[:num_keys])
     moved = all(x.aval.dtype.name in _KEYS or x.aval.dtype.kind == "c" for x in operands)
-    return keys.dtype.name in _KEYS and moved and 2 <= keys.shape[dimension] <= _MOST
+    return ordered and moved and 2 <= operands[0].aval.shape[dimension] <= _MOST
 
 
 _LEAST_K, _LEAST_N = 8, 1000
