@@ -114,7 +114,7 @@ def test_lines(both, rng):
 
 def test_groups_of_batches_are_written_as_groups_of_features(rng):
     for layout in LAYOUTS.values():
-        x = rng.standard_normal(_named(layout[0], {"N": 12, "H": 9, "W": 8, "C": 3}))
+        x = rng.standard_normal(_named(layout[0], {"N": 12, "H": 9, "W": 18, "C": 3}))
         kernel = rng.standard_normal(_named(layout[1], {"H": 4, "W": 3, "I": 3, "O": 20}))
 
         def conv(x, kernel, layout=layout):
@@ -159,6 +159,9 @@ def test_what_has_no_kernel_is_left_to_xla(rng):
         )  # fmt: skip
 
     assert "dovetail_cpu" not in dovetail.jit(conv).lower(x, kernel).as_text()
+    few = dovetail.grad(lambda k, x: conv(x, k).sum())
+    text = dovetail.jit(few).lower(kernel, x[:1, :4, :4]).as_text()
+    assert "batch_group_count = 4" in text
     small = dovetail.jit(dnp.convolve).lower(np.ones(10), np.ones(3))
     assert "dovetail_cpu" not in small.as_text()
     assert dovetail.jit(conv)(x[:0], kernel).shape == (0, 20, 20, 8)

@@ -14,8 +14,8 @@ from ...choice import cpu_kernels, serves
 from .products import in_wider_type
 
 _TYPES = ("float32", "float64", "bfloat16", "float16")
-_LEAST = 4096
-"""Multiplications from which kernels were faster."""
+_LEAST, _LEAST_IN_GROUPS = 4096, 1 << 16
+"""Multiplications from which kernels were faster, and groups of features."""
 
 
 @stablehlo_rules.register(conv_general_dilated_p, override=True)
@@ -27,7 +27,7 @@ def _conv(b: Any, lhs: Any, rhs: Any, **params: Any) -> Any:
         return _by_channel(b, lhs, rhs, params)
     if _multiplies_bytes(b, lhs.aval, rhs.aval, params):
         return in_wider_type(b, np.dtype(np.int32), lambda: plain(b, lhs, rhs, **params))
-    if params["batch_group_count"] > 1 and not b.is_divided:
+    if _has_groups_of_batches(b, lhs.aval, rhs.aval, params):
         lhs, params = _by_features(b, lhs, params)
     return plain(b, lhs, rhs, **params)
 
@@ -106,6 +106,14 @@ def _multiplies_bytes(b: Any, x: Any, kernel: Any, params: Any) -> bool:
         return False
     features, made = (kernel.shape[dn.rhs_spec[i]] for i in (1, 0))
     return features >= 32 and made >= 16 and b.out.size * prod(kernel.shape) // made >= 1 << 20
+
+
+def _has_groups_of_batches(b: Any, x: Any, kernel: Any, params: Any) -> bool:
+    """Whether batches come in groups of more than one each, which XLA goes through one number after
+    the other, and it is much."""
+    groups, dn = params["batch_group_count"], params["dimension_numbers"]
+    is_known = x.shape[dn.lhs_spec[0]] > groups > 1 and x.dtype.name in _TYPES and not b.is_divided
+    return is_known and b.out.size * kernel.size // kernel.shape[dn.rhs_spec[0]] >= _LEAST_IN_GROUPS
 
 
 def _by_features(b: Any, lhs: Any, params: Any) -> Any:
