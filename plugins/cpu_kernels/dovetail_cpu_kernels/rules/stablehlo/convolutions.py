@@ -16,6 +16,8 @@ from .products import in_wider_type
 _TYPES = ("float32", "float64", "bfloat16", "float16")
 _LEAST, _LEAST_IN_GROUPS = 4096, 1 << 16
 """Multiplications from which kernels were faster, and groups of features."""
+_FEW = 8
+"""Channels from which derivatives by the kernel were, where channels are neighbours in memory."""
 
 
 @stablehlo_rules.register(conv_general_dilated_p, override=True)
@@ -58,8 +60,9 @@ def _layouts(b: Any, x: Any, kernel: Any, params: Any) -> list[_Layout]:
 
 def _neighbours(layouts: list[_Layout], summed: bool) -> str | None:
     """What is next to each other in memory in each array: channels or columns."""
-    if layouts[0].shape[layouts[0].channel] > 1 and all(x.step(x.channel) == 1 for x in layouts):
-        return "channels"
+    channels = layouts[0].shape[layouts[0].channel]
+    if channels > 1 and all(x.step(x.channel) == 1 for x in layouts):
+        return "channels" if channels >= _FEW or not summed else None
     vectors = layouts if summed else [layouts[0], layouts[2]]
     return "columns" if all(x.step(x.spatial[-1]) == 1 for x in vectors) else None
 

@@ -1,4 +1,4 @@
-"""Sorts, where kernels were faster at every size that was measured from two elements on,
+"""Sorts, where kernels by one key were faster at every size that was measured from two elements on,
 and the largest elements."""
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from ...choice import serves
 _KEYS = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)
 ) | {"bool", "bfloat16"}
-_MOST = 2**31 - 1
+_MOST, _LEAST_BY_KEYS = 2**31 - 1, 5
+"""Elements of a line up to which there are kernels, and from which those for several keys were
+faster."""
 
 
 @stablehlo_rules.register(sort_p, override=True)
@@ -28,7 +30,8 @@ def _sort(b: Any, *operands: Any, dimension: int, is_stable: bool, num_keys: int
 def _has_kernel(operands: Any, dimension: int, num_keys: int) -> bool:
     ordered = all(x.aval.dtype.name in _KEYS for x in operands[:num_keys])
     moved = all(x.aval.dtype.name in _KEYS or x.aval.dtype.kind == "c" for x in operands)
-    return ordered and moved and 2 <= operands[0].aval.shape[dimension] <= _MOST
+    least = 2 if num_keys == 1 else _LEAST_BY_KEYS
+    return ordered and moved and least <= operands[0].aval.shape[dimension] <= _MOST
 
 
 _LEAST_K, _LEAST_N = 8, 1000
