@@ -1,15 +1,19 @@
-"""Measure the kernels of dovetail-cpu-kernels against XLA's code, over sizes, with NumPy beside.
+"""Measure the kernels of dovetail-cpu-kernels against XLA's code, over sizes.
 
     python benchmarks/cpu_kernels.py [--largest 1e7] [--only sort cumsum] [--svg FILE]
 
 Both programs run in one process, in turn; of each the least time counts. A line per size says the
-time with kernels, its ratio to XLA's and to NumPy's, and whether there is a kernel at that size.
+time with kernels, its ratios to XLA's, to NumPy's and, where it is installed, to PyTorch's, and
+whether XLA is given something else than without kernels at that size.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,26 +26,33 @@ import dovetail
 from dovetail import lax, numpy as dnp, random
 from dovetail_cpu_kernels import cpu_kernels
 
+torch: Any = importlib.import_module("torch") if importlib.util.find_spec("torch") else None
+"""Measured beside where it is installed."""
+
 BUDGET = 0.5
 """Seconds for a size, if three rounds take no longer."""
 
 
 class Case(NamedTuple):
-    """Work of a size: arguments, what Dovetail does, and what NumPy does."""
+    """Work of a size: arguments, what Dovetail does, what NumPy does, and what PyTorch does."""
 
     arguments: Callable[[np.random.Generator, int], tuple[Any, ...]]
     ours: Callable[..., Any]
     numpys: Callable[..., Any]
+    torchs: Callable[..., Any]
+    largest: float = 1e7
+    """The size above which XLA's own code takes too long."""
 
 
 class Row(NamedTuple):
-    """Seconds that a size took."""
+    """Seconds that a size took; PyTorch's where it is installed."""
 
     size: int
     kernels: float
     xla: float
     numpy: float
     has_kernel: bool
+    torch: float | None = None
 
 
 def _floats(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
@@ -72,28 +83,201 @@ def _numpy_solve(x: Any) -> Any:
     return np.linalg.solve(x, x[..., :1])
 
 
+def _square(dtype: Any) -> Callable[[np.random.Generator, int], tuple[Any, ...]]:
+    def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+        rows = max(math.isqrt(n), 1)
+        return ((rng.standard_normal((rows, rows)) * 40).astype(dtype),)
+
+    return make
+
+
+def _images(layout: str, channels: int = 32) -> Callable[..., tuple[Any, ...]]:
+    """Images of n elements together, which have 28 rows and columns where they are as many, kernels
+    of 3 by 3, and as much as the result of their convolution has."""
+
+    def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+        size = min(max(math.isqrt(n // channels), 1), 28)
+        count = max(n // (channels * size**2), 1)
+        if layout == "NHWC":
+            x, kernel = (count, size, size, channels), (3, 3, 1, channels)
+        else:
+            x, kernel = (count, channels, size, size), (channels, 1, 3, 3)
+        return tuple(rng.standard_normal(s).astype(np.float32) for s in (x, kernel, x))
+
+    return make
+
+
+def _by_channel(layout: str) -> Callable[..., Any]:
+    numbers = (layout, "HWIO" if layout == "NHWC" else "OIHW", layout)
+
+    def conv(x: Any, kernel: Any, _: Any) -> Any:
+        groups = x.shape[layout.index("C")]
+        return lax.conv_general_dilated(
+            x, kernel, (1, 1), "SAME", dimension_numbers=numbers, feature_group_count=groups
+        )
+
+    return conv
+
+
+def _kernel_of(conv: Callable[..., Any]) -> Callable[..., Any]:
+    """The derivative of a convolution by its kernel."""
+
+    def derivative(x: Any, kernel: Any, out: Any) -> Any:
+        return dovetail.vjp(lambda k: conv(x, k, out), kernel)[1](out)[0]
+
+    return derivative
+
+
+def _windows(x: Any, layout: str) -> Any:
+    axes = (layout.index("H"), layout.index("W"))
+    padded = np.pad(x, [(1, 1) if i in axes else (0, 0) for i in range(4)])
+    windows: Any = np.lib.stride_tricks.sliding_window_view
+    return windows(padded, (3, 3), axes)
+
+
+def _numpy_conv(x: Any, kernel: Any, _: Any) -> Any:
+    if kernel.shape[:2] == (3, 3):
+        return np.einsum("nhwcij,ijc->nhwc", _windows(x, "NHWC"), kernel[:, :, 0])
+    return np.einsum("nchwij,cij->nchw", _windows(x, "NCHW"), kernel[:, 0])
+
+
+def _numpy_kernel(x: Any, _: Any, out: Any) -> Any:
+    return np.einsum("nhwcij,nhwc->ijc", _windows(x, "NHWC"), out)
+
+
+def _torch_images(layout: str, x: Any, kernel: Any, out: Any) -> Any:
+    """The same as PyTorch names the axes, without moving anything."""
+    if layout == "NHWC":
+        x, kernel, out = x.permute(0, 3, 1, 2), kernel.permute(3, 2, 0, 1), out.permute(0, 3, 1, 2)
+    return x, kernel, out
+
+
+def _torch_conv(layout: str) -> Callable[..., Any]:
+    def conv(*arrays: Any) -> Any:
+        x, kernel, _ = _torch_images(layout, *arrays)
+        return torch.nn.functional.conv2d(x, kernel, padding=1, groups=x.shape[1])
+
+    return conv
+
+
+def _torch_kernel(*arrays: Any) -> Any:
+    x, kernel, out = _torch_images("NHWC", *arrays)
+    return torch.nn.grad.conv2d_weight(x, kernel.shape, out, padding=1, groups=x.shape[1])
+
+
+def _pairs(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return (*_integers(rng, n), *_floats(rng, n))
+
+
+def _torch_lexsort(x: Any, y: Any) -> Any:
+    order = torch.argsort(y, stable=True)
+    return order[torch.argsort(x[order], stable=True)]
+
+
+def _line(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return (*_floats(rng, n), *_floats(rng, min(n, 30)))
+
+
+def _torch_convolve(x: Any, y: Any) -> Any:
+    pad = y.shape[0] - 1
+    return torch.nn.functional.conv1d(x[None, None], y.flip(0)[None, None], padding=pad)
+
+
+def _product(x: Any) -> Any:
+    return x @ x
+
+
+def _sum_of_rows(x: Any) -> Any:
+    """What a derivative by weights is, summed along the first axes of both operands."""
+    return lax.dot_general(x, x, (((0,), (0,)), ((), ())))
+
+
+def _numpy_product(x: Any) -> Any:
+    y = x.astype(np.float32) if x.dtype == dnp.bfloat16 else x
+    return y @ y
+
+
+LAST, FIRST = "NHWC", "NCHW"
+LU = lambda x: lax.linalg.lu(x)  # noqa: E731
 CASES = {
-    "sort": Case(_floats, dnp.sort, np.sort),
-    "argsort": Case(_floats, dnp.argsort, lambda x: np.argsort(x, kind="stable")),
-    "top_k, k = 32": Case(
-        _floats, lambda x: lax.top_k(x, _few(x)), lambda x: np.partition(x, -_few(x))[-_few(x) :]
+    "sort": Case(_floats, dnp.sort, np.sort, lambda x: torch.sort(x, stable=True)),
+    "argsort": Case(
+        _floats,
+        dnp.argsort,
+        lambda x: np.argsort(x, kind="stable"),
+        lambda x: torch.argsort(x, stable=True),
     ),
-    "median": Case(_floats, dnp.median, np.median),
-    "unique": Case(_integers, lambda x: dnp.unique(x, size=x.shape[0]), np.unique),
+    "lexsort, 2 keys": Case(
+        _pairs,
+        lambda x, y: dnp.lexsort((y, x)),
+        lambda x, y: np.lexsort((y, x)),
+        _torch_lexsort,
+    ),
+    "top_k, k = 32": Case(
+        _floats,
+        lambda x: lax.top_k(x, _few(x)),
+        lambda x: np.partition(x, -_few(x))[-_few(x) :],
+        lambda x: torch.topk(x, _few(x)),
+    ),
+    "median": Case(_floats, dnp.median, np.median, lambda x: torch.median(x)),
+    "percentile": Case(
+        _floats,
+        lambda x: dnp.percentile(x, 90),
+        lambda x: np.percentile(x, 90),
+        lambda x: torch.quantile(x, 0.9),
+    ),
+    "unique": Case(
+        _integers,
+        lambda x: dnp.unique(x, size=x.shape[0]),
+        np.unique,
+        lambda x: torch.unique(x),
+    ),
     "permutation": Case(
         _floats,
         lambda x: random.permutation(random.key(0), x),
         np.random.default_rng(0).permutation,
+        lambda x: x[torch.randperm(x.shape[0])],
     ),
-    "cumsum": Case(_floats, dnp.cumsum, np.cumsum),
-    "cummax": Case(_floats, lambda x: lax.cummax(x), np.maximum.accumulate),
-    "Cholesky, 4x4": Case(_matrices(4), dnp.linalg.cholesky, np.linalg.cholesky),
-    "Cholesky, 16x16": Case(_matrices(16), dnp.linalg.cholesky, np.linalg.cholesky),
-    "LU, 4x4": Case(_matrices(4), lambda x: lax.linalg.lu(x), np.linalg.det),
-    "LU, 16x16": Case(_matrices(16), lambda x: lax.linalg.lu(x), np.linalg.det),
-    "solve, 4x4": Case(_matrices(4), _solve, _numpy_solve),
-    "solve, 16x16": Case(_matrices(16), _solve, _numpy_solve),
+    "cumsum": Case(_floats, dnp.cumsum, np.cumsum, lambda x: torch.cumsum(x, 0)),
+    "cummax": Case(
+        _floats, lambda x: lax.cummax(x), np.maximum.accumulate, lambda x: torch.cummax(x, 0)
+    ),
+    "convolve with 30": Case(_line, dnp.convolve, np.convolve, _torch_convolve),
+    "channels last, 3x3": Case(
+        _images(LAST), _by_channel(LAST), _numpy_conv, _torch_conv(LAST), 3e6
+    ),
+    "channels first, 3x3": Case(
+        _images(FIRST), _by_channel(FIRST), _numpy_conv, _torch_conv(FIRST), 3e6
+    ),
+    "derivative by kernel": Case(
+        _images(LAST), _kernel_of(_by_channel(LAST)), _numpy_kernel, _torch_kernel, 3e6
+    ),
+    "product, bfloat16": Case(_square(dnp.bfloat16), _product, _numpy_product, _product),
+    "product by rows, bfloat16": Case(
+        _square(dnp.bfloat16), _sum_of_rows, _numpy_product, lambda x: x.T @ x
+    ),
+    "product, int8": Case(_square(np.int8), _product, _numpy_product, _product, 1e6),
+    "product, int16": Case(_square(np.int16), _product, _numpy_product, _product, 1e6),
 }
+"""Of bfloat16 NumPy has no fast product: it multiplies float32."""
+for _rows in (4, 16):
+    CASES |= {
+        f"Cholesky, {_rows}x{_rows}": Case(
+            _matrices(_rows),
+            dnp.linalg.cholesky,
+            np.linalg.cholesky,
+            lambda x: torch.linalg.cholesky(x),
+        ),
+        f"LU, {_rows}x{_rows}": Case(
+            _matrices(_rows), LU, np.linalg.det, lambda x: torch.linalg.lu_factor(x)
+        ),
+        f"solve, {_rows}x{_rows}": Case(
+            _matrices(_rows),
+            _solve,
+            _numpy_solve,
+            lambda x: torch.linalg.solve(x, x[..., :1]),
+        ),
+    }
 """NumPy has no LU factorization: it computes determinants, which take one."""
 
 
@@ -106,7 +290,7 @@ def sizes(largest: float) -> Iterator[int]:
 
 
 def measure(case: Case, n: int) -> Row:
-    """The least seconds of each of the three, run in turn."""
+    """The least seconds of each, run in turn."""
     arguments = case.arguments(np.random.default_rng(n), n)
     given = [dovetail.device_put(x) for x in arguments]
     programs: list[Callable[[], Any]] = []
@@ -118,15 +302,31 @@ def measure(case: Case, n: int) -> Row:
             program = lowered.compile()
             programs.append(lambda p=program: dovetail.block_until_ready(p(*given)))
     programs.append(lambda: case.numpys(*arguments))
+    best = _least(programs)
+    beside: list[float] = []
+    if torch is not None:  # by itself: its threads wait for more, and what runs then has no core
+        tensors = [_tensor(x) for x in arguments]
+        beside = _least([lambda: case.torchs(*tensors)])
+    return Row(n, best[0], best[1], best[2], texts[0] != texts[1], *beside)
+
+
+def _tensor(x: Any) -> Any:
+    if x.dtype == dnp.bfloat16:
+        return torch.from_numpy(x.astype(np.float32)).bfloat16()
+    return torch.from_numpy(x)
+
+
+def _least(programs: list[Callable[[], Any]]) -> list[float]:
     best = [_seconds(p, 1) for p in programs]  # the first calls are slow, and are not counted
     repeats = [max(1, int(3e-4 / t)) for t in best]
-    best, end, rounds = [np.inf] * 3, time.perf_counter() + BUDGET, 0
+    best, end, rounds = [np.inf] * len(programs), time.perf_counter() + BUDGET, 0
     while rounds < 3 or time.perf_counter() < end:
         # What runs after NumPy shares the processor with its threads, which wait for more.
-        for i in (0, 1, 2) if rounds % 2 else (1, 0, 2):
+        order = range(len(programs))
+        for i in order if rounds % 2 or len(order) < 2 else (1, 0, *order[2:]):
             best[i] = min(best[i], _seconds(programs[i], repeats[i]))
         rounds += 1
-    return Row(n, best[0], best[1], best[2], "dovetail_cpu_" in texts[0])
+    return best
 
 
 def _seconds(program: Callable[[], Any], repeats: int) -> float:
@@ -154,6 +354,9 @@ def draw(results: dict[str, list[Row]], path: str) -> None:
         axis.axhline(1, color="0.6", linewidth=0.8)
         axis.loglog(n, [r.kernels / r.xla for r in found], color="C0", label="to XLA's own code")
         axis.loglog(n, [r.kernels / r.numpy for r in found], "--", color="C1", label="to NumPy")
+        beside = [(r.size, r.kernels / r.torch) for r in found if r.torch]
+        if beside:
+            axis.loglog(*zip(*beside), ":", color="C2", label="to PyTorch")
         used = [r for r in found if r.has_kernel]
         axis.loglog([r.size for r in used], [r.kernels / r.xla for r in used], ".", color="C0")
         axis.set_title(name, fontsize=9)
@@ -183,12 +386,14 @@ def main() -> int:
     else:
         results = dict[str, list[Row]]()
         for name in args.only:
-            print(f"\n{name}\n{'elements':>10} {'us':>11} {'to XLA':>8} {'to NumPy':>9}")
-            for n in sizes(args.largest):
+            heads = f"{'elements':>10} {'us':>11} {'to XLA':>8} {'to NumPy':>9} {'to PyTorch':>11}"
+            print(f"\n{name}\n{heads}")
+            for n in sizes(min(args.largest, CASES[name].largest)):
                 row = measure(CASES[name], n)
                 results.setdefault(name, []).append(row)
                 us, mark = row.kernels * 1e6, "" if row.has_kernel else "  no kernel"
                 ratios = f"{row.kernels / row.xla:8.3f} {row.kernels / row.numpy:9.3f}"
+                ratios += f"{row.kernels / row.torch:12.3f}" if row.torch else f"{'-':>12}"
                 print(f"{n:>10} {us:11.1f} {ratios}{mark}", flush=True)
         if kept is not None:
             kept.write_text(json.dumps(results))

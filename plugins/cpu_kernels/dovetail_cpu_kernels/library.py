@@ -13,11 +13,13 @@ from .choice import SETS, cpu_kernels_isa
 
 FILE = Path(__file__).with_name("dovetail_cpu_kernels.so")
 TARGETS = (
+    "dovetail_cpu_channels",
     "dovetail_cpu_cholesky",
     "dovetail_cpu_cumulative",
     "dovetail_cpu_lu",
     "dovetail_cpu_sort",
     "dovetail_cpu_top_k",
+    "dovetail_cpu_transpose",
     "dovetail_cpu_triangular_solve",
 )
 """The foreign functions: their symbols are the names under which programs call them."""

@@ -29,13 +29,16 @@ bool order_of(ffi::DataType type, Order* order) {
   }
 }
 
+ffi::Error unfit(const char* what) { return ffi::Error(ffi::ErrorCode::kInvalidArgument, what); }
+
 ffi::Error no_memory() {
   return ffi::Error(ffi::ErrorCode::kResourceExhausted, "dovetail_cpu_kernels: no memory for a kernel's own use");
 }
 
 ffi::Error done(bool has_memory) { return has_memory ? ffi::Error::Success() : no_memory(); }
 
-ffi::Error sort(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t dimension) {
+ffi::Error sort(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets, int64_t dimension,
+                int64_t num_keys) {
   std::vector<const void*> ins;
   std::vector<void*> outs;
   std::vector<int> widths;
@@ -57,6 +60,15 @@ ffi::Error sort(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRet
     else (i < dimension ? job.outer : job.inner) *= shape[i];
   }
   if (keys.element_count() == 0) return ffi::Error::Success();
+  if (num_keys > 1) {
+    std::vector<Order> orders(num_keys);
+    for (int64_t k = 0; k < num_keys; ++k)
+      if (!order_of(args.get<ffi::AnyBuffer>(k)->element_type(), &orders[k])) return unfit("dovetail_sort: keys of this type have no order here");
+    LexicalJob by_keys{job.outer, job.n, job.inner, static_cast<int>(num_keys), static_cast<int>(ins.size()),
+                       orders.data(), widths.data(), ins.data(), outs.data()};
+    Call call(pool);
+    return done(kernels().lexical(by_keys, call));
+  }
   job.width = widths[0];
   job.keys = ins[0];
   job.sorted_keys = outs[0];
@@ -79,8 +91,6 @@ bool number_of(ffi::DataType type, Number* number) {
     default: return false;
   }
 }
-
-ffi::Error unfit(const char* what) { return ffi::Error(ffi::ErrorCode::kInvalidArgument, what); }
 
 ffi::Error top_k(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> values,
                  ffi::Result<ffi::Buffer<ffi::S32>> places) {
@@ -163,6 +173,58 @@ ffi::Error triangular_solve(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::AnyBuff
   return done(kernels().matrices(job, call));
 }
 
+// Strides of an array by the positions of its axes in a list: `places` holds, for the batch, the channel
+// and each of the two spatial axes, the axis of the array, or -1 where it has none.
+void steps_of(ffi::AnyBuffer::Dimensions shape, const int64_t* places, int64_t* steps) {
+  for (int i = 0; i < 4; ++i) {
+    steps[i] = places[i] < 0 ? 0 : 1;
+    for (int64_t axis = places[i] + 1; places[i] >= 0 && axis < static_cast<int64_t>(shape.size()); ++axis) steps[i] *= shape[axis];
+  }
+}
+
+ffi::Error channels(ffi::ThreadPool pool, ffi::AnyBuffer in, ffi::AnyBuffer kernel, ffi::Result<ffi::AnyBuffer> out,
+                    ffi::Span<const int64_t> places, ffi::Span<const int64_t> window, bool summed, bool by_channel) {
+  ChannelsJob job{};
+  if (!number_of(in.element_type(), &job.number) || places.size() != 12 || window.size() != 8)
+    return unfit("dovetail_cpu_channels: no kernel for this convolution");
+  int64_t in_steps[4], kernel_steps[4], out_steps[4];
+  steps_of(in.dimensions(), places.begin(), in_steps);
+  steps_of(kernel.dimensions(), places.begin() + 4, kernel_steps);
+  steps_of(out->dimensions(), places.begin() + 8, out_steps);
+  auto size = [](ffi::AnyBuffer::Dimensions shape, int64_t place) { return place < 0 ? 1 : shape[place]; };
+  job.batches = size(in.dimensions(), places[0]);
+  job.channels = size(in.dimensions(), places[1]);
+  for (int i = 0; i < 2; ++i) {
+    const int64_t* w = window.begin() + 4 * i;
+    job.axes[i] = {size(in.dimensions(), places[2 + i]), size(kernel.dimensions(), places[6 + i]),
+                   size(out->dimensions(), places[10 + i]), w[0], w[1], w[2], w[3],
+                   in_steps[2 + i], kernel_steps[2 + i], out_steps[2 + i]};
+  }
+  job.in_batch = in_steps[0], job.kernel_batch = kernel_steps[0], job.out_batch = out_steps[0];
+  job.in_channel = in_steps[1], job.kernel_channel = kernel_steps[1], job.out_channel = out_steps[1];
+  job.summed = summed;
+  job.by_channel = by_channel;
+  job.in = in.untyped_data();
+  job.kernel = kernel.untyped_data();
+  job.out = out->untyped_data();
+  Call call(pool);
+  return done(kernels().channels(job, call));
+}
+
+ffi::Error transpose(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> out) {
+  TransposeJob job{};
+  auto shape = x.dimensions();
+  job.width = static_cast<int>(ffi::ByteWidth(x.element_type()));
+  if (shape.size() != 3 || job.width > 2) return unfit("dovetail_cpu_transpose: no kernel for this array");
+  job.count = shape[0];
+  job.rows = shape[1];
+  job.columns = shape[2];
+  job.in = x.untyped_data();
+  job.out = out->untyped_data();
+  Call call(pool);
+  return done(kernels().transpose(job, call));
+}
+
 }  // namespace
 }  // namespace dovetail
 
@@ -172,7 +234,8 @@ extern "C" void dovetail_cpu_limit(int level) { dovetail::limit(level); }
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     dovetail_cpu_sort, dovetail::sort,
-    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().RemainingArgs().RemainingRets().Attr<int64_t>("dimension"));
+    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().RemainingArgs().RemainingRets().Attr<int64_t>("dimension").Attr<int64_t>(
+        "num_keys"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_top_k, dovetail::top_k,
                               xla::ffi::Ffi::Bind()
@@ -211,3 +274,18 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_triangular_solve, dovetail::triangula
                                   .Attr<bool>("lower")
                                   .Attr<bool>("transpose")
                                   .Attr<bool>("unit"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_channels, dovetail::channels,
+                              xla::ffi::Ffi::Bind()
+                                  .Ctx<xla::ffi::ThreadPool>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Ret<xla::ffi::AnyBuffer>()
+                                  .Attr<xla::ffi::Span<const int64_t>>("places")
+                                  .Attr<xla::ffi::Span<const int64_t>>("window")
+                                  .Attr<bool>("summed")
+                                  .Attr<bool>("by_channel"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    dovetail_cpu_transpose, dovetail::transpose,
+    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());

@@ -47,6 +47,16 @@ struct SortJob {
   const int* widths;     // bytes of an element of each
 };
 
+// The same by several keys, the first of the operands; all operands move.
+struct LexicalJob {
+  int64_t outer, n, inner;
+  int num_keys, operands;
+  const Order* orders;   // of the keys
+  const int* widths;     // bytes of an element of each operand
+  const void* const* ins;
+  void* const* outs;
+};
+
 // The first k of each row in descending order; places are within rows.
 struct TopKJob {
   int64_t rows, n, k;
@@ -85,11 +95,43 @@ struct MatrixJob {
   int32_t* order;
 };
 
+// An axis of a convolution: sizes, and elements of memory from one position to the next.
+struct ChannelAxis {
+  int64_t in, kernel, out;
+  int64_t stride, low, in_dilation, dilation;
+  int64_t in_step, kernel_step, out_step;
+};
+
+// Convolutions of each channel by itself, along two axes. The kernel is every batch's, or, where they
+// are summed, each batch has its own. Neighbours in memory are channels, or else columns.
+struct ChannelsJob {
+  int64_t batches, channels;
+  ChannelAxis axes[2];
+  int64_t in_batch, kernel_batch, out_batch;
+  int64_t in_channel, kernel_channel, out_channel;
+  bool summed, by_channel;
+  Number number;
+  const void* in;
+  const void* kernel;
+  void* out;
+};
+
+// Matrices [count, rows, columns] to [count, columns, rows], of elements of one or two bytes.
+struct TransposeJob {
+  int64_t count, rows, columns;
+  int width;
+  const void* in;
+  void* out;
+};
+
 struct Kernels {
   bool (*sort)(const SortJob&, Context&);  // false: there is no memory
+  bool (*lexical)(const LexicalJob&, Context&);
   bool (*top_k)(const TopKJob&, Context&);
   bool (*cumulative)(const CumulativeJob&, Context&);
   bool (*matrices)(const MatrixJob&, Context&);
+  bool (*channels)(const ChannelsJob&, Context&);
+  bool (*transpose)(const TransposeJob&, Context&);
 };
 
 }  // namespace dovetail

@@ -2,6 +2,16 @@
 
 namespace DOVETAIL_VARIANT {
 
+template <class U>
+struct Real {
+  using Type = double;
+};
+
+template <>
+struct Real<uint32_t> {
+  using Type = float;
+};
+
 template <class U, bool is_float, bool is_signed>
 struct Largest {
   using It = Item<U, uint32_t>;
@@ -41,25 +51,55 @@ struct Largest {
     return sort_items(items, items == a ? b : a, held);
   }
 
+  // Whether some of kCount elements come before a key.
+  template <int64_t kCount>
+  static inline bool any_before(const U* x, U last) {
+    U before = 0;
+    for (int64_t j = 0; j < kCount; ++j) before |= encode(x[j]) < last;
+    return before;
+  }
+
+  // The same quickly: true, too, where some are equal or NaN.
+  template <int64_t kCount>
+  static inline bool any_may_come_before(const U* x, U last) {
+    if constexpr (is_float && sizeof(U) >= 4) {
+      using F = typename Real<U>::Type;
+      U bits = decode(last);
+      F bound;
+      memcpy(&bound, &bits, sizeof bound);
+      U may = 0;
+      for (int64_t j = 0; j < kCount; ++j) {
+        F value;
+        memcpy(&value, x + j, sizeof value);
+        may |= !(value < bound);
+      }
+      return may;
+    }
+    return any_before<kCount>(x, last);
+  }
+
   // Adds the elements from i on that come before the last of the items, until there is no room.
   int64_t collect(const U* row, int64_t i, int64_t to, int64_t room, It* items, int64_t* held) const {
-    constexpr int64_t kStep = 64;
+    constexpr int64_t kStep = 64, kSmall = 8;
     const U last = items[*held - 1].key;
     int64_t count = *held;
     while (i < to && count < room) {
-      if (i + kStep <= to) {
-        U before = 0;
-        for (int64_t j = 0; j < kStep; ++j) before |= encode(row[i + j]) < last;
-        if (!before) {
-          i += kStep;
-          continue;
-        }
+      if (i + kStep <= to && !any_may_come_before<kStep>(row + i, last)) {
+        i += kStep;
+        continue;
       }
       int64_t end = i + kStep < to ? i + kStep : to;
-      for (; i < end && count < room; ++i) {
-        U key = encode(row[i]);
-        items[count] = {key, static_cast<uint32_t>(i)};
-        count += key < last;
+      while (i < end && count < room) {
+        if (i + kSmall <= end && !any_may_come_before<kSmall>(row + i, last)) {
+          i += kSmall;
+          continue;
+        }
+        int64_t stop = i + kSmall < end ? i + kSmall : end;
+        for (; i < stop && count < room; ++i) {
+          U key = encode(row[i]);
+          items[count] = {key, static_cast<uint32_t>(i)};
+          count += key < last;
+        }
       }
     }
     *held = count;

@@ -9,13 +9,16 @@ namespace dovetail {
 #include "keys.h"
 #include "items.h"
 #include "sort.h"
+#include "lexsort.h"
 #include "topk.h"
 #include "numbers.h"
 #include "cumulative.h"
 #include "matrices.h"
+#include "channels.h"
+#include "transpose.h"
 
 namespace DOVETAIL_VARIANT {
 extern const Kernels kernels;
-const Kernels kernels = {sort, top_k, cumulative, matrices};
+const Kernels kernels = {sort, lexical, top_k, cumulative, matrices, channels, transpose};
 }  // namespace DOVETAIL_VARIANT
 }  // namespace dovetail

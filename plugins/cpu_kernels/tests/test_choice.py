@@ -56,6 +56,24 @@ partly = dovetail.shard_map(
 lowered = dovetail.jit(partly).lower(dovetail.device_put(x, NamedSharding(two, P("i", "j"))))
 assert "dovetail_cpu" not in lowered.as_text()
 assert np.array_equal(lowered.compile()(x), np.sort(x, axis=1))
+bf16 = x[:, :80].repeat(10, 0).astype(dnp.bfloat16)
+z = dovetail.device_put(bf16, NamedSharding(mesh, P("i", None)))
+wide = bf16.astype(np.float32)
+for product, exact in (
+    (lambda z: z @ z, wide @ wide),
+    (lambda z: lax.dot_general(z, z, (((0,), (0,)), ((), ()))), wide.T @ wide),
+):
+    lowered = dovetail.jit(product).lower(z)
+    assert "dovetail_cpu" not in lowered.as_text()
+    assert np.allclose(lowered.compile()(z).astype(np.float32), exact, rtol=0.01, atol=1e-4)
+image, kernel = np.ones((4, 9, 9, 8), np.float32), np.ones((3, 3, 1, 8), np.float32)
+conv = lambda x, k: lax.conv_general_dilated(
+    x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=8
+)
+divided = dovetail.device_put(image, NamedSharding(mesh, P("i")))
+lowered = dovetail.jit(dovetail.grad(lambda k, x: conv(x, k).sum())).lower(kernel, divided)
+assert "dovetail_cpu" not in lowered.as_text()
+assert lowered.compile()(kernel, divided).max() == 4 * 81
 print("right")
 """
 

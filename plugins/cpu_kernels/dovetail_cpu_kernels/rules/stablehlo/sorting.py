@@ -1,4 +1,4 @@
-"""Sorts by one key, where kernels were faster at every size that was measured from two elements on,
+"""Sorts, where kernels by one key were faster at every size that was measured from two elements on,
 and the largest elements."""
 
 from __future__ import annotations
@@ -13,22 +13,25 @@ from ...choice import serves
 _KEYS = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)
 ) | {"bool", "bfloat16"}
-_MOST = 2**31 - 1
+_MOST, _LEAST_BY_KEYS = 2**31 - 1, 5
+"""Elements of a line up to which there are kernels, and from which those for several keys were
+faster."""
 
 
 @stablehlo_rules.register(sort_p, override=True)
 def _sort(b: Any, *operands: Any, dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
-    if serves(b) and num_keys == 1 and _has_kernel(operands, dimension):
-        config = {"dimension": i64(dimension)}
+    if serves(b) and _has_kernel(operands, dimension, num_keys):
+        config = {"dimension": i64(dimension), "num_keys": i64(num_keys)}
         return b.custom_call("dovetail_cpu_sort", operands, b.outs, config)
     rest = stablehlo_rules.replaced(sort_p, _sort)
     return rest(b, *operands, dimension=dimension, is_stable=is_stable, num_keys=num_keys)
 
 
-def _has_kernel(operands: Any, dimension: int) -> bool:
-    keys = operands[0].aval
+def _has_kernel(operands: Any, dimension: int, num_keys: int) -> bool:
+    ordered = all(x.aval.dtype.name in _KEYS for x in operands[:num_keys])
     moved = all(x.aval.dtype.name in _KEYS or x.aval.dtype.kind == "c" for x in operands)
-    return keys.dtype.name in _KEYS and moved and 2 <= keys.shape[dimension] <= _MOST
+    least = 2 if num_keys == 1 else _LEAST_BY_KEYS
+    return ordered and moved and least <= operands[0].aval.shape[dimension] <= _MOST
 
 
 _LEAST_K, _LEAST_N = 8, 1000
