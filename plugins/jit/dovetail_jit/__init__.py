@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .compilation import executables_of as executables_of
+    from .disk_cache import compile_with_cache as compile_with_cache
     from .eager import fused as fused
     from .examples import example_call as example_call
     from .executables import Executable as Executable
     from .primitive import jit_p as jit_p
+    from .provisional import Provisional as Provisional, Successor as Successor
     from .public import *  # noqa: F403
     from .stages import Compiled as Compiled, Lowered as Lowered, Traced as Traced
     from .structs import Format as Format, Layout as Layout

@@ -20,7 +20,7 @@ from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import FastPath, clear_cache, make_call
+from dovetail_core.xla.calls import MissResult, clear_cache, make_call
 
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
@@ -143,9 +143,9 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
     """
     if inner and get_trace() is EVAL:
         return call_with_callbacks(inner[0], args, kwargs), None, False
-    out, path, calls_python = _call_anew(settings, args, kwargs)
+    (out, path, drop), calls_python = _call_anew(settings, args, kwargs)
     if not calls_python:
-        return out, path, False
+        return out, path, drop
     if path is not None and not inner:
         inner.append(_repeated(settings, "jit with callbacks", partial(_call_inside, settings)))
     return out, None, False
@@ -153,13 +153,12 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
 
 def _call_inside(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     """A call that C++ has not seen, of a function whose exceptions are found by who calls it."""
-    out, path, _ = _call_anew(settings, args, kwargs)
-    return out, path, False
+    return _call_anew(settings, args, kwargs)[0]
 
 
 def _call_anew(
     settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, FastPath | None, bool]:
+) -> tuple[MissResult, bool]:
     """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
     if settings.has_statics:
         args, kwargs = given(args, kwargs)
@@ -171,7 +170,7 @@ def _call_anew(
     if tracing and elsewhere is not None:
         refuse_transformed(settings.name, elsewhere, get_trace())
     if tracing and settings.inline and settings.shardings is None:
-        return arguments.rebuild([as_array(x) for x in leaves]), None, False
+        return (arguments.rebuild([as_array(x) for x in leaves]), None, False), False
     avals = settings.avals(arguments, args, kwargs)
     program = trace_program(
         settings.fun, arguments.statics, arguments.in_tree, avals, arguments.rebuild
@@ -182,23 +181,24 @@ def _call_anew(
     if mutable:
         refuse_aliases(settings.name, args, kwargs, program.consts, leaves)
     if tracing:
-        return _call_traced(settings, program, arguments, donated), None, False
+        return (_call_traced(settings, program, arguments, donated), None, False), False
     if elsewhere is not None:
         outs = call_elsewhere(elsewhere, settings.name, program, operands)
-        return tree_unflatten(program.out_tree, outs), None, False
+        return (tree_unflatten(program.out_tree, outs), None, False), False
     if donated:
         donated = _given_away(settings, operands, donated, len(program.consts))
     if mutable:
-        return _call_mutable(settings, program, arguments, donated), None, False
+        return (_call_mutable(settings, program, arguments, donated), None, False), False
     wanted = settings.wanted(program, arguments.in_tree)
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     ex = executable_for(
         program.call, settings.name, place, donated=donated, keep_unused=settings.keep_unused,
-        options=settings.options,
+        options=settings.options, may_wait=True,
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
+    drop = ex.is_provisional  # C++ must ask again at the next call; another thread may exchange it
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
-    return tree_unflatten(program.out_tree, outs), path, ex.calls_python
+    return (tree_unflatten(program.out_tree, outs), path, drop), ex.calls_python
 
 
 def _call_traced(
@@ -259,7 +259,7 @@ def _call_mutable(
     def executable(pure: Any, flags: Any) -> Any:
         return executable_for(
             pure, settings.name, place, donated=flags, keep_unused=settings.keep_unused,
-            options=settings.options,
+            options=settings.options, may_wait=True,
         )  # fmt: skip
 
     outs = call_boundary(bound, operands, donated, executable, committed)

@@ -33,6 +33,7 @@ from dovetail_jit.disk_cache import (
     trust,
 )
 from dovetail_jit.disk_cache.entry import DamagedEntry, decode, encode
+from dovetail_jit.serializing import deserialize_and_load, serialize
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 KEY, AROUND, BODY = b"k" * 32, b'{"jaxlib": "1"}', bytes(range(256)) * 20
@@ -509,3 +510,19 @@ def test_of_two_that_make_the_secret_one_is_first(own_secret: Path) -> None:
     secret._make(own_secret)
     assert secret.user_secret() == first
     assert os.listdir(own_secret.parent) == ["cache_secret"]
+
+
+def test_programs_from_the_cache_can_be_serialized(place: Path) -> None:
+    def compiled() -> Any:
+        x = np.ones((4, 4), np.float32)
+        f = jit(lambda x, y: lax.concatenate([lax.dot(lax.sin(x), y), lax.dot(lax.cos(y), x)], 0))
+        return f.lower(x, x).compile()
+
+    want = compiled()(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
+    found = compiled()
+    assert found._executable.was_loaded
+    again = deserialize_and_load(*serialize(found))
+    got = again(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
+    assert np.asarray(got).tobytes() == np.asarray(want).tobytes()
+    with pytest.raises(ValueError, match=r"serialize of <lambda>.*loaded from bytes\. Keep those"):
+        serialize(again)

@@ -6,7 +6,7 @@ versions and processor it is, ``secret`` is what entries are signed with, ``fold
 and forgets, ``cache`` puts them together, and ``compiling`` asks it.
 """
 
-from .compiling import compile_with_cache as compile_with_cache
+from .compiling import compile_anew as compile_anew, compile_with_cache as compile_with_cache
 from .options import (
     cache_dir as cache_dir,
     cache_max_size as cache_max_size,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core.xla import client as xla_client, execution
 
+from ..provisional import Provisional
 from .entry import LARGEST, DamagedEntry, decode, encode
 from .folder import evict, make_folders, read_entry, remove_left_behind, write_entry
 from .identity import environment, program_key
@@ -46,6 +47,8 @@ def find_or_make(
         return loaded, True
     start = time.perf_counter()
     loaded = make()
+    if isinstance(loaded, Provisional):  # who makes the full one writes it, too
+        return loaded, False
     if time.perf_counter() - start >= cache_min_seconds.value:
         _write(place, execution.serialize(client, loaded))
     return loaded, False

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
+from dovetail_core import registry
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.xla import fork
 
@@ -13,12 +14,24 @@ from .options import cache_dir
 
 
 def compile_with_cache(
-    module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str
+    module: LoweredModule,
+    device: Any,
+    options: Mapping[str, Any] | None,
+    profile: str,
+    may_wait: bool = False,
 ) -> tuple[Any, bool]:
-    """The runtime's executable, and whether it came from the cache."""
+    """The runtime's executable, and whether it came from the cache.
+
+    ``may_wait``: a :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one.
+    """
     given = _all_options(module.platform, options)
 
     def make() -> Any:
+        begin = registry().provider("tiers", None) if may_wait and not fork.forked() else None
+        found = begin and begin(module, device, given, compile_here)
+        return compile_here(profile) if found is None else found
+
+    def compile_here(profile: str) -> Any:
         return _compile(module, device, given, profile)
 
     # A forked process can neither load nor compile; compiling says so.
@@ -27,6 +40,11 @@ def compile_with_cache(
     from .cache import find_or_make
 
     return find_or_make(module, device, given, make)
+
+
+def compile_anew(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> Any:
+    """The runtime's executable, compiled here and now, whatever the cache has."""
+    return _compile(module, device, _all_options(module.platform, options), "default")
 
 
 def _all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
