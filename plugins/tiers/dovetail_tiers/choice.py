@@ -45,10 +45,10 @@ def _own_targets(text: str) -> set[str]:
     return own
 
 
-OPERATIONS, KINDS = 800, 100
+OPERATIONS, KINDS, CALLS = 350, 100, 12
 """Programs of so many operations, of so many kinds, take XLA more than a second or near it
 (``benchmarks/compile_options.py``). Of many operations of few kinds it makes few kernels in full,
-and one of each in the quick form, which takes as long."""
+and one of each in the quick form, which takes as long; so it does of functions with many calls."""
 
 
 def gains(text: str) -> bool:
@@ -57,7 +57,7 @@ def gains(text: str) -> bool:
     Not one with a loop: nobody knows how long it runs, and in its quick form that is from 1 to 8
     times as long. Operations are of one kind if they differ in their operands' names alone.
     """
-    if "stablehlo.while" in text:
+    if "stablehlo.while" in text or text.count("func.call") > CALLS:
         return False
     lines = _NAME.sub("", text).splitlines()
     operations = [x for x in lines if " = " in x and "stablehlo.constant" not in x]

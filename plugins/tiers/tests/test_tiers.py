@@ -295,10 +295,11 @@ def test_programs_that_call_lapack_are_tiered(compiler: compilers.Compiler) -> N
 def test_auto_is_for_what_takes_long() -> None:
     kinds = [f"  %{i} = stablehlo.add %a, %b : tensor<{i % 200}xf32>" for i in range(1000)]
     assert choice.gains("\n".join(kinds))
-    assert not choice.gains("\n".join(kinds[:700]))
+    assert not choice.gains("\n".join(kinds[:340]))
     same = [kinds[0].replace("%a", f"%{i}") for i in range(1000)]
     assert not choice.gains("\n".join(same))
     assert not choice.gains("\n".join([*kinds, "  %w = stablehlo.while(%0)"]))
+    assert not choice.gains("\n".join([*kinds, *['  %c = "func.call"(%0)'] * 13]))
     with tiered("auto"):
         f = jit(lambda x: steps(lax.mul(x, 2.0)))
         f(X)
