@@ -24,11 +24,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "default": {"xla_cpu_use_fusion_emitters": True},
     "no_library": {"xla_cpu_experimental_ynn_fusion_type": ""},
     "no_emitters": {"xla_cpu_use_fusion_emitters": False},
+    "chosen": {},  # what Dovetail makes of the program
+    "level_2": {"xla_backend_optimization_level": 2},
     "level_1": {"xla_backend_optimization_level": 1},
     "level_0": {"xla_backend_optimization_level": 0},
     "cheap_llvm": {"xla_llvm_disable_expensive_passes": True},
     "quick": {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0},
     "quick_1": {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 1},
+    "narrow": {"xla_cpu_prefer_vector_width": 128},
     "one_part": {"xla_cpu_parallel_codegen_split_count": 1},
 }
 
@@ -107,7 +110,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--programs", nargs="*", choices=list(PROGRAMS), default=list(PROGRAMS))
-    parser.add_argument("--options", nargs="*", choices=list(OPTIONS), default=["no_emitters"])
+    some = ["chosen", "no_emitters", "level_2", "quick"]
+    parser.add_argument("--options", nargs="*", choices=list(OPTIONS), default=some)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="renew the section of RESULTS.md")
     a = parser.parse_args()

@@ -24,12 +24,18 @@ def register() -> None:
             return
         for name, handler in sparse.items():
             ffi.register_target(name, handler)
-        found: set[str] = set()
+        found = set(sparse)
         for platform, targets in dense.items():
             for name, handler, api_version in targets:
                 ffi.register_target(name, handler, platform, api_version)
                 found.add(name)
         _targets.update(found)
+
+
+def targets() -> frozenset[str]:
+    """The names of these targets."""
+    register()
+    return frozenset(_targets)
 
 
 def target_name(base: str, dtype: Any) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 from dovetail_core import Option, config, registry
 from dovetail_core.base.options import as_bool
 from dovetail_core.registry.aside import set_aside
-from dovetail_core.xla import ffi
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_core.xla import ffi, options as xla_options
 
+from .cpu_options import options_for
 from .pjrt.backend import PjrtBackend
 
 
@@ -86,19 +86,8 @@ def _device_count() -> int:
     return num_cpu_devices.value
 
 
-_BARRIER = "stablehlo.optimization_barrier"
-_KEPT_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
-
-
 def _options_for(text: str) -> Mapping[str, Any]:
-    """Compile options that a module asks for.
-
-    XLA's CPU compiler of jaxlib before 0.12 removes barriers before it orders operations. What a
-    checkpointed function is to compute again late is then computed early, and lives as long as if
-    it had been kept: rematerialisation saves nothing. It can keep barriers up to the end, but not
-    in small loops that it compiles into one kernel. Newer versions order operations well.
-    """
-    return _KEPT_BARRIERS if JAXLIB_VERSION < (0, 12) and _BARRIER in text else {}
+    return options_for(text, lambda name: xla_options.option_exists(BACKEND.client, name))
 
 
 BACKEND = PjrtBackend(

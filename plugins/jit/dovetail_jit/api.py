@@ -20,7 +20,7 @@ from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import FastPath, clear_cache, make_call
+from dovetail_core.xla.calls import MissResult, clear_cache, make_call
 
 from .ahead import Answer, Found, ask
 from .boundary import boundary_of, call_boundary, refuse_aliases
@@ -153,9 +153,9 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
     """
     if inner and get_trace() is EVAL:
         return call_with_callbacks(inner[0], args, kwargs), None, False
-    out, path, calls_python = _call_anew(settings, args, kwargs)
+    (out, path, drop), calls_python = _call_anew(settings, args, kwargs)
     if not calls_python:
-        return out, path, False
+        return out, path, drop
     if path is not None and not inner:
         inner.append(_repeated(settings, "jit with callbacks", partial(_call_inside, settings)))
     return out, None, False
@@ -163,13 +163,12 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
 
 def _call_inside(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     """A call that C++ has not seen, of a function whose exceptions are found by who calls it."""
-    out, path, _ = _call_anew(settings, args, kwargs)
-    return out, path, False
+    return _call_anew(settings, args, kwargs)[0]
 
 
 def _call_anew(
     settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, FastPath | None, bool]:
+) -> tuple[MissResult, bool]:
     """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
     if settings.has_statics:
         args, kwargs = given(args, kwargs)
@@ -181,7 +180,7 @@ def _call_anew(
     if tracing and elsewhere is not None:
         refuse_transformed(settings.name, elsewhere, get_trace())
     if tracing and settings.inline and settings.shardings is None:
-        return arguments.rebuild([as_array(x) for x in leaves]), None, False
+        return (arguments.rebuild([as_array(x) for x in leaves]), None, False), False
     avals = settings.avals(arguments, args, kwargs)
     asked = None if tracing or elsewhere is not None else ask(settings, arguments, avals)
     if asked is not None and (found := asked.find()) is not None:
@@ -197,14 +196,14 @@ def _call_anew(
     if mutable:
         refuse_aliases(settings.name, args, kwargs, program.consts, leaves)
     if tracing:
-        return _call_traced(settings, program, arguments, donated), None, False
+        return (_call_traced(settings, program, arguments, donated), None, False), False
     if elsewhere is not None:
         outs = call_elsewhere(elsewhere, settings.name, program, operands)
-        return tree_unflatten(program.out_tree, outs), None, False
+        return (tree_unflatten(program.out_tree, outs), None, False), False
     if donated:
         donated = _given_away(settings, operands, donated, len(program.consts))
     if mutable:
-        return _call_mutable(settings, program, arguments, donated), None, False
+        return (_call_mutable(settings, program, arguments, donated), None, False), False
     return _call_at_rest(settings, program, arguments, donated, asked)
 
 
@@ -214,25 +213,26 @@ def _call_at_rest(
     arguments: Arguments,
     donated: Sequence[bool],
     asked: Answer | None,
-) -> tuple[Any, FastPath | None, bool]:
+) -> tuple[MissResult, bool]:
     """A call that the runtime repeats, which is told to whom was ``asked`` about it."""
     leaves, operands = arguments.leaves, [*program.consts, *arguments.leaves]
     wanted = settings.wanted(program, arguments.in_tree)
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     ex = executable_for(
         program.call, settings.name, place, donated=donated, keep_unused=settings.keep_unused,
-        options=settings.options,
+        options=settings.options, may_wait=asked is None,
     )  # fmt: skip
     outs = run(ex, program.call, operands, committed)
+    drop = ex.is_provisional  # C++ must ask again at the next call; another thread may exchange it
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
     if asked is not None:
         asked.keep(program, ex)
-    return tree_unflatten(program.out_tree, outs), path, ex.calls_python
+    return (tree_unflatten(program.out_tree, outs), path, drop), ex.calls_python
 
 
 def _call_found(
     settings: Settings, found: Found, leaves: Sequence[Any], args: Any, kwargs: Any
-) -> tuple[Any, FastPath | None, bool]:
+) -> tuple[MissResult, bool]:
     """A call whose program is known without being traced."""
     ex, consts, operands = found.executable, found.consts, [*found.consts, *leaves]
     donated = settings.donated(args, kwargs, len(consts))
@@ -240,7 +240,7 @@ def _call_found(
         settings.check_donated(operands, donated, len(consts))
     outs = ex.run(operands, found.committed)
     path = fast_path(ex, found.out_tree, found.committed, leaves, consts)
-    return tree_unflatten(found.out_tree, outs), path, False
+    return (tree_unflatten(found.out_tree, outs), path, False), False
 
 
 def _call_traced(
@@ -301,7 +301,7 @@ def _call_mutable(
     def executable(pure: Any, flags: Any) -> Any:
         return executable_for(
             pure, settings.name, place, donated=flags, keep_unused=settings.keep_unused,
-            options=settings.options,
+            options=settings.options, may_wait=True,
         )  # fmt: skip
 
     outs = call_boundary(bound, operands, donated, executable, committed)

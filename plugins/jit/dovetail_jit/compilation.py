@@ -24,6 +24,7 @@ from dovetail_core.registry.hooks import has_hooks, manager
 
 from .disk_cache import compile_with_cache
 from .executables import Executable, HighExecutable
+from .provisional import Provisional
 
 
 def executable_for(
@@ -35,15 +36,19 @@ def executable_for(
     keep_unused: bool = False,
     options: Mapping[str, Any] | None = None,
     profile: str = "default",
+    may_wait: bool = False,
 ) -> Executable:
-    """Lower and compile a program for a device or a partition; remembered with the program."""
+    """Lower and compile a program for a device or a partition; remembered with the program.
+
+    ``may_wait``: the caller can do with a provisional executable (see ``provisional.py``).
+    """
     key = executable_key(place, donated, keep_unused, options, profile)
 
     def make() -> Executable:
         device = first_device(place)
         platform, partition = backend_of(device).platform, partition_of(place)
         module = lower(program, name, platform, donated, keep_unused, profile, partition)
-        return compile_module(module, program, device, options, profile)
+        return compile_module(module, program, device, options, profile, may_wait)
 
     return program.memo(key, make)
 
@@ -132,16 +137,20 @@ def compile_module(
     device: Any,
     options: Mapping[str, Any] | None = None,
     profile: str = "default",
+    may_wait: bool = False,
 ) -> Executable:
     """Compile a module, to which ``program`` was lowered, for a device."""
     start = time.perf_counter()
     try:
-        loaded, cached = compile_with_cache(module, device, options, profile)
+        loaded, cached = compile_with_cache(module, device, options, profile, may_wait)
     except Exception as e:
         _raise_explained(program, module.platform, module.name, e)
     seconds = time.perf_counter() - start
+    successor = None
+    if isinstance(loaded, Provisional):
+        loaded, successor = loaded
     made = executable_of(module, loaded, device, program)
-    made.profile = profile
+    made.profile, made.successor, made.was_loaded = profile, successor, cached
     if options:
         made.options = dict(options)
     if has_hooks("dovetail_compiled"):

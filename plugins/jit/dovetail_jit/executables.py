@@ -35,6 +35,7 @@ from dovetail_core.xla.shardings import single_device_sharding
 
 from .disk_cache import whole_executable
 from .pending import expect_callbacks, run_with_effects
+from .provisional import Successor
 from .restrictions import refuse_execution
 from .timing import timing
 
@@ -46,10 +47,14 @@ class Executable:
         profile: "quick" where it is one operation, compiled for itself.
         device: where it runs; the first of several. sharding: of its results on one device.
         ins, outs: the sharding of each array that it takes, constants first, and returns.
+        successor: of a provisional one, who brings the full one.
+        was_loaded: whether the runtime made it of bytes, from which it does not make such again.
     """
 
     options: Mapping[str, Any] = {}
     profile = "default"
+    successor: Successor | None = None
+    was_loaded = False
 
     def __init__(
         self, module: LoweredModule, loaded: Any, device: Any, in_avals: Sequence[Any]
@@ -88,6 +93,19 @@ class Executable:
         """The runtime's executable with all that it was compiled from, to look at."""
         return whole_executable(self.module, self.device, self.options, self.loaded)
 
+    @property
+    def is_provisional(self) -> bool:
+        """Whether it will be exchanged for a better one: C++ must not repeat its calls."""
+        return self.successor is not None and not self.successor.is_given_up
+
+    def exchange(self, wait: bool = False) -> None:
+        """Run the full executable from now on, if it is there; ``wait`` for it."""
+        successor = self.successor
+        if successor is not None:
+            found = successor.wait() if wait else successor.take()
+            if found is not None:
+                self.loaded, self.successor, self.was_loaded = found, None, True
+
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on the program's (flat) arguments.
 
@@ -95,6 +113,8 @@ class Executable:
             RuntimeError: the option ``no_execution`` forbids it.
         """
         refuse_execution(self.module.name)
+        if self.successor is not None:
+            self.exchange()
         if self._is_new:
             self._compare()
         triples = zip(leaves, self.in_avals, self.module.kept)
@@ -144,10 +164,10 @@ class Executable:
         """What the C++ call path needs to repeat the call without Python.
 
         None where it must not be: the program has effects, whose end and order are kept in Python,
-        or has results of float0; or somebody watches calls. ``consts`` are leading arguments that
-        every call has in common.
+        or has results of float0; it is provisional; or somebody watches calls. ``consts`` are
+        leading arguments that every call has in common.
         """
-        if timing.hear is not None:
+        if timing.hear is not None or self.is_provisional:
             return None
         if self.module.effects or self._nothing:
             return None
@@ -227,11 +247,6 @@ class HighExecutable(Executable):
         self.out_avals: list[Any] = list(program.out_avals)
         avals = (*program.in_avals, *program.out_avals)
         self._in_python = any(isinstance(a, HiType) for a in avals)
-
-    @property
-    def whole(self) -> Any:
-        """The runtime's executable with all that it was compiled from, to look at."""
-        return whole_executable(self.module, self.device, self.options, self.loaded)
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         """Run on high and low values; returns such."""

@@ -17,6 +17,8 @@ from dovetail_core.xla.client import Device, device_list
 
 from .boundary import boundary_of
 from .compilation import executable_of
+from .disk_cache import all_options, compile_anew
+from .executables import Executable
 from .stages import Compiled
 from .tracing import Program
 
@@ -77,7 +79,7 @@ def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:
 
     Raises:
         ValueError: it calls Python functions or has effects, which bytes cannot have; or it is
-            none that ``compile()`` returned.
+            none that ``compile()`` returned, or one that was loaded from bytes.
     """
     if not isinstance(compiled, Compiled):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(
@@ -103,13 +105,27 @@ def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:
         (executable.device,) if partition is None else tuple(partition.devices),
         None if partition is None else partition.grid,
         ((), ()) if partition is None else (partition.ins, partition.outs),
-        execution.serialize(client, executable.whole),
+        execution.serialize(client, _compiled(executable, name)),
     )  # fmt: skip
     file = io.BytesIO()
     file.write(_MAGIC)
     pickle.dump([d.id for d in saved.devices], file)
     _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(tuple(saved))
     return file.getvalue(), compiled.in_tree, compiled.out_tree
+
+
+def _compiled(executable: Executable, name: str) -> Any:
+    """The runtime's executable; compiled anew where it was loaded: of what was, the runtime's bytes
+    lack functions, which is noticed only when it runs."""
+    if not executable.was_loaded:
+        return executable.loaded
+    if not executable.module.text:
+        raise ValueError(
+            f"serialize of {name}{here()}: the program was itself loaded from bytes. Keep those."
+        )
+    module = executable.module
+    options = all_options(module.platform, executable.options)
+    return compile_anew(module, executable.device, options, "default")
 
 
 def deserialize_and_load(
@@ -154,6 +170,7 @@ def deserialize_and_load(
     jaxpr = Jaxpr([], list(map(Var, saved.in_avals)), list(map(Var, saved.out_avals)), [])
     program = Program(ClosedJaxpr(jaxpr), list(saved.consts), out_tree, 0.0)
     made = executable_of(module, loaded, saved.devices[0], program.call)
+    made.was_loaded = True
     return Compiled(_Origin(saved, program, in_tree), made)  # type: ignore[arg-type]
 
 

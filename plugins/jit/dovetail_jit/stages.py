@@ -259,6 +259,7 @@ class Compiled(Stage):
     def __init__(self, lowered: Lowered, executable: Executable) -> None:
         self._lowered = lowered
         self._program, self._donated = lowered._program, lowered._donated
+        executable.exchange(wait=True)  # a call may have made a provisional one
         self._executable = executable
         self.in_tree, self.out_tree = lowered.in_tree, lowered.out_tree
 

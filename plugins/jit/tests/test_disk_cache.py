@@ -35,6 +35,7 @@ from dovetail_jit.disk_cache import (
     trust,
 )
 from dovetail_jit.disk_cache.entry import DamagedEntry, decode, encode
+from dovetail_jit.serializing import deserialize_and_load, serialize
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 KEY, AROUND, BODY = b"k" * 32, b'{"jaxlib": "1"}', bytes(range(256)) * 20
@@ -554,3 +555,19 @@ def test_what_is_no_serialized_executable_is_left_as_it_is(monkeypatch: pytest.M
     monkeypatch.setattr(lighter, "LEAST", 0)
     for blob in (b"", b"\x01", b"junk" * 100, bytes(300), b"\xff" * 300):
         assert lighter.lighter(blob) is None
+
+
+def test_programs_from_the_cache_can_be_serialized(place: Path) -> None:
+    def compiled() -> Any:
+        x = np.ones((4, 4), np.float32)
+        f = jit(lambda x, y: lax.concatenate([lax.dot(lax.sin(x), y), lax.dot(lax.cos(y), x)], 0))
+        return f.lower(x, x).compile()
+
+    want = compiled()(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
+    found = compiled()
+    assert found._executable.was_loaded
+    again = deserialize_and_load(*serialize(found))
+    got = again(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
+    assert np.asarray(got).tobytes() == np.asarray(want).tobytes()
+    with pytest.raises(ValueError, match=r"serialize of <lambda>.*loaded from bytes\. Keep those"):
+        serialize(again)

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .cache import load_executable as load_executable
-    from .compiling import all_options as all_options, compile_with_cache as compile_with_cache
+    from .compiling import (
+        all_options as all_options,
+        compile_anew as compile_anew,
+        compile_with_cache as compile_with_cache,
+    )
     from .identity import (
         environment as environment,
         facts_of_compiling as facts_of_compiling,

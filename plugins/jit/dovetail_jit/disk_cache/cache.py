@@ -11,6 +11,7 @@ from dovetail_backends import LoweredModule, backend_of
 from dovetail_core.xla import client as xla_client, execution
 from dovetail_core.xla.lighter import lighter
 
+from ..provisional import Provisional
 from .identity import environment, program_key
 from .options import cache_min_seconds
 from .store import Store, open_store
@@ -29,6 +30,8 @@ def find_or_make(
         return loaded, True
     start = time.perf_counter()
     loaded = make()
+    if isinstance(loaded, Provisional):  # who makes the full one writes it, too
+        return loaded, False
     if time.perf_counter() - start >= cache_min_seconds.value:
         body = execution.serialize(backend_of(device).client, loaded)
         light = lighter(body) if module.platform == "cpu" else None

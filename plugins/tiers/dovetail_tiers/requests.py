@@ -1,0 +1,45 @@
+"""What another process is told of a program, and what becomes of its answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from dovetail_backends import LoweredModule
+from dovetail_core import config
+from dovetail_core.xla import execution
+from dovetail_core.xla.client import device_list
+
+_CACHE = ("compilation_cache", "persistent_cache")
+
+
+def request(
+    module: LoweredModule, device: Any, options: Mapping[str, Any]
+) -> tuple[dict[str, Any], bytes]:
+    """A header and a body: the program, and the options that hold here."""
+    header = {
+        "name": module.name,
+        "device": device.id,
+        "options": dict(options),
+        "settings": _settings(device),
+    }
+    return header, module.text.encode()
+
+
+def _settings(device: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"num_cpu_devices": len(device.client.devices())}
+    for name in config.names():
+        if name.startswith(_CACHE):
+            value = config.read(name)
+            if value is None or isinstance(value, (bool, int, float, str)):
+                found[name] = value
+    folder = found.get("compilation_cache_dir")
+    if folder:
+        found["compilation_cache_dir"] = os.path.abspath(os.path.expanduser(folder))
+    return found
+
+
+def load(device: Any, body: bytes) -> Any:
+    """The runtime's executable."""
+    return execution.deserialize(device.client, body, device_list([device]))
