@@ -1,4 +1,4 @@
-"""What the calls of ``calls.py`` are made of: arrays, trees, and functions that were called before."""
+"""What the calls of ``calls.py`` are made of: arrays, trees, functions called before."""
 
 from __future__ import annotations
 
@@ -99,10 +99,16 @@ def functions(lib: Any) -> dict[str, Any]:
     """Plain functions that transformations and control flow are given."""
     lnp = lib.numpy
     return {
-        "square": lambda u: u * u, "add": lambda u, v: u + v, "add1": lambda u: u + 1.0,
-        "loss": lambda u: lnp.sum(lnp.tanh(u) * u), "second": lambda path, u: u,
-        "inc": lambda u: u + 1.0, "dec": lambda u: u - 1.0, "less": lambda u: u < 4.0,
-        "body": lambda c, u: (c + 1.0, c), "step": lambda n, c: c + n,
+        "square": lambda u: u * u,
+        "add": lambda u, v: u + v,
+        "add1": lambda u: u + 1.0,
+        "loss": lambda u: lnp.sum(lnp.tanh(u) * u),
+        "second": lambda path, u: u,
+        "inc": lambda u: u + 1.0,
+        "dec": lambda u: u - 1.0,
+        "less": lambda u: u < 4.0,
+        "body": lambda c, u: (c + 1.0, c),
+        "step": lambda n, c: c + n,
         "closed": lambda held: lambda n, c: c + held[0, 0],
         "closed2": lambda held: lambda c, u: (c + held[0] * u, None),
         "flayers": lambda ps, u: lnp.sum(_layers(lnp, ps, u)),
