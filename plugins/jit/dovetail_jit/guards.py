@@ -18,6 +18,7 @@ from dovetail_core import typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.options import disable_jit
+from dovetail_core.tree.registry import tuples
 from dovetail_core.tree.util import PyTreeDef, calls, keystr, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -26,12 +27,43 @@ from .settings import Settings
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     """``call``, with our error for unhashable static arguments, and donated arrays given away."""
+    donates = settings.donate_nums or settings.donate_names
+    if not (settings.has_statics or donates):
+        return call
+    careful = _careful(call, settings)
+    if donates:
+        return lambda *args, **kwargs: careful(args, kwargs)
+    plain, all_plain, by_identity = _plain, _plain.issuperset, object.__eq__
+
+    def called(*args: Any, **kwargs: Any) -> Any:  # what most calls need is written out here
+        for x in args:
+            cls = x.__class__
+            if cls in plain or cls.__eq__ is by_identity:
+                continue
+            if cls is not tuple or not all_plain(map(type, x)):
+                return careful(args, kwargs)
+        try:
+            if not kwargs:
+                return call(*args)
+            for x in kwargs.values():
+                cls = x.__class__
+                if cls in plain or cls.__eq__ is by_identity:
+                    continue
+                if cls is not tuple or not all_plain(map(type, x)):
+                    return careful(args, kwargs)
+            return call(*args, **kwargs)
+        except ValueError:
+            settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
+            raise
+
+    return called
+
+
+def _careful(call: Callable[..., Any], settings: Settings) -> Callable[[Any, Any], Any]:
     nums, names = settings.static_nums, settings.static_names
     donate_nums, donate_names = settings.donate_nums, settings.donate_names
-    if not (settings.has_statics or donate_nums or donate_names):
-        return call
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         passed, named, count = args, kwargs, len(args)
         for n in nums:
             if -count <= n < count and _has_twin(args[n]):
@@ -43,7 +75,7 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
         try:
             out = call(*passed, **named)
         except ValueError:
-            settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
+            settings.reject_unhashable(args, kwargs)
             raise
         for n in donate_nums:
             if -count <= n < count:
@@ -61,6 +93,9 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
 _twinless: set[type] = {  # inside of tuples, too
     int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,
 }  # fmt: skip
+
+_plain = _twinless | {ArrayImpl, np.ndarray, dict, list}
+"""Types of arguments that are not looked at any further, whether they are static or not."""
 
 _NUMBERS = (bool, float, complex, np.generic)
 """Types of which values in a collection equal values of other types."""
@@ -104,6 +139,8 @@ def _has_twin(value: Any) -> bool:
 
 
 def _has_twin_inside(collection: Iterable[Any]) -> bool:
+    if _twinless.issuperset(map(type, tuples.flatten(collection)[0])):
+        return False
     collections = [collection]
     for found in collections:  # grows
         for x in found:
