@@ -10,13 +10,13 @@ from dovetail_core import here
 from dovetail_core.base.arguments import integer, string
 from dovetail_jit import fused
 from dovetail_lax import dtypes
-from dovetail_numpy.fusion import one_call
+from dovetail_numpy import fusion
 
 from ..arguments import array, axes_of, inexact
 from .softmax import Array, ArrayLike, Axis
 
 
-@one_call("axis", "algorithm")
+@fusion.one_call("axis", "algorithm")
 def standardize(
     x: ArrayLike,
     axis: Axis = -1,
