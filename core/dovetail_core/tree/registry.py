@@ -22,12 +22,6 @@ calls = PyTreeRegistry()
 """The registry by which compiled callables take arguments apart: with all containers of the other,
 and with values that are leaves to users and several arrays to a compiled program."""
 
-tuples = PyTreeRegistry(
-    enable_none=False, enable_tuple=True, enable_namedtuple=True, enable_list=False,
-    enable_dict=False,
-)  # fmt: skip
-"""A registry that knows tuples alone, to look through them in C++ at any depth."""
-
 # A pickled treedef names its registry by these two, so they must lead back to this object.
 registry.__module__ = "dovetail_core.tree.util"
 registry.__name__ = "registry"

@@ -18,7 +18,6 @@ from dovetail_core import typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.options import disable_jit
-from dovetail_core.tree.registry import tuples
 from dovetail_core.tree.util import PyTreeDef, calls, keystr, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -27,12 +26,28 @@ from .settings import Settings
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     """``call``, with our error for unhashable static arguments, and donated arrays given away."""
-    donates = settings.donate_nums or settings.donate_names
-    if not (settings.has_statics or donates):
+    nums, names = settings.donate_nums, settings.donate_names
+    if not (settings.has_statics or nums or names):
         return call
-    careful = _careful(call, settings)
-    if donates:
-        return lambda *args, **kwargs: careful(args, kwargs)
+    kept = _with_exact_statics(call, settings) if settings.has_statics else call
+    if not (nums or names):
+        return kept
+
+    def giving(*args: Any, **kwargs: Any) -> Any:
+        out = kept(*args, **kwargs) if kwargs else kept(*args)
+        for n in nums:
+            if -len(args) <= n < len(args):
+                _give_away(args[n], settings.name)
+        if kwargs:
+            for k in names:
+                if k in kwargs:
+                    _give_away(kwargs[k], settings.name)
+        return out
+
+    return giving
+
+
+def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     plain, all_plain, by_identity = _plain, _plain.issuperset, object.__eq__
 
     def called(*args: Any, **kwargs: Any) -> Any:  # what most calls need is written out here
@@ -40,7 +55,7 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
             cls = x.__class__
             if cls in plain or cls.__eq__ is by_identity:
                 continue
-            if cls is not tuple or not all_plain(map(type, x)):
+            if cls is not tuple or not (all_plain(map(type, x)) or not _has_twin_inside(x)):
                 return careful(args, kwargs)
         try:
             if not kwargs:
@@ -56,35 +71,19 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
             settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
             raise
 
-    return called
-
-
-def _careful(call: Callable[..., Any], settings: Settings) -> Callable[[Any, Any], Any]:
-    nums, names = settings.static_nums, settings.static_names
-    donate_nums, donate_names = settings.donate_nums, settings.donate_names
-
-    def called(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def careful(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         passed, named, count = args, kwargs, len(args)
-        for n in nums:
+        for n in settings.static_nums:
             if -count <= n < count and _has_twin(args[n]):
                 passed = _told_apart(passed, n)
-        if kwargs:
-            for k in names:
-                if k in kwargs and _has_twin(kwargs[k]):
-                    named = {**named, k: _tell_apart(kwargs[k])}
+        for k in settings.static_names:
+            if k in kwargs and _has_twin(kwargs[k]):
+                named = {**named, k: _tell_apart(kwargs[k])}
         try:
-            out = call(*passed, **named)
+            return call(*passed, **named)
         except ValueError:
             settings.reject_unhashable(args, kwargs)
             raise
-        for n in donate_nums:
-            if -count <= n < count:
-                _give_away(args[n], settings.name)
-        if kwargs:
-            for k in donate_names:
-                if k in kwargs:
-                    _give_away(kwargs[k], settings.name)
-        return out
 
     return called
 
@@ -96,6 +95,8 @@ _twinless: set[type] = {  # inside of tuples, too
 
 _plain = _twinless | {ArrayImpl, np.ndarray, dict, list}
 """Types of arguments that are not looked at any further, whether they are static or not."""
+
+_CONTAINERS = (dict, tuple, list)
 
 _NUMBERS = (bool, float, complex, np.generic)
 """Types of which values in a collection equal values of other types."""
@@ -139,18 +140,15 @@ def _has_twin(value: Any) -> bool:
 
 
 def _has_twin_inside(collection: Iterable[Any]) -> bool:
-    if _twinless.issuperset(map(type, tuples.flatten(collection)[0])):
-        return False
-    collections = [collection]
-    for found in collections:  # grows
-        for x in found:
-            cls = type(x)
-            if cls in _twinless:
-                continue
-            if cls is tuple or issubclass(cls, (tuple, frozenset)):
-                collections.append(x)
-            elif issubclass(cls, _NUMBERS):
-                return True
+    found = [*collection]
+    for x in found:  # grows
+        cls = x.__class__
+        if cls in _twinless:
+            continue
+        if cls is tuple or issubclass(cls, (tuple, frozenset)):
+            found += x
+        elif issubclass(cls, _NUMBERS):
+            return True
     return False
 
 
@@ -161,6 +159,8 @@ def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...
 
 
 def _give_away(tree: Any, name: str) -> None:
+    if tree.__class__ in _CONTAINERS and not tree:
+        return
     for x in (tree,) if tree.__class__ is ArrayImpl else calls.flatten(tree)[0]:
         if x.__class__ is ArrayImpl and x.is_deleted():  # those that the call did take
             give_away(x, name)
