@@ -45,10 +45,15 @@ def show_files(path: str) -> None:
 
 def is_hidden(frame: FrameType) -> bool:
     """Whether a frame runs the code of the framework or of its plugins."""
-    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return is_framework(frame.f_code, frame.f_globals)
+
+
+def is_framework(code: CodeType, names: Mapping[str, Any]) -> bool:
+    """Whether code with these globals is the framework's or its plugins'."""
+    package = str(names.get("__name__", "")).partition(".")[0]
     if package in _hidden_packages or package.startswith("dovetail_"):
         return True
-    return frame.f_code.co_filename.startswith(_hidden_files)
+    return code.co_filename.startswith(_hidden_files)
 
 
 class AnnotatedScope(str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -287,13 +287,24 @@ def open_program(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
 
 def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
     """The sub-programs in a parameter or a dictionary of them, in order."""
-    if isinstance(value, (Jaxpr, ClosedJaxpr)):
-        yield value
-    elif isinstance(value, dict):
-        yield from programs_in(list(cast("dict[Any, Any]", value).values()))
-    elif isinstance(value, (tuple, list)):
-        for item in cast("Sequence[Any]", value):
-            yield from programs_in(item)
+    found: list[Jaxpr | ClosedJaxpr] = []
+    _collect((value,), found)
+    return iter(found)
+
+
+_PLAIN = frozenset({int, bool, float, str, type(None)})
+
+
+def _collect(values: Iterable[Any], found: list[Jaxpr | ClosedJaxpr]) -> None:
+    for value in values:
+        if value.__class__ in _PLAIN:
+            continue
+        if isinstance(value, (Jaxpr, ClosedJaxpr)):
+            found.append(value)
+        elif isinstance(value, dict):
+            _collect(list(cast("dict[Any, Any]", value).values()), found)
+        elif isinstance(value, (tuple, list)):
+            _collect(cast("Sequence[Any]", value), found)
 
 
 def shows_high(jaxpr: Jaxpr) -> bool:
@@ -313,7 +324,8 @@ def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
         if id(found) not in seen:
             seen.add(id(found))
             yield found
-            todo.extend(p for e in open_program(found).eqns for p in programs_in(e.params))
+            for e in open_program(found).eqns:
+                _collect(e.params.values(), todo)
 
 
 def same_constant(a: Any, b: Any) -> bool:

@@ -20,7 +20,7 @@ from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import MissResult, clear_cache, make_call
+from dovetail_core.xla.calls import MissResult, PjitFunctionCache, clear_cache, make_call
 
 from .ahead import Answer, Found, ask
 from .boundary import boundary_of, call_boundary, refuse_aliases
@@ -121,6 +121,10 @@ def _wrap(settings: Settings) -> Any:
     return call
 
 
+_entries = PjitFunctionCache(8192)
+"""What C++ knows of calls, in common: a function that is jitted anew in each call of another."""
+
+
 def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
     """A call of the function that C++ repeats, and asks ``miss`` about where it cannot."""
     return make_call(
@@ -132,6 +136,7 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
         key=(kind, identity(settings.fun), settings.key),
         registry=calls,
         shard_arg_fallback=fallback,
+        cache=_entries,
         explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )
 

@@ -26,9 +26,9 @@ from dovetail_core import (
 )
 from dovetail_core.base.annotations import annotations_of
 from dovetail_core.base.caches import Cache
-from dovetail_core.base.keys import keeps_alive
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
+from dovetail_core.rules.repeated import keeps_only_itself
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
@@ -192,6 +192,11 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
     return compiled_call(primitive.name, program_for, out_tree, "inside")
 
 
+def call_at_rest(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:
+    """Run a program without constants of its own at once: provider ``program_caller``."""
+    return _call_program(*args, jaxpr=program, name=name, donated_invars=())
+
+
 def _call_program(*args: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: Any) -> list[Any]:
     call = jaxpr.memo("call", lambda: _shared_call(jaxpr, name))
     try:
@@ -207,10 +212,9 @@ _shared: Cache[Any, Any] = Cache(PROGRAMS)
 def _shared_call(program: ClosedJaxpr, name: str) -> Any:
     """The callable of an equal program from the same lines: what interprets a program makes such at
     each call, and they are compiled once. Not where it would keep alive what a call has made."""
-    eqns = [e for p in walk(program) for e in open_program(p).eqns]
-    if any(e.primitive.anonymous or any(map(keeps_alive, e.params.values())) for e in eqns):
+    if not keeps_only_itself(program):
         return _compiled_program(program, name)
-    key = name, program, tuple([e.source for e in eqns])
+    key = name, program, tuple([e.source for p in walk(program) for e in open_program(p).eqns])
     try:
         found = _shared.get(key)
     except TypeError:  # an unhashable parameter

@@ -26,33 +26,64 @@ from .settings import Settings
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
     """``call``, with our error for unhashable static arguments, and donated arrays given away."""
-    nums, names = settings.static_nums, settings.static_names
-    donate_nums, donate_names = settings.donate_nums, settings.donate_names
-    if not (settings.has_statics or donate_nums or donate_names):
+    nums, names = settings.donate_nums, settings.donate_names
+    if not (settings.has_statics or nums or names):
         return call
+    kept = _with_exact_statics(call, settings) if settings.has_statics else call
+    if not (nums or names):
+        return kept
 
-    def called(*args: Any, **kwargs: Any) -> Any:
-        passed, named, count = args, kwargs, len(args)
+    def giving(*args: Any, **kwargs: Any) -> Any:
+        out = kept(*args, **kwargs) if kwargs else kept(*args)
         for n in nums:
-            if -count <= n < count and _has_twin(args[n]):
-                passed = _told_apart(passed, n)
-        if kwargs:
-            for k in names:
-                if k in kwargs and _has_twin(kwargs[k]):
-                    named = {**named, k: _tell_apart(kwargs[k])}
-        try:
-            out = call(*passed, **named)
-        except ValueError:
-            settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
-            raise
-        for n in donate_nums:
-            if -count <= n < count:
+            if -len(args) <= n < len(args):
                 _give_away(args[n], settings.name)
         if kwargs:
-            for k in donate_names:
+            for k in names:
                 if k in kwargs:
                     _give_away(kwargs[k], settings.name)
         return out
+
+    return giving
+
+
+def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
+    plain, all_plain, by_identity = _plain, _plain.issuperset, object.__eq__
+
+    def called(*args: Any, **kwargs: Any) -> Any:  # what most calls need is written out here
+        for x in args:
+            cls = x.__class__
+            if cls in plain or cls.__eq__ is by_identity:
+                continue
+            if cls is not tuple or not (all_plain(map(type, x)) or not _has_twin_inside(x)):
+                return careful(args, kwargs)
+        try:
+            if not kwargs:
+                return call(*args)
+            for x in kwargs.values():
+                cls = x.__class__
+                if cls in plain or cls.__eq__ is by_identity:
+                    continue
+                if cls is not tuple or not all_plain(map(type, x)):
+                    return careful(args, kwargs)
+            return call(*args, **kwargs)
+        except ValueError:
+            settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
+            raise
+
+    def careful(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        passed, named, count = args, kwargs, len(args)
+        for n in settings.static_nums:
+            if -count <= n < count and _has_twin(args[n]):
+                passed = _told_apart(passed, n)
+        for k in settings.static_names:
+            if k in kwargs and _has_twin(kwargs[k]):
+                named = {**named, k: _tell_apart(kwargs[k])}
+        try:
+            return call(*passed, **named)
+        except ValueError:
+            settings.reject_unhashable(args, kwargs)
+            raise
 
     return called
 
@@ -61,6 +92,11 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
 _twinless: set[type] = {  # inside of tuples, too
     int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,
 }  # fmt: skip
+
+_plain = _twinless | {ArrayImpl, np.ndarray, dict, list}
+"""Types of arguments that are not looked at any further, whether they are static or not."""
+
+_CONTAINERS = (dict, tuple, list)
 
 _NUMBERS = (bool, float, complex, np.generic)
 """Types of which values in a collection equal values of other types."""
@@ -104,16 +140,15 @@ def _has_twin(value: Any) -> bool:
 
 
 def _has_twin_inside(collection: Iterable[Any]) -> bool:
-    collections = [collection]
-    for found in collections:  # grows
-        for x in found:
-            cls = type(x)
-            if cls in _twinless:
-                continue
-            if cls is tuple or issubclass(cls, (tuple, frozenset)):
-                collections.append(x)
-            elif issubclass(cls, _NUMBERS):
-                return True
+    found = [*collection]
+    for x in found:  # grows
+        cls = x.__class__
+        if cls in _twinless:
+            continue
+        if cls is tuple or issubclass(cls, (tuple, frozenset)):
+            found += x
+        elif issubclass(cls, _NUMBERS):
+            return True
     return False
 
 
@@ -124,6 +159,8 @@ def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...
 
 
 def _give_away(tree: Any, name: str) -> None:
+    if tree.__class__ in _CONTAINERS and not tree:
+        return
     for x in (tree,) if tree.__class__ is ArrayImpl else calls.flatten(tree)[0]:
         if x.__class__ is ArrayImpl and x.is_deleted():  # those that the call did take
             give_away(x, name)

@@ -18,6 +18,8 @@ MANIFEST = Manifest(
     },
     providers={
         "evaluator": "dovetail_jit.eager:evaluator",
+        "fuser": "dovetail_jit.eager:fused",
+        "program_caller": "dovetail_jit.eager:call_at_rest",
         "resharder": "dovetail_jit.moving:resharded",
         "backend_law": "dovetail_jit.laws:backend_law",
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from dovetail_core import UnexpectedTracerError, float0
 from dovetail_core.base.options import disable_jit
 from dovetail_jit import (
     ShapeDtypeStruct,
+    api,
     clear_caches,
     eval_shape,
     jit,
@@ -232,6 +233,71 @@ def test_static_arguments_are_told_apart_by_type_and_bits() -> None:
     d = jit(numbers, static_argnums=(-1,), donate_argnums=0)
     for value in (0.0, -0.0):
         assert np.signbit(d(lax.mul(ones, 1.0), value)[0]) == np.signbit(value)
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+class Shape(tuple[Any, ...]):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_collections_of_numbers_are_told_apart_at_any_depth(by_name: bool) -> None:
+    def f(x: Any, value: Any) -> Any:
+        return lax.mul(x, np.float32(len(repr(value))))
+
+    g = jit(f, static_argnames="value")
+    kinds: list[Any] = [
+        lambda v: (v, 2), lambda v: ("a", (None, (v,))), lambda v: Pair((v,), ()),
+        lambda v: frozenset([v]), lambda v: Shape((v,)), lambda v: (frozenset([(v,)]), print),
+    ]  # fmt: skip
+    for make in kinds:
+        for value in (1, 1.0, True, np.int8(1), 1, True):
+            given = {"value": make(value)} if by_name else {}
+            args = () if by_name else (make(value),)
+            found = g(np.float32(1), *args, **given)
+            assert float(found) == len(repr(make(value))), (make(value), found)
+
+
+def test_static_objects_of_classes_and_unhashable_ones() -> None:
+    class Own:
+        pass
+
+    f = Counter(lambda x, own: lax.mul(x, 2.0))
+    g = jit(f, static_argnums=1)
+    one, other = Own(), Own()
+    for own in (one, other, one, Own, len, one):
+        assert float(g(1.0, own)) == 2
+    assert f.calls == 4
+    for wrong in ([1], {"a": 1}, (1, [2]), np.ones(2)):
+        with pytest.raises(ValueError, match="static argument 1 of type"):
+            g(1.0, wrong)
+
+
+def test_a_function_that_is_jitted_again_is_not_asked_about_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    before = api._call_anew
+    monkeypatch.setattr(
+        api, "_call_anew", lambda s, *rest: asked.append(s.name) or before(s, *rest)
+    )
+
+    def f(x: Any, n: Any = 2) -> Any:
+        return x * n
+
+    for options in ({}, {"keep_unused": True}, {"static_argnums": 1}):
+        for _ in range(3):
+            assert float(jit(f, **options)(3.0)) == 6
+    assert asked == ["f"] * 3
+    assert float(jit(f, static_argnums=1)(3.0, 3)) == float(jit(f)(3.0, 3)) == 9
+    g = jit(f)
+    assert float(g(3.0)) == 6 and len(asked) == 5
+    g.clear_cache()
+    assert float(g(3.0)) == 6 and len(asked) == 6
 
 
 def test_tracers_that_leak_are_named() -> None:

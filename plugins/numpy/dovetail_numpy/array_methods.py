@@ -186,7 +186,22 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "imag": _imag, "at": At, "flat": _flatten, "itemsize": _itemsize, "nbytes": _nbytes,
 }  # fmt: skip
 _DIRECT_PAIRS = [
-    f"__{r}{n}__" for r in ("", "r") for n in ("add", "sub", "mul", "truediv", "matmul")
+    f"__{r}{n}__"
+    for r in ("", "r")
+    for n in (
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "matmul",
+        "floordiv",
+        "mod",
+        "and",
+        "or",
+        "xor",
+        "lshift",
+        "rshift",
+    )
 ] + ["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
 """Operators that runtime arrays have as C++ callables, which a repeated call never leaves."""
 _TRACER_ONLY = {"item": _item, "tobytes": _tobytes, "tolist": _tolist}

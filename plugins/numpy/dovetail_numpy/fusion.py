@@ -13,18 +13,18 @@ from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import fused as fused
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ARRAYS = (ArrayImpl, np.ndarray)
+ARRAYS = (ArrayImpl, np.ndarray)
 
 
 def _not_two_arrays(x: Any = None, y: Any = None, **named: Any) -> bool:
     """A Python float is as good as an array. So is an integer that every type it meets can hold;
     of others the value must be checked."""
-    if x.__class__ not in _ARRAYS:
+    if x.__class__ not in ARRAYS:
         return True
     kind = y.__class__
     if kind is int:
         return x.dtype.kind not in "if" or x.dtype.itemsize < 4 or not -(2**31) <= y < 2**31
-    return not (kind is float or kind in _ARRAYS)
+    return not (kind is float or kind in ARRAYS)
 
 
 def of_one_array(*static: str) -> Callable[[F], F]:
@@ -33,7 +33,7 @@ def of_one_array(*static: str) -> Callable[[F], F]:
 
     def unless(x: Any, *args: Any, **kwargs: Any) -> bool:
         others = all(_is_operand(v) for n, v in kwargs.items() if n not in static)
-        return x.__class__ not in _ARRAYS or not others
+        return x.__class__ not in ARRAYS or not others
 
     def decorate(f: F) -> F:
         call = fused(static, unless=unless)(f)
@@ -81,6 +81,8 @@ def _forgiving_axis(f: F, call: F) -> F:
         try:
             if rest or options:
                 return call(a, axis, *rest, **options)
+            if axis is default:  # no static argument: as much again
+                return call(a)
             return call(a, axis)  # no packing of arguments: a tenth of the call's time
         except ValueError as e:
             if not _cannot_be_hashed(e):
@@ -133,4 +135,4 @@ def _is_operand(x: Any) -> bool:
     kind = x.__class__
     if kind is int:
         return -(2**31) <= x < 2**31
-    return kind in _ARRAYS or kind is float or x is None or isinstance(x, Tracer)
+    return kind in ARRAYS or kind is float or x is None or isinstance(x, Tracer)

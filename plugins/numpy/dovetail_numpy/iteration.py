@@ -1,4 +1,8 @@
-"""Iterating over arrays: rows are cut from a host copy, or by programs of bounded size."""
+"""Iterating over arrays: rows are cut from a host copy, or by programs of bounded size.
+
+Of few rows a program is the quicker way, but it has to be compiled first: arrays of a type that
+comes again and again are cut by one.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,17 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_backends import rows_on_host
 from dovetail_core import EVAL, ExtendedDType, get_trace
+from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import called
 from dovetail_core.xla.arrays import ArrayImpl
 
 CHUNK = 64
 """How many rows one program cuts an array into."""
+OFTEN = 8
+"""How many arrays of a type are cut without a program."""
+
+_before: Cache[Any, int] = Cache()
+"""How many were, by type."""
 
 
 def rows(x: Any) -> Iterator[Any]:
@@ -25,9 +35,18 @@ def rows(x: Any) -> Iterator[Any]:
         remedy = f". {x.dtype.remedy}" if isinstance(x.dtype, ExtendedDType) else ""
         raise TypeError(f"iteration over an array without dimensions{called()}{remedy}")
     if get_trace() is EVAL and x.__class__ is ArrayImpl:
+        if 0 < x.shape[0] <= CHUNK and _is_frequent(x.aval):
+            return iter(lax.unstack(x))
         found = rows_on_host(x)
         return _rows_by_parts(x, lax.dynamic_slice_in_dim) if found is None else found
     return _rows_by_parts(x, _part)
+
+
+def _is_frequent(aval: Any) -> bool:
+    count = _before.get(aval, 0)
+    if count < OFTEN:
+        _before[aval] = count + 1
+    return count >= OFTEN
 
 
 def _part(x: Any, start: int, size: int) -> Any:

@@ -22,9 +22,10 @@ DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.float16, np.float32, np.com
 DTYPES += [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.int4]
 
 
-@pytest.fixture(params=["host", "device"])
+@pytest.fixture(params=["host", "device", "often"])
 def either(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Arrays whose memory is the host's, and those of which it is not."""
+    """Arrays whose memory is the host's, those of which it is not, and those that come often."""
+    monkeypatch.setattr(iteration, "OFTEN", 0 if request.param == "often" else 1000)
     if request.param == "device":
         monkeypatch.setattr(iteration, "rows_on_host", lambda x: None)
     return request.param
@@ -101,6 +102,18 @@ def test_unstacking_many(axis: int) -> None:
     x = np.arange(6 * CHUNK, dtype=np.int32).reshape(2 * CHUNK, 3)
     found = dnp.unstack(dnp.asarray(x), axis=axis)
     np.testing.assert_array_equal(np.stack(found), np.moveaxis(x, axis, 0))
+
+
+def test_arrays_of_a_type_that_comes_often_are_cut_by_one_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Any] = []
+    before = iteration.rows_on_host
+    monkeypatch.setattr(iteration, "rows_on_host", lambda x: asked.append(x) or before(x))
+    x = dnp.arange(37.0)
+    for _ in range(iteration.OFTEN + 5):
+        assert [float(v) for v in x] == list(range(37))
+    assert len(asked) == iteration.OFTEN
 
 
 def test_many_rows_compile_nothing() -> None:

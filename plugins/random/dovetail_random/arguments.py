@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -109,11 +110,19 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> Any:
     Raises:
         ValueError: it is not.
     """
-    found = dtypes.as_dtype(float if dtype is None else dtype)
+    if dtype is None:
+        return _default_float(enable_x64.value)
+    found = dtypes.as_dtype(dtype)
     if not is_inexact(found) or (found.kind == "c" and not complex_too):
         kinds = "float or complex" if complex_too else "float"
         raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}{here()}")
     return found
+
+
+@cache
+def _default_float(wide: bool) -> Any:
+    """The dtype of Python's floats, in one mode of 64-bit types (the one that is set)."""
+    return dtypes.as_dtype(float)
 
 
 def param_dtype(name: str, dtype: Any, *params: Any) -> Any:
@@ -145,8 +154,10 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     Raises:
         ValueError: the parameters' shapes do not broadcast to ``shape``.
     """
-    shapes = [np.shape(p) if p.__class__ in NUMBERS else tuple(p.shape) for p in params]
+    shapes = [() if p.__class__ in NUMBERS else tuple(p.shape) for p in params]
     wanted = None if shape is None else shape_of(name, shape)
+    if wanted is not None and not any(shapes):
+        return wanted
     found = broadcast(*shapes) if wanted is None else broadcast(wanted, *shapes)
     if found is not None and wanted in (None, found):
         return found

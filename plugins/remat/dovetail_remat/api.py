@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dovetail_core import here
+from dovetail_core import EVAL, get_trace, here
 from dovetail_core.base import arguments
 from dovetail_core.base.wrapping import wraps
+from dovetail_core.rules.repeated import UNKNOWN, repeated
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.limit import Limit
@@ -91,29 +92,17 @@ def checkpoint(
             checkpoint, prevent_cse=prevent_cse, policy=policy, static_argnums=static_argnums,
             static_argnames=static_argnames, concrete=concrete, effects=effects,
         )  # fmt: skip
-    if concrete:
-        raise NotImplementedError(
-            "checkpoint(concrete=True) is not supported: mark arguments that Python control flow "
-            f"depends on with static_argnums{here()}"
-        )
-    if not callable(fun):
-        raise TypeError(
-            f"checkpoint takes a function, got {fun!r} of type {type(fun).__name__}{here()}"
-        )
-    if policy is not None and not callable(policy) and not isinstance(policy, Budget):
-        raise TypeError(
-            f"checkpoint: policy must be a function (see checkpoint_policies) or a Budget, got "
-            f"{policy!r}{here()}"
-        )
-    if effects not in ("once", "replay", "forbid"):
-        raise ValueError(
-            f"checkpoint: effects must be 'once', 'replay' or 'forbid', got {effects!r}{here()}"
-        )
+    _check(fun, policy, concrete, effects)
     numbers = arguments.integers("static_argnums", static_argnums)
     names = set(arguments.strings("static_argnames", static_argnames))
 
+    known = _is_known(prevent_cse, policy, effects) and not (numbers or names)
+
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        out = _repeated(fun, prevent_cse, args, kwargs) if known else UNKNOWN
+        if out is not UNKNOWN:
+            return out
         static = positions(numbers, len(args), fun)
         dynamic = [None if i in static else x for i, x in enumerate(args)]
         fixed = {k: v for k, v in kwargs.items() if k in names}
@@ -139,6 +128,42 @@ def checkpoint(
     if isinstance(policy, Budget):
         checkpointed.report = partial(_report, checkpointed)  # type: ignore[attr-defined]
     return checkpointed
+
+
+def _check(fun: Any, policy: Any, concrete: Any, effects: Any) -> None:
+    if concrete:
+        raise NotImplementedError(
+            "checkpoint(concrete=True) is not supported: mark arguments that Python control flow "
+            f"depends on with static_argnums{here()}"
+        )
+    if not callable(fun):
+        raise TypeError(
+            f"checkpoint takes a function, got {fun!r} of type {type(fun).__name__}{here()}"
+        )
+    if policy is not None and not callable(policy) and not isinstance(policy, Budget):
+        raise TypeError(
+            f"checkpoint: policy must be a function (see checkpoint_policies) or a Budget, got "
+            f"{policy!r}{here()}"
+        )
+    if effects not in ("once", "replay", "forbid"):
+        raise ValueError(
+            f"checkpoint: effects must be 'once', 'replay' or 'forbid', got {effects!r}{here()}"
+        )
+
+
+def _is_known(prevent_cse: Any, policy: Any, effects: Any) -> bool:
+    """Whether :func:`_again` makes the same call."""
+    return prevent_cse.__class__ is bool and policy is None and effects == "once"
+
+
+def _repeated(fun: Any, prevent_cse: bool, args: Any, kwargs: Any) -> Any:
+    if get_trace() is not EVAL:
+        return UNKNOWN
+    return repeated("checkpoint", _again, (fun,), (prevent_cse,), args, kwargs)
+
+
+def _again(functions: Sequence[Any], statics: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
+    return checkpoint(functions[0], prevent_cse=statics[0])(*args, **kwargs)
 
 
 def _report(checkpointed: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from ..dtypes import dtype_of
 from ..primitives.shape import dynamic_slice_p, dynamic_update_slice_p, squeeze_p
 from ..scalars import PYTHON_SCALARS, adapt
 from ._args import Array, ArrayLike
+from ._at_rest import of_array_and_index
 from ._shapes import axis_in, ints, shape_of
 from ._starts import checked_starts, one_start
 from .broadcasting import expand_dims
@@ -60,6 +61,7 @@ def dynamic_slice_in_dim(
     return get_trace().process(dynamic_slice_p, (operand, *starts), {"slice_sizes": sizes})
 
 
+@of_array_and_index("axis", "keepdims", "allow_negative_indices")
 def dynamic_index_in_dim(
     operand: ArrayLike,
     index: ArrayLike,

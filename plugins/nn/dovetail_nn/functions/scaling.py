@@ -10,11 +10,13 @@ from dovetail_core import here
 from dovetail_core.base.arguments import integer, string
 from dovetail_jit import fused
 from dovetail_lax import dtypes
+from dovetail_numpy import fusion
 
 from ..arguments import array, axes_of, inexact
 from .softmax import Array, ArrayLike, Axis
 
 
+@fusion.one_call("axis", "algorithm")
 def standardize(
     x: ArrayLike,
     axis: Axis = -1,

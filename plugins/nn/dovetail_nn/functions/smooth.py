@@ -10,6 +10,7 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.arguments import integer
 from dovetail_jit import fused
+from dovetail_numpy import fusion
 
 from ..arguments import array, inexact
 from ..primitives import log1mexp_p, number, softplus_p
@@ -29,6 +30,7 @@ def identity(x: ArrayLike) -> Array:
     return array("identity", x)
 
 
+@fusion.of_one_array()
 def sigmoid(x: ArrayLike) -> Array:
     """The logistic function ``1 / (1 + exp(-x))``, of floating-point or complex numbers."""
     return lax.logistic(x)

@@ -63,6 +63,7 @@ def dot(
     return _tensordot("dot", x, y, axes, precision, preferred_element_type)
 
 
+@lambda f: of_two_arrays(f, "precision", "preferred_element_type")
 def inner(
     a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
@@ -83,6 +84,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     return MULTIPLY(lax.expand_dims(x, (1,)), lax.expand_dims(y, (0,)))
 
 
+@lambda f: of_two_arrays(f, "precision", "preferred_element_type")
 def vdot(
     a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:

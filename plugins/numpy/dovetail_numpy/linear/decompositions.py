@@ -48,6 +48,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
 
 
 @names_itself
+@one_call("mode")
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """The QR factorization.
 
@@ -73,6 +74,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
 
 
 @names_itself
+@one_call("full_matrices", "compute_uv", "hermitian", "subset_by_index")
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
@@ -141,6 +143,7 @@ class EighResult(NamedTuple):
 
 
 @names_itself
+@one_call()
 def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, as complex numbers.
 
@@ -152,6 +155,7 @@ def eig(a: ArrayLike) -> EigResult:
 
 
 @names_itself
+@one_call()
 def eigvals(a: ArrayLike) -> Array:
     """Eigenvalues of square matrices, as complex numbers."""
     out = lax.linalg.eig(
@@ -169,6 +173,7 @@ def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> 
 
 
 @names_itself
+@one_call("UPLO", "symmetrize_input")
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
@@ -183,6 +188,7 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
 
 
 @names_itself
+@one_call("UPLO", "symmetrize_input")
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Eigenvalues of Hermitian matrices in increasing order (see :func:`eigh`)."""
     return _eigh("eigvalsh", a, UPLO, symmetrize_input).eigenvalues

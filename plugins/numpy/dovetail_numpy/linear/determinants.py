@@ -193,6 +193,7 @@ def _slogdet_qr(a: Any) -> tuple[Any, Any]:
 
 
 @names_itself
+@one_call("method", shared=True)
 def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """Sign and logarithm of the absolute value of determinants.
 
@@ -211,6 +212,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
 
 
 @names_itself
+@one_call("n")
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power; negative ones invert.
 

@@ -144,6 +144,7 @@ def _size(dims: list[int]) -> int:
 
 
 @names_itself
+@one_call("p")
 def cond(x: ArrayLike, p: Any = None) -> Array:
     """The condition number of matrices: by singular values, or in the norm ``p``.
 
@@ -163,6 +164,7 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
 
 
 @names_itself
+@one_call("hermitian")
 def matrix_rank(
     M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False,
     tol: ArrayLike | None = None,

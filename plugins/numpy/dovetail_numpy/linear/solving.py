@@ -67,6 +67,7 @@ def inv(a: ArrayLike) -> Array:
 
 
 @names_itself
+@one_call("hermitian")
 def pinv(
     a: ArrayLike, rtol: ArrayLike | None = None, hermitian: bool = False, *,
     rcond: ArrayLike | None = None,
@@ -108,16 +109,23 @@ def lstsq(
     Raises:
         ValueError: ``a`` is not a matrix, or the numbers of rows differ.
     """
+    solution, residuals, rank, s = _least_squares(a, b, rcond)
+    if numpy_resid:
+        rows, columns = as_array("lstsq", a).shape
+        if rows <= columns or int(rank) < columns:
+            residuals = filled(residuals, (0,), 0)
+    return solution, residuals, rank, s
+
+
+@one_call("rcond")
+def _least_squares(a: Any, b: Any, rcond: float | None) -> tuple[Any, Any, Any, Any]:
     x, y = (as_array("lstsq", v, i) for i, v in enumerate(promote("lstsq", a, b, inexact=True)))
     if x.ndim != 2 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0]:
         raise ValueError(f"lstsq: shapes {x.shape} and {y.shape} do not fit{here()}")
     vector = y.ndim == 1
-    rows, columns = x.shape
     limit = float(dtypes.finfo(x.dtype).eps) * max(x.shape) if rcond is None or rcond < 0 else rcond
     solution, residuals, rank, s = _lstsq(x, lax.expand_dims(y, (1,)) if vector else y,
                                           rcond=float(limit))  # fmt: skip
-    if numpy_resid and (rows <= columns or int(rank) < columns):
-        residuals = filled(residuals, (0,), 0)
     rank = convert(rank, default_int())
     return (lax.squeeze(solution, (1,)) if vector else solution), residuals, rank, s
 

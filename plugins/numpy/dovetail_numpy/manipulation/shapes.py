@@ -15,7 +15,7 @@ from dovetail_core.base.arguments import items
 from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array, asarray
-from ..fusion import one_call
+from ..fusion import of_one_array, one_call
 from ..operands import (
     Array,
     ArrayLike,
@@ -200,6 +200,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     return moveaxis(a, axis, start - 1 if axis < start else start)
 
 
+@of_one_array("axis")
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     """``a`` without axes of size 1: all of them, or those that ``axis`` names.
 

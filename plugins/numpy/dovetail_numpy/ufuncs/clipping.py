@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here, typeof
+from dovetail_core import EVAL, get_trace, here, typeof
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
-from ..fusion import fused, fused_when_evaluated, one_call
+from ..fusion import ARRAYS, fused, fused_when_evaluated, one_call
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand, stands_for_array
 from ..operations import shape_of, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
@@ -76,6 +76,12 @@ def where(
         raise ValueError(
             f"where: size and fill_value are for the form with the condition alone{here()}"
         )
+    if get_trace() is EVAL:
+        return _where_at_rest(condition, x, y)
+    return _where(condition, x, y)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
     types = (getattr(condition, "aval", condition.__class__), getattr(x, "aval", x.__class__),
              getattr(y, "aval", y.__class__))  # fmt: skip
     plan = _plans.get(types)
@@ -85,6 +91,28 @@ def where(
         if plan is None or not any(map(stands_for_array, (condition, x, y))):
             raise
         return _where_miss(condition, x, y)
+
+
+def _not_three_arrays(condition: Any, x: Any, y: Any) -> bool:
+    """Python's numbers are as good as arrays where every type that they meet can hold them."""
+    if condition.__class__ not in ARRAYS:
+        return True
+    for v, other in ((x, y), (y, x)):
+        kind = v.__class__
+        if kind is int:
+            if not -(2**31) <= v < 2**31:
+                return True
+            if other.__class__ in ARRAYS and (
+                other.dtype.kind not in "if" or other.dtype.itemsize < 4
+            ):
+                return True
+        elif kind is not float and kind not in ARRAYS:
+            return True
+    return False
+
+
+_where.__name__ = "where"  # what compilations are reported as
+_where_at_rest = fused(unless=_not_three_arrays)(_where)
 
 
 def _where_miss(condition: Any, x: Any, y: Any) -> Any:

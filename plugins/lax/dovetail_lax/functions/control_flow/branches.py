@@ -11,6 +11,7 @@ from dovetail_core import EVAL, ClosedJaxpr, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core.rules.repeated import UNKNOWN, repeated
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import varied
 
@@ -73,11 +74,19 @@ def switch(
         return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
     if len(branches) == 1:
         return branches[0](*operands)
+    if get_trace() is EVAL:
+        found = repeated("switch", _switch_again, branches, (), index, *operands)
+        if found is not UNKNOWN:
+            return found
     from ..values import clamp
 
     index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
     return _bind("switch", index, branches, operands)
+
+
+def _switch_again(branches: Sequence[Any], statics: Any, index: Any, *operands: Any) -> Any:
+    return switch(index, branches, *operands)
 
 
 def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[Any]) -> Any:
@@ -189,12 +198,20 @@ def cond(
         )
     if disable_jit.value and get_trace() is EVAL:
         return true_fun(*operands) if pred else false_fun(*operands)
+    if get_trace() is EVAL:
+        found = repeated("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
+        if found is not UNKNOWN:
+            return found
     if aval.dtype.kind != "b":
         from ..discrete import ne
 
         pred = ne(pred, aval.dtype.type(0))
     index = convert_element_type_p.bind(pred, new_dtype=np.dtype(np.int32), weak_type=False)
     return _bind("cond", index, (false_fun, true_fun), operands)
+
+
+def _cond_again(functions: Sequence[Any], statics: Any, pred: Any, *operands: Any) -> Any:
+    return cond(pred, *functions, *operands)
 
 
 def _five_arguments(

@@ -11,6 +11,7 @@ from dovetail_core import EVAL, Tracer, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
+from dovetail_core.rules.repeated import UNKNOWN, repeated
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import NOWHERE
 
@@ -62,7 +63,16 @@ def while_loop(
     """
     check_function(cond_fun, "while_loop: cond_fun")
     check_function(body_fun, "while_loop: body_fun")
+    if checkpoint is None and get_trace() is EVAL:
+        found = repeated("while_loop", _while_again, (cond_fun, body_fun), (), init_val)
+        if found is not UNKNOWN:
+            return found
     return while_of("while_loop", cond_fun, body_fun, init_val, checkpoint)
+
+
+def _while_again(functions: Sequence[Any], statics: Any, init_val: Any) -> Any:
+    cond_fun, body_fun = functions
+    return while_loop(cond_fun, body_fun, init_val)
 
 
 def while_of(
@@ -165,6 +175,10 @@ def fori_loop(
         ValueError, OverflowError: known bounds that are NaN or infinite.
     """
     check_function(body_fun, "fori_loop: body_fun")
+    if checkpoint is None and lower.__class__ is upper.__class__ is int and get_trace() is EVAL:
+        found = repeated("fori_loop", _fori_again, (body_fun,), (lower, upper, unroll), init_val)
+        if found is not UNKNOWN:
+            return found
     lower, upper, dtype = _bounds(lower, upper)
     if checkpoint is not None:
         checkpointing("fori_loop", checkpoint)
@@ -199,6 +213,11 @@ def fori_loop(
         "fori_loop", step, (start, init_val), None, length, unroll=unroll or 1, scheme=checkpoint
     )
     return value
+
+
+def _fori_again(functions: Sequence[Any], statics: tuple[Any, ...], init_val: Any) -> Any:
+    lower, upper, unroll = statics
+    return fori_loop(lower, upper, functions[0], init_val, unroll=unroll)
 
 
 def _first_index(lower: int, upper: int, dtype: Any) -> tuple[Any, Any]:

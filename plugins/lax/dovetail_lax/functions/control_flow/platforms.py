@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_core import EVAL, get_trace
+from dovetail_core.rules.repeated import UNKNOWN, repeated
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ...primitives.platforms import platform_dependent_p
@@ -45,6 +47,11 @@ def platform_dependent(
         check_function(f, f"platform_dependent: {name}")
     if default is not None:
         check_function(default, "platform_dependent: default")
+    if get_trace() is EVAL:
+        statics = (*per_platform,), default is not None
+        found = repeated("platform_dependent", _again, functions, statics, *args)
+        if found is not UNKNOWN:
+            return found
     leaves, in_tree = tree_flatten(args)
     avals = operand_types(leaves, in_tree, "platform_dependent: operands")
     staged = agree(
@@ -59,3 +66,9 @@ def platform_dependent(
         platforms=tuple(named if default is None else [*named, None]),
     )
     return tree_unflatten(staged[0].out_tree, outs)
+
+
+def _again(functions: Sequence[Any], statics: tuple[Any, ...], *args: Any) -> Any:
+    names, has_default = statics
+    default = functions[-1] if has_default else None
+    return platform_dependent(*args, default=default, **dict(zip(names, functions)))

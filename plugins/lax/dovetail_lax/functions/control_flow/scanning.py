@@ -9,6 +9,7 @@ from typing import Any
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
 from dovetail_core.base import arguments
 from dovetail_core.base.options import disable_jit
+from dovetail_core.rules.repeated import UNKNOWN, repeated
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
@@ -76,6 +77,10 @@ def scan_of(
     scheme: Any = None,
 ) -> tuple[Any, Any]:
     """:func:`scan`, for the function named ``what``."""
+    if scheme is None and get_trace() is EVAL:
+        found = repeated(what, _scan_again, (f,), (what, length, reverse, unroll), init, xs)
+        if found is not UNKNOWN:
+            return found
     provider = None if scheme is None else checkpointing(what, scheme)
     leaves, carry_tree = tree_flatten(init)
     x_leaves, x_tree = tree_flatten(xs)
@@ -103,6 +108,11 @@ def scan_of(
         outs = provider.scan(what, scheme, operands, params)
     split = len(leaves)
     return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
+
+
+def _scan_again(functions: Sequence[Any], statics: tuple[Any, ...], init: Any, xs: Any) -> Any:
+    what, *options = statics
+    return scan_of(what, functions[0], init, xs, *options)
 
 
 def _check_whole(what: str, types: Sequence[Any]) -> None:
