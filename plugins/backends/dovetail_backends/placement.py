@@ -24,7 +24,7 @@ from dovetail_core.xla.guards import explicit_get, explicit_put
 from dovetail_core.xla.shardings import NamedSharding, Sharding
 
 from .array import check_usable, value_of
-from .formats import Format, Layout, put_in_layout
+from .formats import AutoLayout, Format, Layout, put_in_layout
 from .host_values import (
     asarray_in as asarray_in,
     asarray_on as asarray_on,
@@ -120,7 +120,7 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     for leaf, where, source, gives, alias in zip(leaves, *options, strict=True):
         layout = None
         if where.__class__ is Format:
-            where, layout = where.sharding, _layout_of(where)
+            where, layout = where.sharding, where.layout
         if where.__class__ is Space:
             where = in_space(leaf, where, lambda: sharding_for(target_device()))
         where = resolve_placement("device of device_put", where)
@@ -132,16 +132,7 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     return out
 
 
-def _layout_of(given: Format) -> Layout | None:
-    if given.layout is not None and given.sharding is None:
-        raise ValueError(
-            f"device_put{here()}: a format with a layout and no sharding does not say where. "
-            "Give Format(layout, x.sharding)."
-        )
-    return given.layout
-
-
-_PLAIN = (type(None), bool, Device, Sharding, Format, Layout, Space)
+_PLAIN = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)
 
 
 def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
