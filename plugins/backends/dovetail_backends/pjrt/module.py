@@ -107,7 +107,10 @@ def lower_module(
     alias, unusable = _aliases(program, kept, donated, layouts)
     head = [f"{a.name}: {a.type}" for a in const_args]
     numbers = [i for i, k in enumerate(kept) if k]
-    head += [f"{a.name}: {a.type}{_marks(alias, partition, layouts, i, a)}" for i, a in zip(numbers, args)]
+    head += [
+        f"{a.name}: {a.type}{_marks(alias, partition, layouts, i, a)}"
+        for i, a in zip(numbers, args)
+    ]
     results = [_result(partition, layouts, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
     types, n = ", ".join(results), len(partition.devices) if partition else 1
     main = f"func.func public @main({', '.join(head)}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
@@ -140,21 +143,19 @@ def _marks(
     text = partition and partition.attribute(partition.ins[i], len(x.aval.shape))
     if text is not None:
         marks["sdy.sharding"] = text
-    if layouts is not None:
-        marks["mhlo.layout_mode"] = string(layouts.ins[i] or "default")
+    if layouts is not None and (mode := layouts.ins[i]) is not None:
+        marks["mhlo.layout_mode"] = string(mode)
     return f" {{{spelled(marks)}}}" if marks else ""
 
 
-def _result(
-    partition: Partition | None, layouts: Layouts | None, o: int, aval: Any
-) -> str:
+def _result(partition: Partition | None, layouts: Layouts | None, o: int, aval: Any) -> str:
     """The type of a result of ``main``, with its attributes."""
     marks: dict[str, Attribute] = {}
     text = partition and partition.attribute(partition.outs[o], len(aval.shape))
     if text is not None:
         marks["sdy.sharding"] = text
-    if layouts is not None:
-        marks["mhlo.layout_mode"] = string(layouts.outs[o] or "default")
+    if layouts is not None and (mode := layouts.outs[o]) is not None:
+        marks["mhlo.layout_mode"] = string(mode)
     return f"{tensor_type(aval)} {{{spelled(marks)}}}" if marks else tensor_type(aval)
 
 
