@@ -14,7 +14,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.placements import resolve_placement
-from dovetail_core.base.source import called, here
+from dovetail_core.base.source import called
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays

@@ -224,7 +224,7 @@ def _call_at_rest(
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     layouts = None
     if settings.formats is not None:
-        told = settings.layouts(program, arguments.in_tree, leaves)
+        told = settings.layouts(program, arguments.in_tree, arguments.leaves)
         layouts = told_layouts(program.call, settings.name, told)
     ex = executable_for(
         program.call, settings.name, place, donated=donated, keep_unused=settings.keep_unused,

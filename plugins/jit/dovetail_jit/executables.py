@@ -126,10 +126,8 @@ class Executable:
         triples = zip(leaves, self.in_avals, self.module.kept)
         given = [(x, a) for x, a, keep in triples if keep]
         own = self.ins[len(self.constants) :]
-        if self._orders is None:
-            kept = [self._array(x, a, s) for (x, a), s in zip(given, own)]
-        else:
-            kept = [self._laid(x, a, s, o) for (x, a), s, o in zip(given, own, self._orders)]
+        orders = self._orders or [None] * len(own)
+        kept = [self._laid(x, a, s, o) for (x, a), s, o in zip(given, own, orders)]
         handlers = self._handlers.get(committed)
         if handlers is None:
             handlers = execution.result_handlers(self.result_types, self.outs, committed)
@@ -249,8 +247,10 @@ class Executable:
             return asarray_on(x, aval, self.device)
         return asarray_in(x, aval, sharding)
 
-    def _laid(self, x: Any, aval: Any, sharding: Any, order: tuple[int, ...]) -> Any:
+    def _laid(self, x: Any, aval: Any, sharding: Any, order: tuple[int, ...] | None) -> Any:
         """An argument as the program takes it, in the layout that it was told."""
+        if order is None:
+            return self._array(x, aval, sharding)
         own = x._sharding if x.__class__ is ArrayImpl and not x.is_deleted() else None
         if own is None or sharding is None or not own.is_equivalent_to(sharding, aval.ndim):
             x = self._array(x, aval, sharding)
