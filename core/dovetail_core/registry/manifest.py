@@ -45,6 +45,8 @@ class Manifest:
             ``problem()`` says why one cannot be used here, or ``""``.
         passes: IR passes by name.
         options: configuration options by name.
+        variables: environment variables that it reads besides those of its options, named as
+            options are: ``("process_id",)`` for ``DOVETAIL_PROCESS_ID``.
         commands: sub-commands of the command line ``dovetail`` by name.
         samples: modules with sample inputs of its primitives, for tests by the matrix.
         laws: laws of its tables, by table name: ``{"ad.jvp": "dovetail_ad.laws:jvp_law"}``.
@@ -74,6 +76,7 @@ class Manifest:
     hooks: str = ""
     members: Mapping[str, str] = field(default_factory=_no_names)
     own_rules: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 def names_of(module: str) -> dict[str, str]:

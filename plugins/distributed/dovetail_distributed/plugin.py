@@ -10,6 +10,7 @@ MANIFEST = Manifest(
         "experimental.multihost_utils": "dovetail_distributed.multihost",
     },
     providers={"processes": "dovetail_distributed.runtime:RUNTIME"},
+    variables=("coordinator_address", "num_processes", "process_id"),
     commands={"launch": "dovetail_distributed.launching.command"},
     options={
         name: f"dovetail_distributed.options:{name}"
