@@ -223,7 +223,8 @@ def _update(
     try:
         found = changed(x, chain, value)
     except ShardingTypeError:
-        found = changed(*forgotten([x]), chain, *forgotten([value]))
+        plain, given = forgotten([x, value])
+        found = changed(plain, chain, given)
     return divided_as(found, aval, typeof(found))
 
 

@@ -40,7 +40,7 @@ def draw(
             f"visualize_sharding{here()}: plot is of type {type(plot).__name__}; give True, the "
             "name of a file, or axes of matplotlib."
         )
-    ax = plot if hasattr(plot, "text") else _axes(shape)
+    ax: Any = plot if hasattr(plot, "text") else _axes(shape)
     choose = color_map or pastel
     for i, ((rows, columns), text) in enumerate(held.items()):
         color = tuple(choose(i / max(len(held), 1)))[:3]

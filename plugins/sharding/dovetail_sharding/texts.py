@@ -63,7 +63,7 @@ def _mesh(text: str) -> Mesh:
     return Mesh(grid.reshape(sizes), names, types)
 
 
-def _sharding_text(sharding: NamedSharding) -> str:
+def _sharding_text(sharding: Any) -> str:
     mesh: Any = sharding.mesh
     text = _mesh_text(mesh) if isinstance(mesh, Mesh) else _abstract_text(mesh)
     return f"({_spec_text(sharding.spec)}, {text}, {sharding.memory_kind!r})"
