@@ -68,7 +68,7 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
         options: Any = {"device": device, "donate": donate, "may_alias": may_alias, "src": src}
         arrays = take_apart(x, aval, "to put it on a device")
         return aval.raise_val(*[_device_put_now(a, **options) for a in arrays])
-    return put_value(x, sharding)
+    return put_value(x, sharding, may_alias is True)
 
 
 def _compare(x: Any, sharding: Any) -> None:
@@ -100,8 +100,9 @@ def device_put(
             ``x``.
         src: where ``x`` comes from, to which a derivative goes back; a pytree like ``device``.
         donate: whether the memory of ``x`` may be given away; a bool or a prefix of ``x``.
-        may_alias: whether the result may share the memory of ``x`` (default: where it can), or
-            must be a copy (False).
+        may_alias: whether the result may share the memory of ``x`` (default: of arrays on devices),
+            or must be a copy (False). True: the memory of NumPy arrays as well, to which nobody may
+            write from then on; those of the CPU are not copied.
 
     Raises:
         TypeError: a leaf is not an array value. ValueError: ``device`` is none of the above, or is
