@@ -45,8 +45,6 @@ class Manifest:
             ``problem()`` says why one cannot be used here, or ``""``.
         passes: IR passes by name.
         options: configuration options by name.
-        variables: environment variables that it reads besides those of its options, named as
-            options are: ``("process_id",)`` for ``DOVETAIL_PROCESS_ID``.
         commands: sub-commands of the command line ``dovetail`` by name.
         samples: modules with sample inputs of its primitives, for tests by the matrix.
         laws: laws of its tables, by table name: ``{"ad.jvp": "dovetail_ad.laws:jvp_law"}``.
@@ -55,6 +53,8 @@ class Manifest:
             ``{"random.generators.philox": "acme_philox:PHILOX"}``.
         own_rules: those modules of ``contributes`` whose rules are of primitives of their own
             package alone: they are imported once there is such a primitive.
+        variables: environment variables that it reads besides those of its options, named as
+            options are: ``("process_id",)`` for ``DOVETAIL_PROCESS_ID``.
     """
 
     name: str
