@@ -123,11 +123,7 @@ class Executable:
             self.exchange()
         if self._is_new:
             self._compare()
-        triples = zip(leaves, self.in_avals, self.module.kept)
-        given = [(x, a) for x, a, keep in triples if keep]
-        own = self.ins[len(self.constants) :]
-        orders = self._orders or [None] * len(own)
-        kept = [self._laid(x, a, s, o) for (x, a), s, o in zip(given, own, orders)]
+        kept = self._taken(leaves)
         handlers = self._handlers.get(committed)
         if handlers is None:
             handlers = execution.result_handlers(self.result_types, self.outs, committed)
@@ -153,6 +149,14 @@ class Executable:
         for i, shape in self._nothing.items():
             out[i] = np.zeros(shape, float0)
         return out
+
+    def _taken(self, leaves: Sequence[Any]) -> list[Any]:
+        """Arguments as the program takes them, without those that it does not use."""
+        triples = zip(leaves, self.in_avals, self.module.kept)
+        given = [(x, a) for x, a, keep in triples if keep]
+        own = self.ins[len(self.constants) :]
+        orders = self._orders or [None] * len(own)
+        return [self._laid(x, a, s, o) for (x, a), s, o in zip(given, own, orders)]
 
     def _compare(self) -> None:
         """Before the first run on devices of several processes: do the others run this, too?"""
