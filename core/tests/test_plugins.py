@@ -364,8 +364,9 @@ def test_a_package_that_asks_for_plugins_may_have_a_manifest(site):
 
 
 def test_misspelt_variables(site, monkeypatch):
-    site.plugin("acme", "options={'tidy': 'm:x'}")
+    site.plugin("acme", "options={'tidy': 'm:x'}, variables=('rank_file',)")
     monkeypatch.setenv("DOVETAIL_PLUGINS", "acne,acme")
+    monkeypatch.setenv("DOVETAIL_RANK_FILE", "/tmp/ranks")
     monkeypatch.setenv("DOVETAIL_TIDI", "1")
     monkeypatch.setenv("DOVETAIL_WHATEVER", "1")
     with pytest.warns(RuntimeWarning) as caught:

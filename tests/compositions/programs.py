@@ -137,6 +137,28 @@ def _rows_numpy(x: Any, k: int, p: Any) -> Any:
     return np.concatenate([run_numpy(p, row, k) for row in x.reshape(2, -1)])
 
 
+def _ref(x: Any, k: Any, p: Any) -> Any:
+    """What is read of a reference, and written to it again, in a loop."""
+    ref = dovetail.new_ref(x)
+
+    def step(i: Any, total: Any) -> Any:
+        ref[...] = run(p, ref[...], k)
+        ref[0] += 0.1
+        return total + 0.2 * ref[...]
+
+    total = lax.fori_loop(0, 2, step, dnp.zeros_like(x))
+    return total + ref[...]
+
+
+def _ref_numpy(x: Any, k: int, p: Any) -> Any:
+    total = np.zeros_like(x)
+    for _ in range(2):
+        x = run_numpy(p, x, k).copy()
+        x[0] += 0.1
+        total = total + 0.2 * x
+    return total + x
+
+
 _DOVETAIL: dict[str, Callable[..., Any]] = {
     "jit": lambda x, k, p: dovetail.jit(_bind(p, k))(x),
     "checkpoint": lambda x, k, p: dovetail.checkpoint(_bind(p, k))(x),
@@ -149,6 +171,7 @@ _DOVETAIL: dict[str, Callable[..., Any]] = {
     "map": _rows(lambda f: lambda rows: lax.map(f, rows)),
     "grad": lambda x, k, p: x + 0.1 * dovetail.grad(lambda y: run(p, y, k).sum())(x),
     "jvp": lambda x, k, p: dovetail.jvp(_bind(p, k), (x,), (dnp.ones_like(x),))[1],
+    "ref": _ref,
 }
 _NUMPY: dict[str, Callable[..., Any]] = {
     "jit": lambda x, k, p: run_numpy(p, x, k),
@@ -162,9 +185,10 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "map": _rows_numpy,
     "grad": lambda x, k, p: x + 0.1 * gradient(lambda y: run_numpy(p, y, k).sum(), x),
     "jvp": lambda x, k, p: directional(lambda y: run_numpy(p, y, k), x, np.ones_like(x)),
+    "ref": _ref_numpy,
 }
 DERIVATIVES = ("grad", "jvp")
-REVERSIBLE = tuple(n for n in _NUMPY if n != "while")
+REVERSIBLE = tuple(n for n in _NUMPY if n not in ("while", "ref"))
 _TWO = ("cond", "switch")
 
 

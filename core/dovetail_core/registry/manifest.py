@@ -53,6 +53,8 @@ class Manifest:
             ``{"random.generators.philox": "acme_philox:PHILOX"}``.
         own_rules: those modules of ``contributes`` whose rules are of primitives of their own
             package alone: they are imported once there is such a primitive.
+        variables: environment variables that it reads besides those of its options, named as
+            options are: ``("process_id",)`` for ``DOVETAIL_PROCESS_ID``.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Manifest:
     hooks: str = ""
     members: Mapping[str, str] = field(default_factory=_no_names)
     own_rules: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 def names_of(module: str) -> dict[str, str]:

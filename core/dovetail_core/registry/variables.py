@@ -9,15 +9,13 @@ from .claims import KERNEL_CLAIMS
 from .plugins import Registry
 
 _OWN = ("plugins", "disable_plugins", "strict", "test_full", "runtime_tracebacks")
-_LAUNCHED = ("coordinator_address", "num_processes", "process_id")
-"""What processes that compute together are told."""
 
 
 def unknown_settings(found: Registry) -> Iterator[str]:
     """What is wrong with each of them, and the nearest name that there is."""
     manifests = [p.manifest for p in found.plugins.values()]
-    options = [n for m in manifests if m for n in m.options]
-    known = [variable(n) for n in (*_OWN, *_LAUNCHED, *KERNEL_CLAIMS["options"], *options)]
+    theirs = [n for m in manifests if m for n in (*m.options, *m.variables)]
+    known = [variable(n) for n in (*_OWN, *KERNEL_CLAIMS["options"], *theirs)]
     for name in sorted(settings()):
         hint = _nearest(name, known, PREFIX)
         # A plugin whose manifest was not read may have an option of that name.

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, cast
 
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
-from ..types.avals import AbstractValue, is_value, typeof
+from ..types.avals import AbstractValue, is_as_said, is_value, typeof
 from .tables import RuleTable
 
 
@@ -56,7 +56,9 @@ def check_results(
     check_count(table, primitive, results, len(wanted), "result")
     for i, (x, want) in enumerate(zip(results, wanted)):
         got = type_of_result(table, primitive, x, f"result {i}")
-        if got is not want and got.strong() != want.strong():
+        if got is want or got.strong() == want.strong():
+            continue
+        if primitive.is_high is None or not is_as_said(got, want):
             said = f"a value of type {got.str_short()} as result {i}"
             wish = f"the type rule says {want.str_short()}"
             refuse_result(table, primitive, said, wish)

@@ -15,13 +15,17 @@ from ..ir.programs import ClosedJaxpr, Jaxpr
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
+from ..types.dividing import dividing
 from .numerals import NUMERAL, number_value
 from .scanner import NAME, STRING, Scanner
 from .syntax import Kind, array_type, find_dtype, find_kind, find_type, numbered
 
 NUMBER = re.compile(NUMERAL)
-_array = re.compile(r"([A-Za-z_][\w<>|.]*)\[([\d, ]*)\](~?)(?:\{V:([^{}]+)\})?")
-_divided = re.compile(r"[A-Za-z_]\w*\[[^\[\]]*@")
+_DIM = r"(?:\d+(?:@(?:\w+|\([^()]*\)))?)"
+_array = re.compile(
+    rf"([A-Za-z_][\w<>|.]*)\[((?:{_DIM}(?:, ?{_DIM})*)?)\](~?)(?:\{{([VUR]:[^{{}}]+)\}})?"
+)
+_dimension = re.compile(_DIM)
 _word = re.compile(r"@[\w.]+:[\w.]+|[A-Za-z_]\w*(?:\.\w+)*")
 _index = re.compile(r"#(\d+)")
 _program = re.compile(r"{\s*lambda\b")
@@ -52,17 +56,7 @@ class ValueParser:
         start = self.here()
         found = self.scan.match(_array)
         if found is not None:
-            aval = array_type(found[1], found[2], bool(found[3]))
-            if aval is None:
-                return self.scan.fail("an element type", start)
-            axes = [a.strip() for a in (found[4] or "").strip("()").split(",")]
-            return aval.update(vma=frozenset(axes)) if found[4] else aval
-        if self.scan.match(_divided):
-            self.scan.error(
-                "a type that tells how an array is divided is of a mesh, which its text does not "
-                "name: trace the program again, or make the axes of the mesh Auto",
-                start,
-            )
+            return self._array_type(found, start)
         name = self.scan.take(NAME, "a type, such as f32[3]")
         make = find_type(name)
         if make is None:
@@ -72,6 +66,22 @@ class ValueParser:
                 start,
             )
         return make(self._braces())
+
+    def _array_type(self, found: re.Match[str], start: int) -> AbstractValue:
+        dims = _dimension.findall(found[2])
+        sizes = ",".join(d.partition("@")[0] for d in dims)
+        aval = array_type(found[1], sizes, bool(found[3]))
+        if aval is None:
+            return self.scan.fail("an element type", start)
+        roles = dict(r.split(":", 1) for r in (found[4] or "").split(", ") if r)
+        if axes := roles.pop("V", ""):
+            aval = aval.update(vma=frozenset(a.strip() for a in axes.strip("()").split(",")))
+        if not roles and "@" not in found[2]:
+            return aval
+        try:
+            return aval.update(sharding=dividing().read(dims, roles))
+        except ValueError as e:
+            self.scan.error(f"the type {found[0]}: {e}", start)
 
     def _braces(self) -> str:
         """The text between braces, if they come next."""

@@ -524,3 +524,17 @@ register_type(float, _scalar_handler("float64", "float32"))
 register_type(complex, _scalar_handler("complex128", "complex64"))
 register_type(np.ndarray, _numpy_type)
 register_type(np.generic, _numpy_type)
+
+
+def is_as_said(found: Any, wanted: Any) -> bool:
+    """Whether a value is of the type that the author of a high type says.
+
+    Where that tells nothing of a mesh, the value may be divided along its axes, or vary.
+    """
+    if found.strong() == wanted.strong():
+        return True
+    if not isinstance(found, ShapedArray) or not isinstance(wanted, ShapedArray):
+        return False
+    if wanted.vma or wanted.divided is not None:
+        return False
+    return found.update(vma=frozenset(), sharding=None).strong() == wanted.strong()

@@ -7,7 +7,7 @@ devices, one object for all equal ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..base.errors import ShardingTypeError
@@ -27,6 +27,14 @@ class Dividing(Protocol):
 
     def text(self, divided: Any, shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
         """How a type is printed: its dimensions, and what is said behind them."""
+        ...
+
+    def read(self, dims: Sequence[str], roles: Mapping[str, str]) -> Any:
+        """The sharding whose :meth:`text` that is: dimensions, and what is said behind them.
+
+        Raises:
+            ValueError: there is no mesh that it can be of.
+        """
         ...
 
     def infer(

@@ -15,7 +15,7 @@ from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..tree.util import tree_flatten
 from .algebra import zeros
-from .avals import AbstractValue, ShapedArray, register_type, typeof
+from .avals import AbstractValue, ShapedArray, is_as_said, register_type, typeof
 
 
 class HiType(AbstractValue):
@@ -202,7 +202,7 @@ def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
     high: Any = aval
     arrays, wanted = high.lower_val(x), high.lo_ty()
     found = [typeof(a) for a in arrays]
-    if len(found) != len(wanted) or any(f.strong() != w.strong() for f, w in zip(found, wanted)):
+    if len(found) != len(wanted) or not all(map(is_as_said, found, wanted)):
         raise TypeError(
             f"{type(aval).__name__}.lower_val, {purpose}, returned arrays of types "
             f"({_spell(found)}), but {type(aval).__name__}.lo_ty says ({_spell(wanted)}) of "

@@ -26,6 +26,7 @@ XlaRuntimeError = _b.JaxRuntimeError
 
 # The default semantics alias 64-byte aligned NumPy memory: later writes would show in the array.
 _COPY_NOW = _b.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+_SHARED = _b.HostBufferSemantics.ZERO_COPY
 
 
 def put(
@@ -34,10 +35,12 @@ def put(
     device: Device,
     committed: bool = False,
     memory_kind: str | None = None,
+    shared: bool = False,
 ) -> ArrayImpl:
     """A one-device array of type `aval` (`shape`, `dtype`, `weak_type`) from a host value or array.
 
-    Host memory is copied before the call returns; an array of the same device shares its buffer.
+    Host memory is copied before the call returns, or `shared` where it is aligned as the device
+    wants it: then nobody may write to it. An array of the same device shares its buffer.
     Python scalars become `aval.dtype`. Raises TypeError when `value` has another shape or dtype.
     """
     if isinstance(value, (bool, int, float, complex)):
@@ -55,7 +58,7 @@ def put(
     sharding = single_device_sharding(device, memory_kind)
     # enable_x64=True: dtypes are decided by the caller, nothing is narrowed on the way.
     return _b.batched_device_put(
-        aval, sharding, [value], [device], committed, False, _COPY_NOW, True
+        aval, sharding, [value], [device], committed, False, _SHARED if shared else _COPY_NOW, True
     )
 
 
@@ -72,9 +75,11 @@ def put_sharded(
     sharding: Sharding,
     devices: Sequence[Device],
     committed: bool = True,
+    shared: bool = False,
 ) -> ArrayImpl:
     """An array of global type `aval` from one host value or array per addressable device.
 
+    Host memory is copied, or `shared` as by `put`.
     An uncommitted array on several devices never takes the C++ call path.
     """
     if len(shards) != len(devices):
@@ -83,13 +88,17 @@ def put_sharded(
         if shard.dtype != aval.dtype:
             raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {aval.dtype}")
     return _b.batched_device_put(
-        told(aval, sharding), sharding, list(shards), list(devices), committed, False, _COPY_NOW,
-        True,
+        told(aval, sharding), sharding, list(shards), list(devices), committed, False,
+        _SHARED if shared else _COPY_NOW, True,
     )  # fmt: skip
 
 
 def put_global(
-    value: np.ndarray[Any, Any], aval: Any, sharding: Any, devices: Sequence[Device]
+    value: np.ndarray[Any, Any],
+    aval: Any,
+    sharding: Any,
+    devices: Sequence[Device],
+    shared: bool = False,
 ) -> ArrayImpl:
     """A committed array from the whole host value, cut up as `sharding` says: the parts of this
     process's devices are put there."""
@@ -108,7 +117,7 @@ def put_global(
         # Parts without elements are one memory, too.
         pairs = [(cut.indices[i], cut.again[i]) for i in mine]
         parts = [value[i].copy() if a or not value.size else value[i] for i, a in pairs]
-    return put_sharded(parts, aval, sharding, devices)
+    return put_sharded(parts, aval, sharding, devices, shared=shared)
 
 
 def assemble(

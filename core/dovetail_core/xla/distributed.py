@@ -45,6 +45,31 @@ def connect(
     return client
 
 
+_TIMEOUT = "--xla_cpu_collective_timeout_seconds"
+
+
+def limit_collectives(seconds: int) -> None:
+    """A collective of Gloo's that waits longer fails (by default after half an hour); to be called
+    before a client is made. What the variable XLA_FLAGS says already stays."""
+    flags = os.environ.get("XLA_FLAGS")
+    if flags is not None and _TIMEOUT in flags:
+        return
+    os.environ["XLA_FLAGS"] = f"{flags or ''} {_TIMEOUT}={seconds}"
+    try:  # XLA reads the variable once, when it is first asked for options
+        _ = _b.CompileOptions().executable_build_options.debug_options
+    finally:  # processes that this one starts have limits of their own
+        if flags is None:
+            del os.environ["XLA_FLAGS"]
+        else:
+            os.environ["XLA_FLAGS"] = flags
+
+
+def timed_out(error: BaseException) -> bool:
+    """Whether a program failed because other processes did not come to one of its collectives."""
+    text = str(error)
+    return "Gloo" in text and "Timed out waiting" in text
+
+
 def gloo_collectives(client: DistributedRuntimeClient, hostname: str | None = None) -> Any:
     """Collectives over TCP; `hostname` is where others find this process."""
     return _b.make_gloo_tcp_collectives(distributed_client=client, hostname=hostname)

@@ -13,12 +13,25 @@ if TYPE_CHECKING:
         value_of as value_of,
     )
     from .array.copying import rebuild as rebuild
-    from .array.layouts import any_unusual as any_unusual, in_usual_layout as in_usual_layout
+    from .array.layouts import (
+        any_unusual as any_unusual,
+        in_usual_layout as in_usual_layout,
+        is_usual as is_usual,
+        laid_out as laid_out,
+        lies_in as lies_in,
+        note_unusual as note_unusual,
+        spelled_order as spelled_order,
+    )
     from .array.shards import devices_indices_map as devices_indices_map
     from .constraints import sharding_constraint_p as sharding_constraint_p
     from .dlpack import from_dlpack as from_dlpack
     from .exact import evaluate_exactly as evaluate_exactly, is_exact as is_exact
-    from .formats import Format as Format, Layout as Layout
+    from .formats import (
+        AutoLayout as AutoLayout,
+        Format as Format,
+        Layout as Layout,
+        check_order as check_order,
+    )
     from .pjrt.attributes import (
         Attribute as Attribute,
         bool_array as bool_array,
@@ -58,6 +71,7 @@ if TYPE_CHECKING:
     from .pjrt.marking import mark_value as mark_value
     from .pjrt.module import (
         InPlace as InPlace,
+        Layouts as Layouts,
         LoweredModule as LoweredModule,
         lower_module as lower_module,
     )

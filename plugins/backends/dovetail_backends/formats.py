@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here
@@ -14,9 +14,26 @@ from .array import check_usable, type_of_array
 from .array.layouts import laid_out
 
 
+class AutoLayout:
+    """The type of :attr:`Layout.AUTO`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "AUTO"
+
+    def __reduce__(self) -> Any:
+        return getattr, (Layout, "AUTO")
+
+
 @dataclass(frozen=True)
 class Layout:
-    """How the elements of an array lie in memory: axes from the slowest to the fastest."""
+    """How the elements of an array lie in memory: axes from the slowest to the fastest.
+
+    ``Layout.AUTO`` leaves it to the compiler: of arguments and results of ``jit``.
+    """
+
+    AUTO: ClassVar[AutoLayout]
 
     major_to_minor: tuple[int, ...]
     tiling: tuple[tuple[int, ...], ...] = ()
@@ -25,6 +42,9 @@ class Layout:
     def __post_init__(self) -> None:
         object.__setattr__(self, "major_to_minor", tuple(self.major_to_minor))
         object.__setattr__(self, "tiling", tuple(map(tuple, self.tiling or ())))
+
+
+Layout.AUTO = AutoLayout()
 
 
 @dataclass(frozen=True)
@@ -36,11 +56,11 @@ class Format:
         ValueError: there is a layout and no sharding.
     """
 
-    layout: Layout | None = None
+    layout: Layout | AutoLayout | None = None
     sharding: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.layout, (Layout, type(None))):
+        if not isinstance(self.layout, (Layout, AutoLayout, type(None))):
             raise TypeError(
                 f"Format{here()}: the layout is of type {type(self.layout).__name__}; give "
                 "Layout(major_to_minor=(0, 1))."
@@ -50,6 +70,11 @@ class Format:
                 f"Format{here()}: the sharding is of type {type(self.sharding).__name__}; give "
                 "that of an array (x.sharding) or a device."
             )
+        if isinstance(self.layout, Layout) and self.sharding is None:
+            raise ValueError(
+                f"Format{here()}: a format with a layout and no sharding does not say where. Give "
+                "Format(layout, x.sharding)."
+            )
 
 
 def format_of(x: ArrayImpl) -> Format:
@@ -58,35 +83,47 @@ def format_of(x: ArrayImpl) -> Format:
     return Format(Layout(*execution.array_layout(x)), x.sharding)  # type: ignore[attr-defined]
 
 
-def put_in_layout(x: Any, layout: Layout) -> Any:
+def check_order(what: str, layout: Layout, aval: Any) -> tuple[int, ...]:
+    """The order of axes that a layout says for arrays of a type.
+
+    Raises:
+        ValueError: it does not list the axes. NotImplementedError: it has tiles.
+    """
+    order = layout.major_to_minor
+    if sorted(order) != list(range(aval.ndim)):
+        raise ValueError(
+            f"{what}{here()}: major_to_minor is {order}, and the array has type "
+            f"{aval.str_short()}; list each of its {aval.ndim} axes once, the slowest first."
+        )
+    if layout.tiling:
+        raise NotImplementedError(
+            f"{what}{here()}: layouts other than the usual one are not supported for tiles. Give "
+            "Layout(major_to_minor=...) alone."
+        )
+    return order
+
+
+def put_in_layout(x: Any, layout: Layout | AutoLayout) -> Any:
     """``x``, its elements in memory as ``layout`` says.
 
     Raises:
         TypeError: ``x`` is no array.
-        ValueError: the layout does not list the axes of ``x``.
-        NotImplementedError: the layout has tiles, or ``x`` is on several devices.
+        ValueError: the layout does not list the axes of ``x``, or is left to a compiler.
+        NotImplementedError: the layout has tiles.
     """
     if x.__class__ is not ArrayImpl:
         raise TypeError(
             f"device_put{here()}: a value of type {type(x).__name__} is no array, and has no "
             "layout. Give a device or a sharding in place of the format."
         )
-    aval = type_of_array(x)
-    order = layout.major_to_minor
-    if sorted(order) != list(range(aval.ndim)):
+    if isinstance(layout, AutoLayout):
         raise ValueError(
-            f"device_put{here()}: major_to_minor is {order}, and the array has type "
-            f"{aval.str_short()}; list each of its {aval.ndim} axes once, the slowest first."
+            f"device_put{here()}: Layout.AUTO leaves the layout to a compiler, and there is none "
+            "here. Give Layout(major_to_minor=...), or the format of a compiled function's "
+            "argument, compiled.input_formats."
         )
-    if order == execution.array_layout(x)[0]:
-        return x
-    if layout.tiling or len(x.sharding.device_set) > 1:  # type: ignore[attr-defined]
-        what = "tiles" if layout.tiling else "an array on several devices"
-        raise NotImplementedError(
-            f"device_put{here()}: layouts other than the usual one are not supported for {what}. "
-            "Give Layout(major_to_minor=...) alone, and arrays on one device."
-        )
-    return laid_out(x, order)
+    order = check_order("device_put", layout, type_of_array(x))
+    return x if order == execution.array_layout(x)[0] else laid_out(x, order)
 
 
 install("format", property(format_of))

@@ -92,12 +92,18 @@ def put_host(x: Any, aval: ShapedArray) -> Any:
     return asarray_on(x, aval, target_device())
 
 
-def put_value(x: Any, sharding: Any) -> Any:
-    """A NumPy value or Python scalar on a sharding's devices, or uncommitted on the default one."""
+def put_value(x: Any, sharding: Any, shared: bool = False) -> Any:
+    """A NumPy value or Python scalar on a sharding's devices, or uncommitted on the default one.
+
+    ``shared``: the array may be the memory of ``x``, if that is aligned.
+    """
     aval = typeof(x)
     assert isinstance(aval, ShapedArray), f"{aval} has no array to move"
     if aval.dtype == float0:
         return x
+    if shared and x.__class__ is np.ndarray:
+        place = single_device_sharding(target_device()) if sharding is None else sharding
+        return put_on(host_value(x, aval), aval, place, sharding is not None, shared=True)
     if sharding is None:  # whatever mesh is set
         return asarray_on(x, aval, target_device())
     devices = list(sharding._internal_device_list)

@@ -14,7 +14,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.placements import resolve_placement
-from dovetail_core.base.source import called, here
+from dovetail_core.base.source import called
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays
@@ -24,7 +24,7 @@ from dovetail_core.xla.guards import explicit_get, explicit_put
 from dovetail_core.xla.shardings import NamedSharding, Sharding
 
 from .array import check_usable, value_of
-from .formats import Format, Layout, put_in_layout
+from .formats import AutoLayout, Format, Layout, put_in_layout
 from .host_values import (
     asarray_in as asarray_in,
     asarray_on as asarray_on,
@@ -68,7 +68,7 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
         options: Any = {"device": device, "donate": donate, "may_alias": may_alias, "src": src}
         arrays = take_apart(x, aval, "to put it on a device")
         return aval.raise_val(*[_device_put_now(a, **options) for a in arrays])
-    return put_value(x, sharding)
+    return put_value(x, sharding, may_alias is True)
 
 
 def _compare(x: Any, sharding: Any) -> None:
@@ -100,8 +100,9 @@ def device_put(
             ``x``.
         src: where ``x`` comes from, to which a derivative goes back; a pytree like ``device``.
         donate: whether the memory of ``x`` may be given away; a bool or a prefix of ``x``.
-        may_alias: whether the result may share the memory of ``x`` (default: where it can), or
-            must be a copy (False).
+        may_alias: whether the result may share the memory of ``x`` (default: of arrays on devices),
+            or must be a copy (False). True: the memory of NumPy arrays as well, to which nobody may
+            write from then on; those of the CPU are not copied.
 
     Raises:
         TypeError: a leaf is not an array value. ValueError: ``device`` is none of the above, or is
@@ -120,7 +121,7 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     for leaf, where, source, gives, alias in zip(leaves, *options, strict=True):
         layout = None
         if where.__class__ is Format:
-            where, layout = where.sharding, _layout_of(where)
+            where, layout = where.sharding, where.layout
         if where.__class__ is Space:
             where = in_space(leaf, where, lambda: sharding_for(target_device()))
         where = resolve_placement("device of device_put", where)
@@ -132,16 +133,7 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     return out
 
 
-def _layout_of(given: Format) -> Layout | None:
-    if given.layout is not None and given.sharding is None:
-        raise ValueError(
-            f"device_put{here()}: a format with a layout and no sharding does not say where. "
-            "Give Format(layout, x.sharding)."
-        )
-    return given.layout
-
-
-_PLAIN = (type(None), bool, Device, Sharding, Format, Layout, Space)
+_PLAIN = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)
 
 
 def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:

@@ -118,17 +118,19 @@ def _ids(devices: set[Any]) -> list[int]:
     return sorted(d.id for d in devices)
 
 
-def put_on(value: Any, aval: Any, sharding: Any, committed: bool = True) -> ArrayImpl:
-    """A host value of exactly type ``aval`` on the devices of a sharding."""
+def put_on(
+    value: Any, aval: Any, sharding: Any, committed: bool = True, shared: bool = False
+) -> ArrayImpl:
+    """A host value of exactly type ``aval`` on the devices of a sharding: a copy, or ``shared``."""
     devices = list(sharding._internal_device_list)
     if len(devices) > 1:
         sharding.shard_shape(aval.shape)
-        return arrays.put_global(value, aval, sharding, devices)
+        return arrays.put_global(value, aval, sharding, devices, shared)
     kind = sharding.memory_kind
     if not sharding._internal_device_list.is_fully_addressable:
-        return arrays.put_global(value, aval, sharding, devices)
+        return arrays.put_global(value, aval, sharding, devices, shared)
     plain = kind is None or kind == devices[0].default_memory().kind
-    found = arrays.put(value, aval, devices[0], committed, None if plain else kind)
+    found = arrays.put(value, aval, devices[0], committed, None if plain else kind, shared)
     if sharding.__class__ is not NamedSharding:
         return found
     sharding.shard_shape(aval.shape)  # type: ignore[attr-defined]

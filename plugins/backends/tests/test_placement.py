@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dovetail
 from dovetail_backends import (
     block_until_ready,
     copy_to_host_async,
@@ -155,3 +156,18 @@ def test_to_a_kind_of_memory():
     np.testing.assert_array_equal(jit(lambda x: device_put(x, Space.Host) + 1)(x), 2)
     with pytest.raises(ValueError, match=r"Space\.Any names no memory"):
         device_put(x, Space.Any)
+
+
+def test_memory_of_numpy_arrays_is_shared_where_that_is_asked_for():
+    memory = np.zeros(4096 + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    x = memory[start : start + 4096].view(np.float32)
+    for device in (None, dovetail.devices()[0]):
+        copied = dovetail.device_put(x, device)
+        assert copied.unsafe_buffer_pointer() != x.ctypes.data
+        shared = dovetail.device_put(x, device, may_alias=True)
+        assert shared.unsafe_buffer_pointer() == x.ctypes.data
+        assert shared.committed is (device is not None)
+        assert dovetail.device_put(x[1:], device, may_alias=True).sum() == 0  # not aligned
+    del x, memory
+    assert (shared + 1 == 1).all()

@@ -66,3 +66,12 @@ compare_timeout = config.add(
         check=_seconds,
     )
 )
+program_timeout = config.add(
+    Option(
+        "program_timeout",
+        1800.0,
+        "For how many seconds a process waits for a result of programs on devices of several "
+        "processes; then it says where the others are, and ends.",
+        check=_seconds,
+    )
+)

@@ -9,7 +9,15 @@ MANIFEST = Manifest(
         "distributed": "dovetail_distributed",
         "experimental.multihost_utils": "dovetail_distributed.multihost",
     },
+    primitives=("dovetail_distributed.casting",),
+    contributes={
+        "ad.jvp": ("dovetail_distributed.rules.ad",),
+        "ad.transpose": ("dovetail_distributed.rules.ad",),
+        "batching.batch": ("dovetail_distributed.rules.batching",),
+        "backends.stablehlo": ("dovetail_distributed.rules.backends",),
+    },
     providers={"processes": "dovetail_distributed.runtime:RUNTIME"},
+    variables=("coordinator_address", "num_processes", "process_id"),
     commands={"launch": "dovetail_distributed.launching.command"},
     options={
         name: f"dovetail_distributed.options:{name}"
@@ -19,6 +27,7 @@ MANIFEST = Manifest(
             "cpu_collectives_implementation",
             "enable_preemption_service",
             "enable_recoverability",
+            "program_timeout",
         )
     },
     members={

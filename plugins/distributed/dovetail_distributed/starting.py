@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import atexit
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 from dovetail_backends import started_backends
@@ -16,11 +18,13 @@ from dovetail_core.xla import distributed
 
 from .addresses import connect, free_port, is_loopback, listen, parse, spell
 from .detecting import Place, find_place
-from .options import enable_preemption_service, enable_recoverability
+from .options import enable_preemption_service, enable_recoverability, program_timeout
 from .state import global_state
-from .watch.ending import end, say, text_of, wait_for_others
-from .watch.hub import Hub
+from .watch.ending import STATUS, end, end_at_once, say, text_of, wait_for_others
+from .watch.hub import BEATS, Hub
 from .watch.member import Member, Refused
+from .watch.messages import whereabouts
+from .watch.waiting import Waiting
 
 _SOON = 0.2
 """Seconds."""
@@ -136,6 +140,9 @@ def _join(
     state.coordinator_address = spell(host, port)
     state.local_device_ids = place.local_device_ids
     bind = _bind_address(host, port, bind_address)
+    # Where the watch sees that a result is not there, it says more: it is to come first.
+    pause = seconds["heartbeat_timeout_seconds"] / BEATS
+    distributed.limit_collectives(ceil(program_timeout.value + 3 * pause))
     if process == 0:
         state.hub = Hub(listen(*bind), processes, seconds["heartbeat_timeout_seconds"])
     state.member = _member(host, port, seconds)
@@ -174,7 +181,32 @@ def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
         raise _absent(host, port, limit, f"is not reached ({e})") from None
     beat = seconds["heartbeat_timeout_seconds"]
     state = global_state
-    return Member(connection, state.process_id, state.num_processes, beat, _on_failure)
+    waiting = Waiting(_live_arrays, lambda: program_timeout.value, beat / BEATS)
+
+    def look() -> None:
+        if (found := waiting.look()) is not None:
+            threading.Thread(target=_end_waiting, args=(found,), daemon=True).start()
+
+    return Member(connection, state.process_id, state.num_processes, beat, _on_failure, look)
+
+
+def _live_arrays() -> list[Any]:
+    return [x for b in started_backends() for x in b.client.live_arrays()]
+
+
+def _end_waiting(kind: str) -> None:
+    """End this process, which has waited too long for a result."""
+    member, hub = global_state.member, global_state.hub
+    if member is None:
+        return
+    why = f"waited {program_timeout.value:g} s (program_timeout) for a result of type {kind} of a"
+    why += " program that all processes are to run"
+    say(
+        f"{_me()} has {why}, at {whereabouts() or 'an unknown place'}; {_whereabouts(member)}. It "
+        f"ends now with exit status {STATUS}."
+    )
+    member.fail(why)
+    end_at_once(int if hub is None else hub.others)
 
 
 def _gather(hub: Hub, limit: float, until: float) -> None:
@@ -214,6 +246,8 @@ def _at_exit() -> None:
     if error is not None and not hasattr(sys, "ps1"):
         if global_state.member is not None:
             _end_preemption_watch()
+            if distributed.timed_out(error):
+                say(f"{_me()}: {_whereabouts(global_state.member)}.")
             # What it raises may be that another process is lost, of which the watch hears soon.
             time.sleep(_SOON)
             global_state.member.fail(f"{type(error).__name__}: {error}"[:2000])
@@ -268,5 +302,6 @@ def _me() -> str:
 def _whereabouts(member: Member) -> str:
     """Where the other processes are, as far as process 0 knows."""
     found = member.where_are()
-    others = [f"{name} is at {at or 'its end'}" for i, (name, at) in found.items()]
+    found.pop(member.process, None)
+    others = [f"{name} is at {at or 'its end'}" for name, at in found.values()]
     return "; ".join(others) or "nothing is known of them"

@@ -95,6 +95,27 @@ SCENARIOS = [
         6,
     ),
     Scenario(
+        "never comes", "one lives, and never comes to a program that it has run before",
+        "program_timeout=2",
+        {0: r"process 0 of 2 has waited 2 s \(program_timeout\) for a result of type f32\[\] of a "
+            r"program .*, at .*failing.py:\d+: assert .*; .*process 1 \(host .*\) is at "
+            r".*failing.py:\d+: time.sleep\(60\)\. It ends now with exit status 70",
+         1: r"process 0 \(host .*\) of 2 failed: waited 2 s .*cannot go on without it"},
+        6,
+    ),
+    Scenario(
+        "never comes at once", "the same, where programs run in the thread that calls them",
+        "program_timeout=2",
+        {0: r"Gloo all-reduce failed.*Timed out.*process 0 of 2: process 1 \(host .*\) is at "
+            r".*failing.py:\d+: time.sleep\(60\)",
+         1: r"process 0 \(host .*\) of 2 failed: .*Gloo.*cannot go on without it"},
+        8,
+    ),
+    Scenario(
+        "takes long", "one comes late again and again: all go on", "program_timeout=2",
+        {0: "", 1: ""}, 8, well=True,
+    ),
+    Scenario(
         "stopped", "stopped (SIGSTOP), and continued after 5 s", "heartbeat_timeout_seconds=3",
         {0: _SILENT, 1: "so that the others went on without it|ended without a word"}, 8,
         during=_continue_after(5, 1), measured=(0,),

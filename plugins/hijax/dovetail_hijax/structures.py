@@ -14,6 +14,7 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_unflatten,
 )
+from dovetail_core.types.avals import is_as_said
 
 Zero = SymbolicZero
 is_undefined_primal = is_linear  # JAX's names
@@ -49,7 +50,7 @@ def checked(
         if x.__class__ is Zero:
             continue
         got = typeof(x)
-        if got.strong() != want.strong():
+        if not is_as_said(got, want):
             path = keystr(tree_flatten_with_path(wanted)[0][i][0])
             raise TypeError(
                 f"{rule} {said[0]} a value of type {got.str_short()} at {said[1]}{path}{where}; it "

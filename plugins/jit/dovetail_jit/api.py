@@ -28,6 +28,7 @@ from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
 from .guards import given, guarded, reject_deleted, reject_too_large
+from .layouts import check_layouts, told_layouts
 from .methods import added_methods, call_method
 from .pending import call_with_callbacks
 from .places import committed_to
@@ -77,7 +78,9 @@ def jit(
         in_shardings, out_shardings: where arguments must be and results are to be: shardings,
             specs of the mesh that is set, or pytrees of these, prefixes of the tuple of arguments
             and of the result. Arguments that are not bound to a place are moved there. None, for
-            the whole or a leaf: where arguments are, and where XLA puts results.
+            the whole or a leaf: where arguments are, and where XLA puts results. A ``Format`` also
+            says how values lie in memory; ``Layout.AUTO`` leaves that to the compiler, and
+            ``compiled.input_formats`` tell what it chose.
 
     Returns: a callable with ``trace``, ``lower``, ``eval_shape`` and ``clear_cache``.
 
@@ -92,16 +95,17 @@ def jit(
         raise TypeError(f"jit takes a function, got {fun!r} of type {type(fun).__name__}")
     if inspect.isgeneratorfunction(fun):
         raise TypeError(f"jit takes functions, but {function_name(fun)} is a generator")
-    shardings = None
+    shardings = formats = None
     if in_shardings is not None or out_shardings is not None:
         shardings = Shardings(function_name(fun), in_shardings, out_shardings)
+        formats = shardings if shardings.have_layouts else None
         if device is None:
             device = shardings.one_device
         if device is not None or not shardings.are_given:
             shardings = None
     settings = Settings(
         fun, static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline,
-        backend, device, compiler_options, shardings, cache, reads,
+        backend, device, compiler_options, shardings, cache, reads, formats,
     )  # fmt: skip
     return _wrap(settings)
 
@@ -223,10 +227,16 @@ def _call_at_rest(
     leaves, operands = arguments.leaves, [*program.consts, *arguments.leaves]
     wanted = settings.wanted(program, arguments.in_tree)
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
+    layouts = None
+    if settings.formats is not None:
+        told = settings.layouts(program, arguments.in_tree, arguments.leaves)
+        layouts = told_layouts(program.call, settings.name, told)
     ex = executable_for(
         program.call, settings.name, place, donated=donated, keep_unused=settings.keep_unused,
-        options=settings.options, may_wait=asked is None,
+        options=settings.options, may_wait=asked is None and layouts is None, layouts=layouts,
     )  # fmt: skip
+    if layouts is not None:
+        check_layouts(ex, operands)
     outs = run(ex, program.call, operands, committed)
     drop = ex.is_provisional  # C++ must ask again at the next call; another thread may exchange it
     path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
@@ -303,10 +313,13 @@ def _call_mutable(
     wanted = bound.wanted(settings.wanted(program, arguments.in_tree))
     place, committed = settings.place(bound.contents(operands), bound.program, consts, wanted)
 
+    told = bound.wanted(settings.layouts(program, arguments.in_tree, arguments.leaves))
+
     def executable(pure: Any, flags: Any) -> Any:
         return executable_for(
             pure, settings.name, place, donated=flags, keep_unused=settings.keep_unused,
-            options=settings.options, may_wait=True,
+            options=settings.options, may_wait=settings.formats is None,
+            layouts=told_layouts(pure, settings.name, told),
         )  # fmt: skip
 
     outs = call_boundary(bound, operands, donated, executable, committed)
@@ -321,4 +334,5 @@ def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
     donated = settings.donated(args, kwargs, len(program.consts))
     consts = at_rest(program.consts)
     committed = committed_to([*consts, *at_rest(arguments.leaves)], len(consts))
-    return Traced(settings, program, arguments.in_tree, donated, committed, len(consts))
+    layouts = settings.layouts(program, arguments.in_tree, arguments.leaves)
+    return Traced(settings, program, arguments.in_tree, donated, committed, len(consts), layouts)

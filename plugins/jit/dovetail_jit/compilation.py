@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from dovetail_backends import (
     InPlace,
+    Layouts,
     LoweredModule,
     Partition,
     backend_of,
@@ -37,17 +38,18 @@ def executable_for(
     options: Mapping[str, Any] | None = None,
     profile: str = "default",
     may_wait: bool = False,
+    layouts: Layouts | None = None,
 ) -> Executable:
     """Lower and compile a program for a device or a partition; remembered with the program.
 
     ``may_wait``: the caller can do with a provisional executable (see ``provisional.py``).
     """
-    key = executable_key(place, donated, keep_unused, options, profile)
+    key = executable_key(place, donated, keep_unused, options, profile, layouts=layouts)
 
     def make() -> Executable:
         device = first_device(place)
         platform, partition = backend_of(device).platform, partition_of(place)
-        module = lower(program, name, platform, donated, keep_unused, profile, partition)
+        module = lower(program, name, platform, donated, keep_unused, profile, partition, layouts)
         return compile_module(module, program, device, options, profile, may_wait)
 
     return program.memo(key, make)
@@ -65,6 +67,7 @@ def executable_key(
     options: Mapping[str, Any] | None,
     profile: str = "default",
     lowered_at: int | None = None,
+    layouts: Layouts | None = None,
 ) -> tuple[Any, ...]:
     """Under what a program remembers its executable (see :func:`executable_for`).
 
@@ -72,7 +75,7 @@ def executable_key(
     """
     at = generation.value if lowered_at is None else lowered_at
     named = options_key(options or {})
-    return "executable", place, tuple(donated), keep_unused, named, profile, at
+    return "executable", place, tuple(donated), keep_unused, named, profile, at, layouts
 
 
 def options_key(options: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -88,6 +91,7 @@ def lower(
     keep_unused: bool = False,
     profile: str = "default",
     partition: Partition | None = None,
+    layouts: Layouts | None = None,
 ) -> LoweredModule:
     """Run the passes on a program and lower it to StableHLO."""
     start, source = time.perf_counter(), program
@@ -100,7 +104,9 @@ def lower(
     if profile == "default":
         program = run_passes("ir", program)
     try:
-        module = lower_module(program, platform, name, donated, keep_unused, partition=partition)
+        module = lower_module(
+            program, platform, name, donated, keep_unused, partition=partition, layouts=layouts
+        )
     except Exception as e:
         _raise_explained(program, platform, name, e)
     if profile == "default":

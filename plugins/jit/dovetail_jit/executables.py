@@ -11,10 +11,15 @@ import numpy as np
 
 from dovetail_backends import (
     LoweredModule,
+    any_unusual,
     asarray_in,
     asarray_on,
     give_away,
     in_usual_layout,
+    is_usual,
+    laid_out,
+    lies_in,
+    note_unusual,
     shardings_of,
 )
 from dovetail_core import (
@@ -76,6 +81,7 @@ class Executable:
         self.constants = [
             self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)
         ]
+        self._orders = self._told_orders()
         self._handlers: dict[bool, list[Any]] = {}
         self._is_new = bool(self.partition) and not self.partition.devices.is_fully_addressable
         # The runtime has no arrays of float0, the tangents of integers: they are NumPy's.
@@ -117,10 +123,7 @@ class Executable:
             self.exchange()
         if self._is_new:
             self._compare()
-        triples = zip(leaves, self.in_avals, self.module.kept)
-        given = [(x, a) for x, a, keep in triples if keep]
-        own = self.ins[len(self.constants) :]
-        kept = [self._array(x, a, s) for (x, a), s in zip(given, own)]
+        kept = self._taken(leaves)
         handlers = self._handlers.get(committed)
         if handlers is None:
             handlers = execution.result_handlers(self.result_types, self.outs, committed)
@@ -146,6 +149,14 @@ class Executable:
         for i, shape in self._nothing.items():
             out[i] = np.zeros(shape, float0)
         return out
+
+    def _taken(self, leaves: Sequence[Any]) -> list[Any]:
+        """Arguments as the program takes them, without those that it does not use."""
+        triples = zip(leaves, self.in_avals, self.module.kept)
+        given = [(x, a) for x, a, keep in triples if keep]
+        own = self.ins[len(self.constants) :]
+        orders = self._orders or [None] * len(own)
+        return [self._laid(x, a, s, o) for (x, a), s, o in zip(given, own, orders)]
 
     def _compare(self) -> None:
         """Before the first run on devices of several processes: do the others run this, too?"""
@@ -184,6 +195,36 @@ class Executable:
             [*self.constants, *common],
         )
 
+    def _told_orders(self) -> list[tuple[int, ...]] | None:
+        """The order of axes in memory of each array that the program takes, constants left out;
+        None where all is as usual."""
+        if self.module.layouts is None:
+            return None
+        layouts = execution.parameter_layouts(self.loaded)
+        if not all(is_usual(x[0]) for x in execution.output_layouts(self.loaded)):
+            note_unusual()
+        return [x[0] for x in layouts[len(self.constants) :]]
+
+    def orders(self) -> list[tuple[int, ...] | None] | None:
+        """The order in memory of each input, None for those that are not taken; None where all is
+        as usual."""
+        if self._orders is None:
+            return None
+        own = iter(self._orders)
+        return [next(own) if keep else None for keep in self.module.kept]
+
+    def lays_out(self, operands: Sequence[Any]) -> bool:
+        """Whether an operand is copied to another layout first: C++ would take it as it is."""
+        orders = self.orders()
+        if orders is None:
+            return any_unusual(operands)
+        arrays = lower_values(operands, f"asked for to call {self.module.name}")
+        for x, order in zip(arrays, orders):
+            there = x.__class__ is ArrayImpl
+            if order is not None and not (lies_in(x, order) if there else is_usual(order)):
+                return True
+        return False
+
     def moves(self, operands: Sequence[Any]) -> bool:
         """Whether an operand is on the program's devices and divided in another way: C++ would
         take it as it is."""
@@ -209,6 +250,15 @@ class Executable:
         if self.partition is None or sharding is None:
             return asarray_on(x, aval, self.device)
         return asarray_in(x, aval, sharding)
+
+    def _laid(self, x: Any, aval: Any, sharding: Any, order: tuple[int, ...] | None) -> Any:
+        """An argument as the program takes it, in the layout that it was told."""
+        if order is None:
+            return self._array(x, aval, sharding)
+        own = x._sharding if x.__class__ is ArrayImpl and not x.is_deleted() else None
+        if own is None or sharding is None or not own.is_equivalent_to(sharding, aval.ndim):
+            x = self._array(x, aval, sharding)
+        return x if lies_in(x, order) else laid_out(x, order)
 
 
 def partitioned_shardings(

@@ -19,6 +19,7 @@ from .ahead import provider_of
 from .compilation import options_key
 from .places import Committed, Wanted, committed_to, common_place
 from .shardings import Shardings
+from .structs import ShapeDtypeStruct
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
 
 
@@ -61,6 +62,7 @@ class Settings:
         shardings: Shardings | None = None,
         cache: str | None = None,
         reads: Any = None,
+        formats: Shardings | None = None,
     ) -> None:
         self.fun = fun
         self.name = function_name(fun)
@@ -88,6 +90,7 @@ class Settings:
         self.found: Cache[Any, Any] = Cache()  # programs that were not traced, by their keys
         if cache is not None:
             provider_of(cache)
+        self.formats = formats  # where any of what was given says a layout
 
     @property
     def key(self) -> Any:
@@ -96,7 +99,7 @@ class Settings:
             self.static_nums, self.static_names, self.donate_nums, self.donate_names,
             self.keep_unused, self.inline, self.backend, self.device,
             options_key(self.options), self.shardings and self.shardings.key, self.cache,
-            self.reads,
+            self.reads, self.formats and self.formats.key,
         )  # fmt: skip
 
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
@@ -200,6 +203,14 @@ class Settings:
         """The shardings that are asked for, of a program's operands and results."""
         asked = self.shardings
         return asked and asked.wanted(len(program.consts), in_tree, program.out_tree)
+
+    def layouts(self, program: Program, in_tree: Any, leaves: Sequence[Any]) -> Wanted | None:
+        """The layouts that are asked for, of a program's operands and results."""
+        formats, consts = self.formats, len(program.consts)
+        if formats is None:
+            told = [x._layout if isinstance(x, ShapeDtypeStruct) else None for x in leaves]
+            return Wanted((*[None] * consts, *told)) if any(told) else None
+        return formats.layouts(consts, in_tree, program.out_tree)
 
     def place(
         self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, final
 
-from dovetail_backends import Format, sharding_constraint_p
+from dovetail_backends import Format, Layout, sharding_constraint_p
 from dovetail_core import ShapedArray, here, typeof
 from dovetail_core.base.placements import resolve_placement, stands_for_place
 from dovetail_core.base.source import short_repr
@@ -73,6 +73,11 @@ class Shardings:
         leaves, tree = tree_flatten((ins, outs), is_leaf=_is_leaf)
         for x in leaves:
             if not _is_leaf(x):
+                if isinstance(x, Layout):
+                    raise ValueError(
+                        f"jit: in_shardings and out_shardings have the layout {x!r}{here()}, which "
+                        "does not say where. Give Format(layout, sharding)."
+                    )
                 raise TypeError(
                     f"jit: in_shardings and out_shardings are made of shardings, got "
                     f"{short_repr(x)} of type {type(x).__name__}{here()}. Give for example "
@@ -96,8 +101,29 @@ class Shardings:
         """Whether there is any."""
         return any(x is not None and x is not UNSPECIFIED for x in self.key[1])
 
+    @property
+    def have_layouts(self) -> bool:
+        """Whether there is any that says how values lie in memory."""
+        return any(isinstance(x, Format) and x.layout is not None for x in self.key[1])
+
     def inputs(self, in_tree: Any) -> list[Any]:
         """The sharding, or None, of each leaf of arguments ``(args, kwargs)``.
+
+        Raises:
+            ValueError: the structures differ; there are arguments by keyword.
+        """
+        return [self._sharding("in_shardings", x) for x in self._given_inputs(in_tree)]
+
+    def results(self, out_tree: Any) -> list[Any]:
+        """The sharding, or None, of each leaf of the result.
+
+        Raises:
+            ValueError: the structures differ.
+        """
+        return [self._sharding("out_shardings", x) for x in self._given_results(out_tree)]
+
+    def _given_inputs(self, in_tree: Any) -> list[Any]:
+        """What is given for each leaf of arguments.
 
         Raises:
             ValueError: the structures differ; there are arguments by keyword.
@@ -112,8 +138,8 @@ class Shardings:
             )
         return self._leaves("in_shardings", "the tuple of arguments", self.ins, args)
 
-    def results(self, out_tree: Any) -> list[Any]:
-        """The sharding, or None, of each leaf of the result.
+    def _given_results(self, out_tree: Any) -> list[Any]:
+        """What is given for each leaf of the result.
 
         Raises:
             ValueError: the structures differ.
@@ -125,12 +151,11 @@ class Shardings:
         if isinstance(given, list) and isinstance(full, tuple):
             given = tuple(given)  # pyright: ignore[reportUnknownVariableType]
         try:
-            found = broadcast_prefix(given, full, is_leaf=_is_leaf)
+            return broadcast_prefix(given, full, is_leaf=_is_leaf)
         except ValueError as e:
             raise ValueError(
                 f"jit of {self.name}{here()}: {argument} must be a tree prefix of {of}. {e}"
             ) from None
-        return [self._sharding(argument, x) for x in found]
 
     def _sharding(self, argument: str, given: Any) -> Any:
         given = _place(given)
@@ -143,6 +168,15 @@ class Shardings:
         """What is asked for of a program's inputs, ``consts`` of which come first, and results."""
         ins = (*[None] * consts, *self.inputs(in_tree))
         return Wanted(ins, tuple(self.results(out_tree)))
+
+    def layouts(self, consts: int, in_tree: Any, out_tree: Any) -> Wanted:
+        """The layouts that are asked for, as :meth:`wanted` the shardings."""
+        ins = (*[None] * consts, *map(_layout, self._given_inputs(in_tree)))
+        return Wanted(ins, tuple(map(_layout, self._given_results(out_tree))))
+
+
+def _layout(given: Any) -> Any:
+    return given.layout if isinstance(given, Format) else None
 
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list[Any]:

@@ -23,7 +23,8 @@ from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import compile_module, executable_key, lower, partition_of
 from .elsewhere import refuse_lowering
 from .executables import Executable
-from .places import Committed
+from .layouts import check_layouts, told_layouts
+from .places import Committed, Wanted
 from .stage import Stage, argument_formats, result_formats
 from .structs import ArgInfo as ArgInfo, Format, shape_struct
 from .tracing import Program
@@ -57,11 +58,13 @@ class Traced(Stage):
         donated: tuple[bool, ...],
         committed: Sequence[Committed],
         consts: int,
+        layouts: Wanted | None = None,
     ) -> None:
         self._settings = settings
         self._program = program
         self._donated = donated
         self._committed = committed  # of the operands, which it does not keep alive
+        self._layouts = layouts
         self._consts = consts  # how many of these the function closes over
         self.in_tree = in_tree
         self.out_tree = program.out_tree
@@ -116,9 +119,14 @@ class Traced(Stage):
         program, donated = self._callable()
         module = lower(
             program, settings.name, platform, donated, settings.keep_unused,
-            partition=partition_of(place),
+            partition=partition_of(place), layouts=self._told_layouts(),
         )  # fmt: skip
         return Lowered(self, module, place, committed)
+
+    def _told_layouts(self) -> Any:
+        bound = boundary_of(self._program.call)
+        told = self._layouts if bound is None else bound.wanted(self._layouts)
+        return told_layouts(self._callable()[0], self.fun_name, told)
 
     def _place(self) -> tuple[Any, bool]:
         """Where a call would run, and whether its results would be committed to that."""
@@ -243,8 +251,9 @@ class Lowered(Stage):
         """Under what the program remembers its executable."""
         donated, keep_unused = self._traced._callable()[1], self._traced._settings.keep_unused
         return executable_key(
-            self._place, donated, keep_unused, options, lowered_at=self._generation
-        )
+            self._place, donated, keep_unused, options, lowered_at=self._generation,
+            layouts=self._module.layouts,
+        )  # fmt: skip
 
 
 def executable_identity(lowered: Lowered) -> Hashable:
@@ -301,12 +310,14 @@ class Compiled(Stage):
 
         Raises:
             TypeError: structure, shapes or dtypes differ, or one is traced; names them.
+            ValueError: an array lies in memory in another layout than was asked for, or chosen.
         """
         program, name = self._program, self._lowered._traced.fun_name
         leaves = self._checked(name, args, kwargs)
         committed = self._lowered._committed
         operands, bound = [*program.consts, *leaves], boundary_of(program.call)
         if bound is None:
+            check_layouts(self._executable, operands, chosen=True)
             outs = run(self._executable, program.call, operands, committed)
         else:
             refuse_aliases(name, args, kwargs, program.consts, leaves)

@@ -14,10 +14,11 @@ from dovetail_core.base.foreign import names_itself
 class ShapeDtypeStruct:
     """Shape and dtype of an array without its values: an argument for tracing and lowering.
 
+    ``sharding`` may be a :class:`Format`, which also says how it lies in memory.
     ``manual_axis_type`` says along which axes of a mesh it varies, within ``shard_map``.
     """
 
-    __slots__ = ("shape", "dtype", "weak_type", "sharding", "manual_axis_type")
+    __slots__ = ("shape", "dtype", "weak_type", "sharding", "_layout", "manual_axis_type")
 
     @names_itself
     def __init__(
@@ -28,8 +29,15 @@ class ShapeDtypeStruct:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
         aval = ShapedArray(tuple(shape), dtype, weak_type)
         self.shape, self.dtype, self.weak_type = aval.shape, aval.dtype, weak_type
+        self._layout = sharding.layout if isinstance(sharding, Format) else None
+        sharding = sharding.sharding if isinstance(sharding, Format) else sharding
         self.sharding = None if sharding is None else arguments.placement("sharding", sharding)
         self.manual_axis_type = manual_axis_type
+
+    @property
+    def format(self) -> Format:
+        """Where it is, and how it lies in memory."""
+        return Format(self._layout, self.sharding)
 
     @property
     def ndim(self) -> int:
@@ -42,12 +50,14 @@ class ShapeDtypeStruct:
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         where = "" if self.sharding is None else f", sharding={self.sharding}"
+        where += "" if self._layout is None else f", format={self._layout}"
         manual = self.manual_axis_type
         varies = "" if manual is None else f", manual_axis_type={manual}"
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{where}{varies})"
 
     def _key(self) -> Any:
-        return self.shape, self.dtype, self.weak_type, self.sharding, self.manual_axis_type
+        where = self.sharding, self._layout
+        return self.shape, self.dtype, self.weak_type, where, self.manual_axis_type
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from dovetail_backends import any_unusual
 from dovetail_core import ClosedJaxpr, Option
 from dovetail_core.registry.configuration import load_settings
 
@@ -81,7 +80,7 @@ def fast_path(
     """What C++ needs to repeat the call; None while anybody looks, and where an operand is copied
     to another layout first, or divided in another way. (C++ tells calls apart by the layouts and
     the shardings of arrays.)"""
-    if watching() or any_unusual(operands) or ex.moves([*consts, *operands]):
+    if watching() or ex.lays_out([*consts, *operands]) or ex.moves([*consts, *operands]):
         return None
     return ex.fast_path(out_tree, committed, consts)
 

@@ -17,12 +17,14 @@ import numpy as np
 from dovetail_core import (
     HiType,
     ShapedArray,
+    ShardingTypeError,
     here,
     stage,
     typeof,
 )
 from dovetail_core.base.caches import Cache
 from dovetail_core.types.algebra import add
+from dovetail_core.types.dividing import divided_as, forgotten
 
 from .masks import as_array, check_masks, integers, is_plain, known_mask
 
@@ -181,29 +183,49 @@ def with_moving_integers(index: Index) -> Index:
 
 
 def read(x: Any, chain: Chain, operands: Sequence[Any]) -> Any:
-    """``x[chain]``."""
-    for items in chain:
-        x = x[decode(items, operands)]
-    return x
+    """``x[chain]``; where types do not tell how that is divided, the compiler says it."""
+
+    def at(x: Any) -> Any:
+        for items in chain:
+            x = x[decode(items, operands)]
+        return x
+
+    try:
+        return at(x)
+    except ShardingTypeError:
+        return at(*forgotten([x]))
 
 
 def write(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
-    """``x`` with ``value``, of the type that the index has, at the index."""
-    return _update(x, chain, operands, lambda at: at.set(value), lambda old: value)
+    """``x`` with ``value``, of the type that the index has, at the index; divided as ``x`` is."""
+    return _update(x, chain, operands, value, lambda at, v: at.set(v), lambda old, v: v)
 
 
 def accumulate(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
     """``x`` with ``value`` added at the index; repeated places receive the sum."""
-    return _update(x, chain, operands, lambda at: at.add(value), lambda old: add(old, value))
+    return _update(x, chain, operands, value, lambda at, v: at.add(v), add)
 
 
-def _update(x: Any, chain: Chain, operands: Sequence[Any], at_last: Any, whole: Any) -> Any:
-    if not chain:
-        return whole(x)
-    index = decode(chain[0], operands)
-    if len(chain) == 1:
-        return at_last(x.at[index])
-    return x.at[index].set(_update(x[index], chain[1:], operands, at_last, whole))
+def _update(
+    x: Any, chain: Chain, operands: Sequence[Any], value: Any, at_last: Any, whole: Any
+) -> Any:
+    def changed(x: Any, chain: Chain, value: Any) -> Any:
+        if not chain:
+            return whole(x, value)
+        index = decode(chain[0], operands)
+        if len(chain) == 1:
+            return at_last(x.at[index], value)
+        return x.at[index].set(changed(x[index], chain[1:], value))
+
+    aval: Any = typeof(x)
+    if getattr(aval, "divided", None) is None:
+        return changed(x, chain, value)
+    try:
+        found = changed(x, chain, value)
+    except ShardingTypeError:
+        plain, given = forgotten([x, value])
+        found = changed(plain, chain, given)
+    return divided_as(found, aval, typeof(found))
 
 
 def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArray:

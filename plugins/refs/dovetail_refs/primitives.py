@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import AccumulateEffect, Primitive, ReadEffect, ShapedArray, WriteEffect
+from dovetail_core.types.avals import undivided
 
 from .indexing import Chain, indexed_type
 from .types import AbstractRef
@@ -43,7 +44,7 @@ def _empty(*, aval: ShapedArray) -> Any:
 
 
 def _check(name: str, ref: Any, value: Any, found: ShapedArray) -> None:
-    if value.strong() != found:
+    if undivided(value.strong()) != undivided(found):
         raise TypeError(
             f"{name} puts a value of type {value.str_short()} where {ref.str_short()} has "
             f"{found.str_short()}"

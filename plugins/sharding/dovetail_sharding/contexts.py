@@ -134,12 +134,20 @@ def resource_mesh() -> Mesh:
     return entered[-1] if entered else EMPTY
 
 
+class NoMeshError(RuntimeError, ValueError):
+    """A PartitionSpec is given and no mesh is set.
+
+    JAX raises RuntimeError for arguments of ``jit`` and ``with_sharding_constraint``, ValueError
+    for others.
+    """
+
+
 def mesh_for_specs(argument: str) -> Any:
     """The mesh that specs refer to: that of ``set_mesh`` with its devices, or an abstract one, or
     that of the innermost ``with mesh:``.
 
     Raises:
-        ValueError: none is set; names the argument that has a spec.
+        NoMeshError: none is set; names the argument that has a spec.
     """
     found = state.devices.value
     abstract = state.abstract.value
@@ -149,7 +157,7 @@ def mesh_for_specs(argument: str) -> Any:
         return abstract
     if not (entered := resource_mesh()).empty:
         return entered
-    raise ValueError(
+    raise NoMeshError(
         f"{argument} has a PartitionSpec{here()}, and no mesh is set that it could refer to. Give "
         "NamedSharding(mesh, spec), or set one: with dovetail.set_mesh(mesh)."
     )

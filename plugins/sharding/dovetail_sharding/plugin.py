@@ -7,6 +7,7 @@ MANIFEST = Manifest(
     requires=("backends", "batching", "jit", "lax", "refs"),
     primitives=(
         "dovetail_sharding.manual.primitives",
+        "dovetail_sharding.manual.high",
         "dovetail_sharding.inspecting",
         "dovetail_sharding.partitioning.primitive",
         "dovetail_sharding.types.casting",
@@ -32,6 +33,7 @@ MANIFEST = Manifest(
             "dovetail_sharding.partitioning.lowering",
         ),
         "eval": ("dovetail_sharding.inspecting",),
+        "to_lo": ("dovetail_sharding.manual.high",),
     },
     own_rules=(
         "dovetail_sharding.rules.ad",

@@ -12,6 +12,7 @@ from dovetail_core.text.syntax import register_parameter
 
 from .axis_types import AxisType
 from .meshes import AbstractDevice, AbstractMesh, BaseMesh, Mesh
+from .named import NamedSharding
 from .specs import UNCONSTRAINED, PartitionSpec
 
 
@@ -62,6 +63,19 @@ def _mesh(text: str) -> Mesh:
     return Mesh(grid.reshape(sizes), names, types)
 
 
+def _sharding_text(sharding: Any) -> str:
+    mesh: Any = sharding.mesh
+    text = _mesh_text(mesh) if isinstance(mesh, Mesh) else _abstract_text(mesh)
+    return f"({_spec_text(sharding.spec)}, {text}, {sharding.memory_kind!r})"
+
+
+def _sharding(text: str) -> NamedSharding:
+    spec, mesh, kind = literal_eval(text)
+    made = (_mesh if len(mesh) == 3 else _abstract)(repr(mesh))
+    return NamedSharding(made, _spec(repr(spec)), memory_kind=kind)
+
+
+register_parameter(NamedSharding, _sharding_text, _sharding, name="sharding")
 register_parameter(PartitionSpec, _spec_text, _spec, name="P")
 register_parameter(AbstractMesh, _abstract_text, _abstract, name="abstract_mesh")
 register_parameter(Mesh, _mesh_text, _mesh, name="mesh")

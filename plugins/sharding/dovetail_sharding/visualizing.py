@@ -1,23 +1,24 @@
-"""Pictures in text of where the parts of arrays are: ``visualize_array_sharding``."""
+"""Pictures of where the parts of arrays are, in text or drawn: ``visualize_array_sharding``."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from colorsys import hsv_to_rgb
 from importlib.util import find_spec
 from typing import Any
 
 from dovetail_core.base.source import here
+
+from .picture import draw, pastel
 
 Box = tuple[range, range]
 RATIO = 2.5
 """How much higher than wide characters are."""
 
 
-def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
-    """Print where the parts of an array are; options as for :func:`visualize_sharding`."""
-    visualize_sharding(arr.shape, arr.sharding, **kwargs)
+def visualize_array_sharding(arr: Any, **kwargs: Any) -> Any:
+    """Show where the parts of an array are; options as for :func:`visualize_sharding`."""
+    return visualize_sharding(arr.shape, arr.sharding, **kwargs)
 
 
 def visualize_sharding(
@@ -29,8 +30,9 @@ def visualize_sharding(
     min_width: int = 9,
     max_width: int = 80,
     color_map: Any = None,
-) -> None:
-    """Print which devices hold which part of an array of one or two dimensions.
+    plot: Any = None,
+) -> Any:
+    """Print, or draw, which devices hold which part of an array of one or two dimensions.
 
     Args:
         sharding: where it is.
@@ -38,9 +40,12 @@ def visualize_sharding(
             ``rich`` is installed.
         scale: how large the picture is. min_width, max_width: characters of a part, of all.
         color_map: a function from a fraction to red, green and blue, each from 0 to 1.
+        plot: draw with matplotlib in place of printing, and return the axes: axes to draw into;
+            True for a figure of its own; the name of a file to write: ``"placement.png"``.
 
     Raises:
         ValueError: the array has another number of dimensions.
+        ImportError: ``plot`` is given, and matplotlib is not installed.
     """
     shape = tuple(shape)
     if len(shape) not in (1, 2):
@@ -48,6 +53,10 @@ def visualize_sharding(
             f"visualize_sharding{here()} draws arrays of one and two dimensions, got shape {shape}"
         )
     held = _held(shape, sharding)
+    if plot is not None and plot is not False:
+        spec = getattr(sharding, "spec", None)
+        title = f"{shape}" if spec is None else f"{shape} by {spec}"
+        return draw(held, shape, title, plot, color_map)
     rows = sorted({r for r, _ in held}, key=lambda r: r.start)
     columns = sorted({c for _, c in held}, key=lambda c: c.start)
     high, wide = (shape[0], shape[1]) if len(shape) == 2 else (1, shape[0])
@@ -63,6 +72,7 @@ def visualize_sharding(
         for k, c in enumerate(columns)
     ]
     _show(texts, heights, widths, _colors(len(held), color_map) if use_color else None)
+    return None
 
 
 def _held(shape: tuple[int, ...], sharding: Any) -> dict[Box, str]:
@@ -84,7 +94,7 @@ def _colors(count: int, color_map: Callable[[float], Any] | None) -> list[str] |
     """Backgrounds, where there is somebody to see them."""
     if not sys.stdout.isatty() or find_spec("rich") is None:
         return None
-    choose = color_map or (lambda x: hsv_to_rgb(0.83 * x, 0.5, 0.85))
+    choose = color_map or pastel
     found = [[int(255 * v) for v in tuple(choose(i / max(count, 1)))[:3]] for i in range(count)]
     return [f"black on rgb({r},{g},{b})" for r, g, b in found]
 

@@ -84,3 +84,7 @@ def test_specs_refer_to_it(mesh):
         ValueError, match=r"device of device_put has a PartitionSpec.* no mesh is set"
     ):
         dt.device_put(data, P("y"))
+    with pytest.raises(RuntimeError, match=r"in_shardings of jit of .* has a PartitionSpec"):
+        dt.jit(abs, in_shardings=P("y"))(data)
+    with pytest.raises(RuntimeError, match=r"with_sharding_constraint has a PartitionSpec"):
+        dt.lax.with_sharding_constraint(data, P("y"))

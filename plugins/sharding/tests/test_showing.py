@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,26 @@ def test_pictures(mesh, capsys):
     assert shown[5] == "│CPU 0,2,4,6│CPU 1,3,5,7│" and len(shown) == 11
     with pytest.raises(ValueError, match=r"one and two dimensions, got shape \(8, 4, 1\)"):
         debug.visualize_sharding((8, 4, 1), NamedSharding(mesh, P("x")))
+
+
+def test_drawings(mesh, capsys, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    x = dt.device_put(X, NamedSharding(mesh, P("x", "y")))
+    ax = debug.visualize_array_sharding(x, plot=True)
+    assert [t.get_text() for t in ax.texts] == [f"CPU\n{i}" for i in range(8)]
+    assert [p.get_xy() for p in ax.patches][:3] == [(0, 0), (2, 0), (0, 2)]
+    assert ax.get_title() == f"(8, 4) by {P('x', 'y')}" and ax.get_ylim() == (8, 0)
+    assert debug.visualize_sharding((8,), NamedSharding(mesh, P("x")), plot=ax) is ax
+    debug.visualize_array_sharding(
+        x, plot=tmp_path / "placement.png", color_map=lambda v: (0, v, 0)
+    )
+    assert (tmp_path / "placement.png").read_bytes()[:4] == b"\x89PNG"
+    assert capsys.readouterr().out == ""
+    with pytest.raises(TypeError, match=r"plot is of type int; give True, the name of a file"):
+        debug.visualize_array_sharding(x, plot=1)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install 'dovetail\[viz\]'"):
+        debug.visualize_array_sharding(x, plot=True)
 
 
 def test_colours(mesh, capsys, monkeypatch):

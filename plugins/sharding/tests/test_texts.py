@@ -27,9 +27,30 @@ def test_programs_are_read_again(mesh):
     assert "{V:(x,y)}" in str(program) and "{V:y}" in str(program)
 
 
-def test_types_that_tell_how_arrays_are_divided_are_not_read():
-    with pytest.raises(IRError, match="line 1, column 1: a type that tells how an array is div"):
-        parse_type("f32[8@x,4]")
+def test_types_that_tell_how_arrays_are_divided(explicit):
+    for text in ("f32[8@x,4]", "f32[8@(x,y),4]~", "f32[8,4]{U:x}", "f32[8@x]{V:z, R:y}"):
+        with dt.set_mesh(explicit):
+            assert parse_type(text).str_short() == text
+        with (
+            dt.set_mesh(None),
+            pytest.raises(IRError, match=r"column 1: .*none is set. Set the on"),
+        ):
+            parse_type(text)
+    with dt.set_mesh(explicit), pytest.raises(IRError, match="has no axis 'z' of type Explicit"):
+        parse_type("f32[8@z]")
+
+
+def test_programs_whose_types_tell_are_read_again(explicit):
+    with dt.sharding.use_abstract_mesh(explicit.abstract_mesh):
+        x, w = (dt.ShapeDtypeStruct((8, 4), np.float32, sharding=P(a)) for a in "xy")
+
+        def f(x, w):
+            h = dt.numpy.matmul(x.T, x, out_sharding=P(unreduced={"x"}))
+            return dt.numpy.tanh(x @ w.T), dt.reshard(h, P()), x * 2.0
+
+        for g in (f, dt.grad(lambda x, w: dt.numpy.tanh(x @ w.T).sum())):
+            program = dt.make_jaxpr(g)(x, w)
+            assert parse_ir(str(program)) == program and "@x" in str(program)
 
 
 def test_specs():

@@ -395,3 +395,29 @@ def test_programs_without_such_axes_have_the_types_that_they_had(mesh):
         program = dt.make_jaxpr(lambda a: (a @ W).sum(0))(a)
     assert all(v.aval.divided is None for e in program.eqns for v in e.outvars)
     assert "reshard" not in str(program)
+
+
+@pytest.mark.parametrize(
+    "index", [..., 0, slice(2, 6), (slice(None), 1), np.array([0, 3])], ids=str
+)
+def test_references_along_divided_dimensions(explicit, index):
+    """What is written stays divided as it was; of what is read the compiler says it."""
+    host = np.arange(10, 42, dtype=np.float32).reshape(8, 4)
+    x = dt.device_put(host, NamedSharding(explicit, P("x")))
+
+    def f(x):
+        ref = dt.new_ref(x)
+        ref[index] = ref[index] * 0 + 2.0
+        ref[index] += 1.0
+        return ref[index].sum(), dt.freeze(ref)
+
+    wanted = host.copy()
+    wanted[index] = 3.0
+    total, found = dt.jit(f)(x)
+    assert total == wanted[index].sum()
+    np.testing.assert_array_equal(found, wanted)
+    ref = dt.new_ref(x)
+    dt.jit(lambda r: r.__setitem__(index, r[index] * 0 + 3.0))(ref)
+    np.testing.assert_array_equal(ref[...], wanted)
+    assert ref[...].sharding.is_equivalent_to(x.sharding, 2)
+    np.testing.assert_array_equal(dt.grad(lambda x: f(x)[1].sum())(x), wanted != 3.0)

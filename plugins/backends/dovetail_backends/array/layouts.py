@@ -1,7 +1,8 @@
 """Arrays whose elements lie in memory in another order than the usual one, the last axis fastest.
 
-Programs take arrays in the usual order, and so does the runtime where it copies them; what C++
-repeats looks at no orders. So whoever passes an array on calls :func:`in_usual_layout` first.
+Programs take arrays in the usual order unless they are asked for another, and so does the runtime
+where it copies them; what C++ repeats looks at no orders. So whoever passes an array on calls
+:func:`in_usual_layout` first.
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from dovetail_core import ShapedArray
 from dovetail_core.base.caches import Cache
 from dovetail_core.xla import client as xla_client, execution, options as xla_options
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_core.xla.arrays import ArrayImpl, assemble, shards_of
 
 _unusual: list[bool] = []  # not empty once an array was laid out in another way than usual
+
+
+def note_unusual() -> None:
+    """Say that there are arrays laid out in another way than usual."""
+    _unusual[:] = [True]
 
 
 def any_unusual(values: Iterable[Any]) -> bool:
@@ -24,8 +31,17 @@ def any_unusual(values: Iterable[Any]) -> bool:
 def _is_unusual(x: Any) -> bool:
     if x.__class__ is not ArrayImpl or x.is_deleted():
         return False
-    order = execution.array_layout(x)[0]
-    return order != tuple(range(len(order)))
+    return not is_usual(execution.array_layout(x)[0])
+
+
+def is_usual(order: tuple[int, ...]) -> bool:
+    """Whether axes from the slowest to the fastest are the first to the last."""
+    return order == tuple(range(len(order)))
+
+
+def lies_in(x: Any, order: tuple[int, ...]) -> bool:
+    """Whether a usable array lies in memory in this order."""
+    return not x.is_deleted() and execution.array_layout(x)[0] == order
 
 
 def in_usual_layout(x: Any) -> Any:
@@ -39,23 +55,41 @@ _programs: Cache[Any, Any] = Cache()
 
 
 def laid_out(x: ArrayImpl, order: tuple[int, ...]) -> ArrayImpl:
-    """A copy whose axes lie in memory in another order, by a program that says so."""
+    """A copy whose axes lie in memory in another order: each of its parts is copied where it is."""
+    note_unusual()
+    sharding, committed = x._sharding, x._committed
+    if len(sharding._internal_device_list) == 1:
+        return _copied(x, order, x.aval, sharding, committed)
+    shape = sharding.shard_shape(x.aval.shape)
+    parts: list[ArrayImpl] = []
+    for part in shards_of(x):
+        aval = ShapedArray(shape, x.aval.dtype, x.aval.weak_type)
+        parts.append(_copied(part, order, aval, part._sharding, True))
+    return assemble(x.aval, sharding, parts, committed)
+
+
+def _copied(
+    x: ArrayImpl, order: tuple[int, ...], aval: Any, sharding: Any, committed: bool
+) -> ArrayImpl:
+    """A copy of an array on one device, by a program that says how it takes and returns it."""
     from ..pjrt.text import tensor_type  # it wants this package first
 
-    _unusual[:] = [True]
-    aval, old = x.aval, execution.array_layout(x)[0]
-    (device,) = x.devices()  # type: ignore[attr-defined]
+    old = execution.array_layout(x)[0]
+    device = next(iter(sharding._internal_device_list))
     key = aval.strong(), old, order, device
     program = _programs.get(key)
     if program is None:
         program = _programs[key] = _compiled(tensor_type(aval), old, order, device)
-    sharding = x.sharding  # type: ignore[attr-defined]
-    handlers = execution.result_handlers([aval], [sharding], x.committed)  # type: ignore[attr-defined]
-    return execution.run(program, [x], handlers)[0]
+    return execution.run(program, [x], execution.result_handlers([aval], [sharding], committed))[0]
+
+
+def spelled_order(order: tuple[int, ...]) -> str:
+    """An order as XLA writes it, the fastest axis first."""
+    return "{" + ",".join(map(str, reversed(order))) + "}"
 
 
 def _compiled(kind: str, old: tuple[int, ...], new: tuple[int, ...], device: Any) -> Any:
-    before, after = ("{" + ",".join(map(str, reversed(o))) + "}" for o in (old, new))
+    before, after = spelled_order(old), spelled_order(new)
     text = f"""module @layout {{
   func.func public @main(%arg0: {kind} {{mhlo.layout_mode = "{before}"}})
       -> ({kind} {{mhlo.layout_mode = "{after}"}}) {{

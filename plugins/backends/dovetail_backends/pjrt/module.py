@@ -10,7 +10,7 @@ from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
 from dovetail_core.base.annotations import are_used
 from dovetail_core.interpret.mutable import without_mutable
 
-from .attributes import Attribute, boolean, i32, spelled
+from .attributes import Attribute, boolean, i32, spelled, string
 from .builder import Builder
 from .constants import is_in_module
 from .emitter import ModuleText, Val
@@ -25,6 +25,19 @@ class InPlace(NamedTuple):
     output: int
 
 
+class Layouts(NamedTuple):
+    """How arrays that a program takes and returns lie in memory, as XLA writes it.
+
+    Attributes:
+        ins: of each input: ``"{0,1}"`` for the first axis fastest; ``"auto"`` where XLA chooses;
+            None for the usual layout.
+        outs: the same of each result.
+    """
+
+    ins: tuple[str | None, ...]
+    outs: tuple[str | None, ...]
+
+
 @dataclass(frozen=True)
 class LoweredModule:
     """A module and what its caller must know.
@@ -36,6 +49,7 @@ class LoweredModule:
         host_callbacks: the Python functions that it calls, by number.
         effects: what it does to the world beside computing results.
         partition: where it runs if that is on several devices.
+        layouts: what was asked for, if anything.
     """
 
     text: str
@@ -49,6 +63,7 @@ class LoweredModule:
     host_callbacks: tuple[Callable[..., Any], ...] = ()
     effects: frozenset[Effect] = frozenset()
     partition: Partition | None = None
+    layouts: Layouts | None = None
 
 
 def lower_module(
@@ -60,6 +75,7 @@ def lower_module(
     annotated: bool = False,
     partition: Partition | None = None,
     parts: Parts | None = None,
+    layouts: Layouts | None = None,
 ) -> LoweredModule:
     """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept.
 
@@ -68,6 +84,7 @@ def lower_module(
             unless a Python function runs in the program: if that fails the input must be whole.
         partition: where it is to run if that is on several devices.
         parts: who the devices are, if each runs it by itself on its parts of values.
+        layouts: how its inputs and results lie in memory, if not as usual.
     """
     program = without_mutable(program)
     jaxpr = program.jaxpr
@@ -87,11 +104,14 @@ def lower_module(
     b.terminate("func.return", outs)
     if module.callbacks:
         donated = [d is True for d in donated]
-    alias, unusable = _aliases(program, kept, donated)
+    alias, unusable = _aliases(program, kept, donated, layouts)
     head = [f"{a.name}: {a.type}" for a in const_args]
     numbers = [i for i, k in enumerate(kept) if k]
-    head += [f"{a.name}: {a.type}{_marks(alias, partition, i, a)}" for i, a in zip(numbers, args)]
-    results = [_result(partition, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
+    head += [
+        f"{a.name}: {a.type}{_marks(alias, partition, layouts, i, a)}"
+        for i, a in zip(numbers, args)
+    ]
+    results = [_result(partition, layouts, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
     types, n = ", ".join(results), len(partition.devices) if partition else 1
     main = f"func.func public @main({', '.join(head)}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
     many = f" attributes {{mhlo.num_partitions = {n} : i32}}" if n > 1 else ""
@@ -100,7 +120,7 @@ def lower_module(
     return LoweredModule(
         text, name, platform, tuple([c for c, _ in passed]), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
-        frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition,
+        frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition, layouts,
     )  # fmt: skip
 
 
@@ -111,7 +131,9 @@ def _constants(b: Builder, program: ClosedJaxpr, arguments: Sequence[Val]) -> li
     return [b.constant(c, v.aval) if is_in_module(c) else next(rest) for c, v in pairs]
 
 
-def _marks(alias: Mapping[int, int], partition: Partition | None, i: int, x: Val) -> str:
+def _marks(
+    alias: Mapping[int, int], partition: Partition | None, layouts: Layouts | None, i: int, x: Val
+) -> str:
     """The attributes of an argument of ``main``."""
     marks: dict[str, Attribute] = {}
     if i in alias and partition is None:
@@ -121,22 +143,34 @@ def _marks(alias: Mapping[int, int], partition: Partition | None, i: int, x: Val
     text = partition and partition.attribute(partition.ins[i], len(x.aval.shape))
     if text is not None:
         marks["sdy.sharding"] = text
+    if layouts is not None and (mode := layouts.ins[i]) is not None:
+        marks["mhlo.layout_mode"] = string(mode)
     return f" {{{spelled(marks)}}}" if marks else ""
 
 
-def _result(partition: Partition | None, o: int, aval: Any) -> str:
+def _result(partition: Partition | None, layouts: Layouts | None, o: int, aval: Any) -> str:
     """The type of a result of ``main``, with its attributes."""
+    marks: dict[str, Attribute] = {}
     text = partition and partition.attribute(partition.outs[o], len(aval.shape))
-    note = "" if text is None else f" {{{spelled({'sdy.sharding': text})}}}"
-    return f"{tensor_type(aval)}{note}"
+    if text is not None:
+        marks["sdy.sharding"] = text
+    if layouts is not None and (mode := layouts.outs[o]) is not None:
+        marks["mhlo.layout_mode"] = string(mode)
+    return f"{tensor_type(aval)} {{{spelled(marks)}}}" if marks else tensor_type(aval)
 
 
 def _aliases(
-    program: ClosedJaxpr, kept: Sequence[bool], donated: Sequence[bool | InPlace]
+    program: ClosedJaxpr,
+    kept: Sequence[bool],
+    donated: Sequence[bool | InPlace],
+    layouts: Layouts | None,
 ) -> tuple[dict[int, int], list[Any]]:
-    """Which donated input gives its buffer to which output: the first free one of equal type."""
+    """Which donated input gives its buffer to which output: the first free one of equal type and
+    layout."""
+    ins = layouts.ins if layouts else (None,) * len(kept)
+    outs = layouts.outs if layouts else (None,) * len(program.out_avals)
     free = {
-        i: (v.aval.shape, v.aval.dtype)  # type: ignore[attr-defined]
+        i: (v.aval.shape, v.aval.dtype, outs[i])  # type: ignore[attr-defined]
         for i, v in enumerate(program.jaxpr.outvars)
         if not isinstance(v, Literal)
     }
@@ -150,7 +184,7 @@ def _aliases(
         if d is not True or not kept[i]:
             continue
         aval: Any = v.aval
-        match = next((o for o, t in free.items() if t == (aval.shape, aval.dtype)), None)
+        match = next((o for o, t in free.items() if t == (aval.shape, aval.dtype, ins[i])), None)
         if match is None:
             unusable.append(aval)
         else:

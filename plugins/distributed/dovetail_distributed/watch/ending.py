@@ -29,9 +29,14 @@ def end(
     thread that is in the runtime, and handlers that run at exit would wait for it, too.
     """
     say(text_of(found, process, processes))
+    end_at_once(others, 0.05 if found["process"] == 0 else 0.5)
+
+
+def end_at_once(others: Callable[[], int] = int, seconds: float = 0.5) -> None:
+    """End this process (see :func:`end`); ``seconds`` are for what is written."""
     flushing = threading.Thread(target=_flush, daemon=True)
     flushing.start()
-    flushing.join(0.05 if found["process"] == 0 else 0.5)  # who holds the file may never give it
+    flushing.join(seconds)  # who holds the file may never give it
     wait_for_others(others)
     os._exit(STATUS)
 

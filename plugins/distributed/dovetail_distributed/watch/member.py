@@ -22,6 +22,7 @@ class Member:
     Args:
         timeout: seconds without a sign of life after which process 0 is lost.
         on_failure: called with what is known of a process that was lost, in a thread of its own.
+        look: called at each heartbeat.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class Member:
         processes: int,
         timeout: float,
         on_failure: Callable[[dict[str, Any]], None],
+        look: Callable[[], None],
     ) -> None:
         self.process = process
         self.timeout = timeout
         self.lost: set[int] = set()
         self._on_failure = on_failure
+        self._look = look
         self._lines = Lines(connection)
         self._port: int | None = None
         self._refusal = ""
@@ -92,6 +95,7 @@ class Member:
         heard = last = time.monotonic()
         while not self._over:
             self._lines.send(**{"is": "beat", "at": whereabouts()})
+            self._look()
             until = time.monotonic() + self.timeout / BEATS
             messages: list[dict[str, Any]] | None = []
             while messages == [] and time.monotonic() < until:

@@ -47,6 +47,11 @@ if mode == "exits":
     limits["shutdown_timeout_seconds"] = 2
 if mode in ("absent", "no coordinator", "second job"):
     event()
+WAITING = ("never comes", "never comes at once", "takes long")
+if mode in WAITING:
+    dt.config.update("program_timeout", 2.0)
+    if mode != "never comes at once":
+        dt.config.update("jax_num_cpu_devices", 2)
 start(heartbeat_timeout_seconds=HEARTBEAT, **limits)
 me = dt.process_index()
 last = me == dt.process_count() - 1
@@ -86,6 +91,16 @@ if mode == "other known":
     dt.config.update("compare_timeout", 2.0)
     if me == 0:
         step = dt.jit(lambda x: dnp.max(x))
+if mode in WAITING:
+    for _ in range(2):
+        assert float(step(x)) == 16  # C++ repeats it
+    event()
+if mode in ("never comes", "never comes at once") and last:
+    time.sleep(60)
+if mode == "takes long":
+    for _ in range(4):  # each wait is short enough
+        time.sleep(0.8 * last)
+        assert float(step(x)) == 16
 if mode == "recovers":
     dt.config.update("enable_recoverability", True)
     try:

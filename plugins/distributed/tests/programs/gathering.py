@@ -44,10 +44,25 @@ assert (
 assert mu.global_array_to_host_local_array(g, mesh, P()).shape == (8,)
 raises(
     NotImplementedError,
-    "outside of traced functions",
+    "outside of jit",
     dt.jit(lambda v: mu.global_array_to_host_local_array(v, mesh, P("x"))),
     g,
 )
+
+
+auto = dt.sharding.Mesh(mesh.devices, ("x",))
+
+
+def doubled(v):
+    whole = mu.host_local_array_to_global_array(v, auto, P("x"))
+    return mu.global_array_to_host_local_array(dt.jit(lambda w: w * 2)(whole), auto, P("x"))
+
+
+v = np.arange(4, dtype=np.float32) + me
+assert dt.grad(lambda v: (doubled(v) * v).sum())(v).tolist() == (4 * v).tolist()
+assert dt.jvp(doubled, (v,), (v,))[1].tolist() == (2 * v).tolist()
+assert dt.vmap(doubled)(np.stack([v, v])).tolist() == [(2 * v).tolist()] * 2
+assert dt.eval_shape(doubled, v).shape == (4,)
 assert mu.reached_preemption_sync_point(1) is False
 with mu.live_devices(dt.devices()) as live:
     assert live == dt.devices()

@@ -1,10 +1,28 @@
-"""References: types say nothing of how what they hold is divided."""
+"""References: what is read of one is divided as the same part of an array would be."""
 
 from __future__ import annotations
 
-from dovetail_sharding.types import infer_rules, nowhere
+from typing import Any
 
+from dovetail_sharding.types import Application, infer_rules, nowhere
+
+from ..indexing import indexed_type
 from ..primitives import addupdate_p, get_p, new_p, set_p, swap_p
 
-for _p in (new_p, get_p, set_p, swap_p, addupdate_p):
+for _p in (new_p, set_p, addupdate_p):
     infer_rules.set(_p, nowhere)
+
+
+def _read(app: Application, held: Any, index: Any, operands: Any) -> Any:
+    found = indexed_type(held.inner_aval, index, operands)
+    return (None,) * found.ndim if found.divided is None else found.divided.spec.partitions
+
+
+@infer_rules.register(get_p)
+def _get(app: Application, /, *, index: Any) -> Any:
+    return _read(app, app.ins[0], index, app.ins[1:])
+
+
+@infer_rules.register(swap_p)
+def _swap(app: Application, /, *, index: Any) -> Any:
+    return _read(app, app.ins[0], index, app.ins[2:])

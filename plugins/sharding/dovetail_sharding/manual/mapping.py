@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence, Set
 from contextlib import ExitStack
 from functools import partial
-from math import prod
 from typing import Any
 
 from dovetail_backends import device_put
-from dovetail_core import bound_axis, callable_name, consts_to_inputs, here, stage, typeof
+from dovetail_core import HiType, bound_axis, callable_name, consts_to_inputs, here, stage, typeof
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.shardings import NamedSharding
-from dovetail_lax import pvary_p
 
 from ..contexts import use_abstract_mesh
 from ..specs import PartitionSpec
-from .primitives import from_parts_p, named, one_of_parts_p, shard_map_p, to_parts_p
+from .high import is_high_spec, part_of, varying, whole_of
+from .joining import whole_array
+from .primitives import named, shard_map_p, to_parts_p
 from .references import frozen, held, made, put
 from .specs import (
     INFER,
     Mapping,
     check_argument,
-    check_rank,
-    check_told,
+    check_result,
     chosen_axes,
     chosen_mesh,
     inner_mesh,
@@ -54,6 +53,7 @@ def shard_map(
         f: a function of arrays by position. Without it, a decorator.
         in_specs: a PartitionSpec, or a pytree of them, a prefix of the tuple of arguments; by
             default the specs of the arguments' shardings, where all axes are of type ``Explicit``.
+            Values of high types have specs of their own (``hijax.HiPspec``).
         out_specs: the same for the result. Along axes that a spec does not name the results of all
             devices are equal, and one is taken.
         mesh: the devices; by default the mesh that is set.
@@ -101,11 +101,9 @@ def _call(
         leaves = held(mapping, leaves, names.__getitem__)
     avals: list[Any] = [typeof(x) for x in leaves]
     for aval, spec, name in zip(avals, specs, names):
-        check_argument(mapping, spec, aval.shape, name)
-        if aval.divided is not None:
-            check_told(mapping, spec, aval, name)
+        check_argument(mapping, spec, aval, name)
     mapping = mapping._replace(mesh=mesh_with_devices(mapping, leaves))
-    results = _Results(mapping, out_specs)
+    results = _Results(mapping, out_specs, any(isinstance(a, HiType) for a in avals))
 
     def flat(*wholes: Any) -> list[Any]:
         parts = [_part(mapping, x, s) for x, s in zip(wholes, specs)]
@@ -136,7 +134,7 @@ def _call(
     return tree_unflatten(results.tree, map(_spelled, outs[:count], results.specs))
 
 
-def _spelled(x: Any, spec: PartitionSpec) -> Any:
+def _spelled(x: Any, spec: Any) -> Any:
     """An evaluated result with the sharding that it has in the spelling of its spec."""
     had: Any = x.sharding if x.__class__ is ArrayImpl else None
     if had.__class__ is not NamedSharding or had.spec == spec:
@@ -145,20 +143,20 @@ def _spelled(x: Any, spec: PartitionSpec) -> Any:
     return device_put(x, wanted) if wanted.is_equivalent_to(had, x.ndim) else x
 
 
-def _part(mapping: Mapping, x: Any, spec: PartitionSpec) -> Any:
+def _part(mapping: Mapping, x: Any, spec: Any) -> Any:
+    if is_high_spec(spec):
+        return part_of(mapping, x, spec)
     if named(spec):
         x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
-    if mapping.check:
-        return x
-    more = tuple(a for a in mapping.axes if a not in named(spec))
-    return pvary_p.bind(x, axes=more) if more else x
+    return x if mapping.check else varying(x, mapping.axes)
 
 
 class _Results:
     """The results of a mapped function: their structure and specs, known once it has run."""
 
-    def __init__(self, mapping: Mapping, out_specs: Any) -> None:
+    def __init__(self, mapping: Mapping, out_specs: Any, high: bool) -> None:
         self.mapping = mapping
+        self.high = high  # whether there are values whose types may not tell what varies
         self.out_specs = out_specs
         self.tree: Any = None
         self.specs: list[PartitionSpec] = []
@@ -170,8 +168,7 @@ class _Results:
         self.specs = specs_for(self.mapping, "out_specs", self.out_specs, out)
         self.names = leaf_names(self.tree, "result")
         for x, spec, name in zip(leaves, self.specs, self.names):
-            aval: Any = typeof(x)
-            check_rank(self.mapping, spec, aval.shape, name)
+            check_result(self.mapping, spec, typeof(x), name)
         return leaves
 
     def whole(self, i: int, x: Any) -> Any:
@@ -180,22 +177,11 @@ class _Results:
 
     def joined(self, x: Any, spec: PartitionSpec, name: str) -> Any:
         """What consists of the parts ``x``, as ``spec`` says; errors call it ``name``."""
-        mapping = self.mapping
-        over, vma = named(spec), typeof(x).vma
-        rest = tuple(a for a in mapping.axes if a in vma and a not in over)
-        if rest and mapping.check:
-            raise ValueError(
-                f"shard_map of {mapping.name}{here()}: {name} may differ along the axis "
-                f"{rest[0]!r} of the mesh, and its spec {spec} does not name that. Name it in "
-                f"out_specs, reduce the result over it (lax.psum(..., {rest[0]!r})), or, if the "
-                "results are equal all the same, pass check_vma=False."
-            )
-        if rest:
-            count = prod(mapping.mesh.shape[a] for a in rest)
-            x = one_of_parts_p.bind(x, axes=rest, count=count)
-        more = tuple(a for a in over if a not in vma)
-        x = pvary_p.bind(x, axes=more) if more else x
-        return from_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec) if over else x
+        if is_high_spec(spec):
+            return whole_of(self.mapping, x, spec)
+        if self.high and not self.mapping.check:
+            x = varying(x, self.mapping.axes)
+        return whole_array(self.mapping, x, spec, name)
 
 
 def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:

@@ -17,6 +17,7 @@ from dovetail_core import ClosedJaxpr, Kind, Operand, Primitive, Region, RegionI
 from .. import texts as texts  # so that programs with these can be printed and parsed
 from ..grids import NamedSharding
 from ..specs import PartitionSpec, axes_of
+from .stacks import outside, stacked_over
 
 DIVIDED = Kind("DIVIDED", Kind.CONSTANT.rank, leading=True)
 STACK = Kind("STACK", Kind.PLAIN.rank, leading=True)
@@ -94,20 +95,6 @@ shard_map_p.def_traits(
     },
     places=lambda params: [NamedSharding(params["mesh"], PartitionSpec())],
 )
-
-
-def stacked_over(aval: Any, axes: Sequence[Any]) -> tuple[Any, ...]:
-    """The axes over which an input or output of a program is a stack, in the mesh's order."""
-    return tuple(a for a in axes if a in aval.vma)
-
-
-def outside(aval: Any, mesh: Any, axes: Sequence[Any]) -> Any:
-    """The type, on the outside, of an input or output of a program."""
-    over = stacked_over(aval, axes)
-    if not over:
-        return aval
-    size = prod(mesh.shape[a] for a in over)
-    return aval.update(shape=(size, *aval.shape), vma=aval.vma.difference(over))
 
 
 @shard_map_p.def_effectful_abstract_eval

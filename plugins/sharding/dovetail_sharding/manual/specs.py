@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple, final
 
+from dovetail_core import HiType
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.tree.util import broadcast_prefix, keystr, tree_flatten_with_path, tree_unflatten
 
@@ -13,6 +14,7 @@ from ..axis_types import AxisType
 from ..contexts import concrete_mesh, get_abstract_mesh
 from ..meshes import BaseMesh, Mesh
 from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
+from .high import is_high_spec
 
 
 @final
@@ -115,7 +117,7 @@ def inner_mesh(mapping: Mapping) -> Any:
 
 def is_spec(x: Any) -> bool:
     """Whether ``x`` is a leaf of trees of specs."""
-    return x is None or isinstance(x, PartitionSpec)
+    return x is None or isinstance(x, PartitionSpec) or is_high_spec(x)
 
 
 def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[PartitionSpec]:
@@ -138,6 +140,8 @@ def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Pa
 def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
     if spec is None:
         return PartitionSpec()
+    if is_high_spec(spec):
+        return spec
     if not isinstance(spec, PartitionSpec):
         raise TypeError(
             f"{what} has {short_repr(spec)} of type {type(spec).__name__}: give PartitionSpecs, "
@@ -168,9 +172,18 @@ def leaf_names(tree: Any, root: str) -> list[str]:
     return [f"{root}{keystr(path)}" for path, _ in paths]
 
 
-def check_argument(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], name: str) -> None:
-    """Raise ValueError unless an argument of this shape divides as ``spec`` says."""
-    check_rank(mapping, spec, shape, name)
+def check_argument(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
+    """Raise unless an argument of this type can be, and is, divided as ``spec`` says.
+
+    Raises:
+        ValueError: it does not divide so, or is divided otherwise.
+        TypeError: the spec is not one of values of its kind.
+    """
+    _check_kind(mapping, spec, aval, name)
+    if is_high_spec(spec):
+        return
+    shape = aval.shape
+    _check_rank(mapping, spec, shape, name)
     for dim, (n, p) in enumerate(zip(shape, spec)):
         parts = prod(mapping.mesh.shape[a] for a in axes_of(p))
         if n % parts:
@@ -178,9 +191,18 @@ def check_argument(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], 
                 f"{_shaped(mapping, name, shape)} {spec} divides dimension {dim}, of size {n}, "
                 f"into {parts} parts, which is not possible. Pad it, or leave it whole."
             )
+    if aval.divided is not None:
+        _check_told(mapping, spec, aval, name)
 
 
-def check_rank(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], name: str) -> None:
+def check_result(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
+    """Raise unless ``spec`` is one of results of this type: as :func:`check_argument`."""
+    _check_kind(mapping, spec, aval, name)
+    if not is_high_spec(spec):
+        _check_rank(mapping, spec, aval.shape, name)
+
+
+def _check_rank(mapping: Mapping, spec: PartitionSpec, shape: Sequence[int], name: str) -> None:
     """Raise ValueError if a spec has more dimensions than an array."""
     if len(spec) > len(shape):
         raise ValueError(
@@ -192,7 +214,23 @@ def _shaped(mapping: Mapping, name: str, shape: Sequence[int]) -> str:
     return f"shard_map of {mapping.name}{here()}: {name} has shape {tuple(shape)}, and its spec"
 
 
-def check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
+def _check_kind(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
+    """Raise TypeError where a value of a high type has a spec of arrays, or the other way round."""
+    high = isinstance(aval, HiType)
+    if high == is_high_spec(spec):
+        return
+    remedy = (
+        "Give a hijax.HiPspec, which says how the arrays are divided that it is made of."
+        if high
+        else "Give a PartitionSpec."
+    )
+    raise TypeError(
+        f"shard_map of {mapping.name}{here()}: {name} is of type {aval.str_short()}, and its spec "
+        f"is {short_repr(spec)}. {remedy}"
+    )
+
+
+def _check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
     """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
     given = [*spec.partitions, *[None] * aval.ndim]
     for told, p in zip(aval.divided.spec.partitions, given):

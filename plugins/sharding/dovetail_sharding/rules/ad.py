@@ -12,6 +12,13 @@ from dovetail_core import Primitive, typeof
 from dovetail_core.types.algebra import algebra
 from dovetail_lax import pvary_p
 
+from ..manual.high import (
+    high_from_parts_p,
+    high_to_parts_p,
+    part_of,
+    refuse_unchecked,
+    whole_of,
+)
 from ..manual.primitives import from_parts_p, named, one_of_parts_p, to_parts_p
 from ..types.casting import left_unreduced_p, reshard_p
 
@@ -54,3 +61,27 @@ def _one_of_parts_transpose(ct: Any, x: Any, *, axes: Any, count: int) -> list[A
 def _reshard_transpose(ct: Any, x: Any, *, dst_sharding: Any) -> list[Any]:
     """The cotangent as it is: it is divided as types say that it is wherever it goes."""
     return [ct]
+
+
+@jvp_rules.register(high_to_parts_p)
+def _high_to_parts_jvp(primals: Any, tangents: Any, *, spec: Any, **params: Any) -> Any:
+    refuse_unchecked(params["mapping"])
+    x: Any = part_of(x=primals[0], spec=spec, **params)
+    return x, part_of(x=tangents[0], spec=spec.to_tangent_spec(), **params)
+
+
+@jvp_rules.register(high_from_parts_p)
+def _high_from_parts_jvp(primals: Any, tangents: Any, *, spec: Any, **params: Any) -> Any:
+    refuse_unchecked(params["mapping"])
+    x: Any = whole_of(x=primals[0], spec=spec, **params)
+    return x, whole_of(x=tangents[0], spec=spec.to_tangent_spec(), **params)
+
+
+@transpose_rules.register(high_to_parts_p)
+def _high_to_parts_transpose(ct: Any, x: Any, *, spec: Any, **params: Any) -> Any:
+    return [whole_of(x=ct, spec=spec.to_ct_spec(), back=True, **params)]
+
+
+@transpose_rules.register(high_from_parts_p)
+def _high_from_parts_transpose(ct: Any, x: Any, *, spec: Any, back: bool, **params: Any) -> Any:
+    return [part_of(x=ct, spec=spec.to_ct_spec(), **params)]

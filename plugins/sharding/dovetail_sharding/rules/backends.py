@@ -15,9 +15,9 @@ from ..manual.primitives import (
     from_parts_p,
     one_of_parts_p,
     shard_map_p,
-    stacked_over,
     to_parts_p,
 )
+from ..manual.stacks import stacked_over
 from ..meshes import Mesh
 from ..specs import PartitionSpec, axes_of
 from ..types.casting import left_unreduced_p, reshard_p

@@ -9,6 +9,7 @@ from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 from dovetail_core.types.algebra import algebra
 
+from ..manual.high import high_from_parts_p, high_to_parts_p
 from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
 from ..types.casting import left_unreduced_p, reshard_p
 
@@ -51,3 +52,15 @@ def _cast(primitive: Primitive) -> None:
 
 _cast(reshard_p)
 _cast(left_unreduced_p)
+
+
+def _high(primitive: Primitive) -> None:
+    def rule(axis: Any, args: Any, dims: Any, *, mapped: Any, **params: Any) -> tuple[Any, Any]:
+        (x,), (d,) = args, dims
+        return primitive.bind(x, mapped=((axis.size, d), *mapped), **params), d
+
+    batch_rules.set(primitive, rule)
+
+
+_high(high_to_parts_p)
+_high(high_from_parts_p)

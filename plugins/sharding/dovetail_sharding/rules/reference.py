@@ -14,9 +14,9 @@ from ..manual.primitives import (
     from_parts_p,
     one_of_parts_p,
     shard_map_p,
-    stacked_over,
     to_parts_p,
 )
+from ..manual.stacks import stacked_over
 from ..specs import PartitionSpec, axes_of
 
 Array = np.ndarray[Any, Any]

@@ -12,7 +12,8 @@ from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.types.algebra import algebra
 
 from ..contexts import get_abstract_mesh
-from ..manual.primitives import from_parts_p, named, shard_map_p, stacked_over, to_parts_p
+from ..manual.primitives import from_parts_p, named, shard_map_p, to_parts_p
+from ..manual.stacks import stacked_over
 from ..specs import PartitionSpec, axes_of
 
 

@@ -6,7 +6,7 @@ one partition for each dimension. Where it would name none a type says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -50,6 +50,23 @@ class Saying:
         dims = [f"{n}@{_named(axes_of(p))}" if p else str(n) for n, p in zip(shape, divided.spec)]
         roles = (("U", divided.spec.unreduced), ("R", divided.spec.reduced))
         return dims, [f"{k}:{_named(sorted(v, key=str))}" for k, v in roles if v]
+
+    def read(self, dims: Sequence[str], roles: Mapping[str, str]) -> NamedSharding:
+        """What :meth:`text` says, of the mesh that is set.
+
+        Raises:
+            ValueError: none is set, or it has no such axes.
+        """
+        mesh: Any = get_abstract_mesh()
+        if mesh.empty:
+            raise ValueError(
+                "it tells how an array is divided along axes of a mesh, and none is set. Set the "
+                "one that it is of: with dovetail.set_mesh(mesh)."
+            )
+        given = [_axes_named(mesh, d.partition("@")[2]) for d in dims]
+        more = {k: _axes_named(mesh, roles.get(k, "")) for k in ("U", "R")}
+        spec = PartitionSpec(*given, unreduced=set(more["U"]), reduced=set(more["R"]))
+        return NamedSharding(mesh, spec)
 
     def infer(
         self, primitive: Any, avals: Sequence[Any], params: dict[str, Any], results: Sequence[Any]
@@ -107,6 +124,16 @@ class Saying:
         from .modes import with_result
 
         return with_result(sharding, f, args, kwargs)
+
+
+def _axes_named(mesh: AbstractMesh, text: str) -> tuple[Any, ...]:
+    """The axes of a mesh by their names in text."""
+    names = [n.strip() for n in text.strip("()").split(",") if n.strip()]
+    known = {str(a): a for a in mesh.explicit_axes}
+    for n in names:
+        if n not in known:
+            raise ValueError(f"the mesh that is set has no axis {n!r} of type Explicit: {mesh!s}")
+    return tuple(known[n] for n in names)
 
 
 SAYING = Saying()

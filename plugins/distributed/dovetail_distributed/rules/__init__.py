@@ -1,0 +1,1 @@
+"""Rules of this plugin's operations, a module per rule table."""

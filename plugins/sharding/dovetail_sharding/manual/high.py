@@ -1,0 +1,214 @@
+"""Parts of values of high types: their types and specs say how the arrays of them are divided.
+
+The type of a part is what ``shard`` of the whole's type says, that of a whole what ``unshard`` of a
+part's; ``to_lo`` of the spec gives the PartitionSpec of each array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from dovetail_core import (
+    ClosedJaxpr,
+    Primitive,
+    bound_axis,
+    here,
+    low_types,
+    lower_to_lo,
+    lower_values,
+    raise_values,
+    typeof,
+)
+from dovetail_core.interpret.lowering import to_lo_rules
+from dovetail_core.types.high import missing, take_apart
+from dovetail_lax import psum_invariant_p, pvary_p
+
+from ..specs import PartitionSpec
+from .joining import whole_array
+from .primitives import named, shard_map_p, to_parts_p
+from .stacks import outside
+
+_MEANING = {
+    "mapping": "what shard_map was told",
+    "spec": "how the arrays are divided",
+    "mapped": "size and axis of what vmap maps, the outermost first",
+}
+
+high_to_parts_p = Primitive("high_to_parts").def_traits(parameters=_MEANING)
+high_from_parts_p = Primitive("high_from_parts").def_traits(
+    parameters={**_MEANING, "back": "whether it is of cotangents: parts that differ are summed"}
+)
+high_to_parts_p.is_high = high_from_parts_p.is_high = lambda **params: True
+
+
+def is_high_spec(x: Any) -> bool:
+    """Whether ``x`` is a spec of values of a high type."""
+    return hasattr(x, "to_lo") and not isinstance(x, PartitionSpec)
+
+
+def specs_of(spec: Any, count: int) -> list[PartitionSpec]:
+    """The PartitionSpec of each of the arrays of a value.
+
+    Raises:
+        TypeError: there are others, or not as many.
+    """
+    found = list(spec.to_lo())
+    if len(found) != count or not all(isinstance(s, PartitionSpec) for s in found):
+        raise TypeError(
+            f"{type(spec).__name__}.to_lo returned {found!r}{here()}: for a value that is made of "
+            f"{count} arrays it must be {count} PartitionSpecs."
+        )
+    return found
+
+
+def part_of(mapping: Any, x: Any, spec: Any, mapped: tuple[Any, ...] = ()) -> Any:
+    """The part that a device has of a whole."""
+    if is_high_spec(spec):
+        return high_to_parts_p.bind(x, mapping=mapping, spec=spec, mapped=mapped)
+    return _part(mapping, x, _inside(x, spec, mapped))
+
+
+def whole_of(
+    mapping: Any, x: Any, spec: Any, mapped: tuple[Any, ...] = (), back: bool = False
+) -> Any:
+    """The whole that consists of parts."""
+    if is_high_spec(spec):
+        return high_from_parts_p.bind(x, mapping=mapping, spec=spec, mapped=mapped, back=back)
+    return _whole(mapping, x, _inside(x, spec, mapped), back)
+
+
+def _inside(x: Any, spec: PartitionSpec, mapped: Sequence[Any]) -> PartitionSpec:
+    """The spec of an array with mapped axes, the outermost first."""
+    aval: Any = typeof(x)
+    for i, (_, axis) in reversed(list(enumerate(mapped))):
+        spec = _with_whole(spec, axis, aval.ndim - i)
+    return spec
+
+
+def _part(mapping: Any, x: Any, spec: PartitionSpec) -> Any:
+    if named(spec):
+        x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
+    return x if mapping.check else varying(x, mapping.axes)
+
+
+def _whole(mapping: Any, x: Any, spec: PartitionSpec, back: bool, name: str = "a result") -> Any:
+    aval: Any = typeof(x)
+    rest = tuple(a for a in mapping.axes if a in aval.vma and a not in named(spec))
+    if back and rest:
+        x = psum_invariant_p.bind(x, axes=rest)
+    return whole_array(mapping, x, spec, name)
+
+
+def _elements(aval: Any, mapped: Sequence[Any]) -> list[Any]:
+    """The type of a value, of its elements, of theirs, ..."""
+    found = [aval]
+    for size, axis in mapped:
+        found.append(found[-1].mapped(size, axis))
+    return found
+
+
+def _collected(aval: Any, mapped: Sequence[Any]) -> Any:
+    for size, axis in reversed(mapped):
+        aval = aval.unmapped(size, axis)
+    return aval
+
+
+def _method(aval: Any, name: str, arguments: str) -> Any:
+    """A method that types of values have which go through ``shard_map``."""
+    if not hasattr(type(aval), name):
+        missing(aval, f"{name}({arguments})", "to pass a value through shard_map")
+    return getattr(aval, name)
+
+
+@high_to_parts_p.def_abstract_eval
+def _part_type(x: Any, *, mapping: Any, spec: Any, mapped: Any) -> Any:
+    shard = _method(_elements(x, mapped)[-1], "shard", "self, mesh, manual_axes, check_vma, spec")
+    part = shard(mapping.mesh, frozenset(mapping.axes), mapping.check, spec)
+    return _collected(part, mapped)
+
+
+@high_from_parts_p.def_abstract_eval
+def _whole_type(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> Any:
+    unshard = _method(_elements(x, mapped)[-1], "unshard", "self, mesh, check_vma, spec")
+    return _collected(unshard(mapping.mesh, mapping.check, spec), mapped)
+
+
+def _array_specs(aval: Any, spec: Any, mapped: Sequence[Any]) -> list[PartitionSpec]:
+    """The spec of each array of a value: mapped axes are whole."""
+    types = _elements(aval, mapped)
+    found = specs_of(spec, len(aval.lo_ty()))
+    for whole, (_, axis) in reversed(list(zip(types, mapped))):
+        places = [(s, d, t.ndim) for s, d, t in zip(found, whole.lo_axes(axis), whole.lo_ty())]
+        found = [s if d is None else _with_whole(s, d, n) for s, d, n in places]
+    return found
+
+
+def _with_whole(spec: PartitionSpec, axis: int, ndim: int) -> PartitionSpec:
+    partitions = [*spec.partitions, *[None] * ndim][: ndim - 1]
+    return PartitionSpec(*partitions[:axis], None, *partitions[axis:])
+
+
+@to_lo_rules.register(high_to_parts_p)
+def _part_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any) -> Any:
+    aval: Any = typeof(x)
+    out = _part_type(aval, mapping=mapping, spec=spec, mapped=mapped)
+    arrays = take_apart(x, aval, "to pass it to shard_map")
+    pairs = zip(arrays, _array_specs(aval, spec, mapped))
+    return out.raise_val(*[_part(mapping, a, s) for a, s in pairs])
+
+
+@to_lo_rules.register(high_from_parts_p)
+def _whole_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> Any:
+    aval: Any = typeof(x)
+    out = _whole_type(aval, mapping=mapping, spec=spec, mapped=mapped, back=back)
+    what = f"a result of type {aval.str_short()}"
+    found: list[Any] = []
+    for i, (a, s) in enumerate(zip(aval.lower_val(x), _array_specs(aval, spec, mapped))):
+        found.append(_whole(mapping, a, s, back, f"array {i} of {what}"))
+    return out.raise_val(*found)
+
+
+@to_lo_rules.register(shard_map_p)
+def _lowered(*args: Any, jaxpr: ClosedJaxpr, mesh: Any, manual_axes: tuple[Any, ...]) -> Any:
+    """A mapped program on the arrays of high values; operations in it know the axes' names."""
+    mapping = next((e.params["mapping"] for e in jaxpr.eqns if "mapping" in e.params), None)
+    checked = mapping is None or mapping.check
+    with ExitStack() as scope:
+        for axis in manual_axes:
+            size = mesh.shape[axis]
+            scope.enter_context(bound_axis(axis, size, manual=True, checked=checked))
+        low = lower_to_lo(jaxpr)
+    _check_told(low, low_types(jaxpr.out_avals))
+    arrays = lower_values(args, "asked for to pass it to shard_map")
+    outs = shard_map_p.bind(*arrays, jaxpr=low, mesh=mesh, manual_axes=manual_axes)
+    return raise_values(outs, [outside(a, mesh, manual_axes) for a in jaxpr.out_avals])
+
+
+def _check_told(low: ClosedJaxpr, told: Sequence[Any]) -> None:
+    """Raise TypeError where a result varies, which types did not say when it was traced."""
+    for i, (aval, wanted) in enumerate(zip(low.out_avals, told)):
+        if over := sorted(map(repr, aval.vma - wanted.vma)):
+            raise TypeError(
+                f"shard_map{here()}: array {i} of what it returns, or keeps for derivatives, "
+                f"varies along {', '.join(over)}, and the types of operations on values of high "
+                "types do not say so. Give the types of their results "
+                "ShapedArray(..., vma=...), or pass check_vma=False."
+            )
+
+
+def refuse_unchecked(mapping: Any) -> None:
+    """Raise NotImplementedError for derivatives where types do not tell what varies."""
+    if not mapping.check:
+        raise NotImplementedError(
+            f"shard_map of {mapping.name}{here()}: derivatives with respect to values of high "
+            "types need check_vma=True."
+        )
+
+
+def varying(x: Any, axes: Sequence[Any]) -> Any:
+    """``x``, of which nothing is known to be equal along these axes."""
+    aval: Any = typeof(x)
+    more = tuple(a for a in axes if a not in aval.vma)
+    return pvary_p.bind(x, axes=more) if more else x
