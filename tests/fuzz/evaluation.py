@@ -102,7 +102,7 @@ class _Interpreted:
         self.program = program
         self.device = device
         self.module = SimpleNamespace(host_callbacks=())
-        self.calls_python = False
+        self.calls_python = self.is_provisional = False
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         outs: list[Any] = evaluate(self.program, *leaves)
@@ -113,6 +113,8 @@ class _Interpreted:
 
     def moves(self, operands: Sequence[Any]) -> bool:
         return False
+
+    lays_out = moves
 
     def fast_path(self, *_: Any) -> None:
         return None

@@ -140,7 +140,7 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
         key=(kind, identity(settings.fun), settings.key),
         registry=calls,
         shard_arg_fallback=fallback,
-        cache=_entries,
+        cache=_entries if settings.cache is None else None,  # files that it reads may have changed
         explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )
 

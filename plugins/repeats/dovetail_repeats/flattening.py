@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Var
 from dovetail_jit import jit_p
 
 
-def count_flattened(jaxpr: Jaxpr) -> int:
-    """How many equations :func:`flattened` has."""
-    called = [p for p in map(_called, jaxpr.eqns) if p is not None]
-    return len(jaxpr.eqns) - len(called) + sum(count_flattened(p.jaxpr) for p in called)
+def count_flattened(program: ClosedJaxpr) -> int:
+    """How many equations :func:`flattened` has: exponentially many in a nest of calls."""
+
+    def count() -> int:
+        called = [p for p in map(_called, program.eqns) if p is not None]
+        return len(program.eqns) - len(called) + sum(map(count_flattened, called))
+
+    return program.memo("equations without calls", count)
+
+
+def count_written(program: ClosedJaxpr) -> int:
+    """How many equations it has, those of a program that it calls counted once."""
+    programs = {id(program): program}
+    for each in (todo := [program]):  # grows
+        for called in filter(None, map(_called, each.eqns)):
+            if id(called) not in programs:
+                programs[id(called)] = called
+                todo.append(called)
+    return sum(len(p.eqns) for p in programs.values())
+
+
+def flat_equations(program: ClosedJaxpr) -> list[Eqn]:
+    """The equations of :func:`flattened` as they stand in their programs, on those's variables."""
+    found: list[Eqn] = []
+    for eqn in program.eqns:
+        called = _called(eqn)
+        if called is None:
+            found.append(eqn)
+        else:
+            found += called.memo("equations of calls", partial(flat_equations, called))
+    return found
 
 
 def flattened(jaxpr: Jaxpr) -> Jaxpr:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from dovetail_core import Eqn, Literal
 from dovetail_core.base.keys import exact_key
 from dovetail_core.ir.programs import same_param
+
+_aval = attrgetter("aval")
 
 
 def coarse_kinds(eqns: Sequence[Eqn]) -> list[int]:

@@ -12,8 +12,9 @@ from operator import is_
 
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand, Pass
 from dovetail_core.types.effects import NO_EFFECTS
+from dovetail_jit import jit_p
 
-from .flattening import count_flattened, flattened
+from .flattening import count_flattened, count_written, flat_equations, flattened
 from .instances import (
     Group,
     groups,
@@ -33,6 +34,9 @@ _LENGTH = 32
 """The least equations of an instance: XLA knows short ones again by itself, when it has fused."""
 _SAVED = 192
 """The least equations that need not be compiled."""
+_FLATTENED = 64
+"""How many times as many equations a program may have when its calls are written out: in a nest of
+calls they would be exponentially many."""
 _KERNELS = 20
 """Among how many equations there is at least one that is no arithmetic on elements. Long ones of
 these XLA fuses into few kernels, also across instances."""
@@ -43,35 +47,49 @@ gradient of a stack of which each uses a slice, XLA adds up in one kernel."""
 
 def outlined(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program with calls in place of what repeats and is worth it, in loops, too."""
-    if not compile_repeats_once.value:
-        return program
-    if count_flattened(program.jaxpr) >= _LENGTH + _SAVED:
+    return _outlined(program, is_new=True) if compile_repeats_once.value else program
+
+
+def _outlined(program: ClosedJaxpr, is_new: bool) -> ClosedJaxpr:
+    """``is_new``: its equations were not looked at as part of who calls it."""
+    is_new = is_new and _is_looked_at(program)
+    if is_new and _may_repeat(flat_equations(program)):
         jaxpr = flattened(program.jaxpr)
-        if any(map(_may_pay, runs(coarse_kinds(jaxpr.eqns)))):
-            jaxpr = sunk(jaxpr, _worthwhile(jaxpr))
-            found = _worthwhile(jaxpr)
-            program = program.replace(_with_calls(jaxpr, found)) if found else program
-    return _with_parts(program)
-
-
-def _with_parts(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program with what repeats inside of its loops, branches and calls outlined there."""
-    eqns = [_with_part(e) if e.primitive.regions is not None else e for e in program.eqns]
+        jaxpr = sunk(jaxpr, _worthwhile(jaxpr))
+        found = _worthwhile(jaxpr)
+        program = program.replace(_with_calls(jaxpr, found)) if found else program
+    eqns = [_with_parts(e, is_new) if e.primitive.regions else e for e in program.eqns]
     if all(map(is_, eqns, program.eqns)):
         return program
     return program.replace(program.jaxpr.replace(eqns=eqns))
 
 
-def _with_part(eqn: Eqn) -> Eqn:
+def _is_looked_at(program: ClosedJaxpr) -> bool:
+    count = count_flattened(program)
+    return _LENGTH + _SAVED <= count <= _FLATTENED * count_written(program)
+
+
+def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
+    """An equation with what repeats inside of its loops, branches and calls outlined there.
+
+    ``is_known``: programs that it calls were looked at where they are called.
+    """
     interface = eqn.primitive.regions(eqn.params) if eqn.primitive.regions else None
     if interface is None or eqn.primitive.anonymous:
         return eqn
+    new = not (is_known and eqn.primitive is jit_p)
     before = [r.program for r in interface.regions]
-    after = [p.memo("repeats", lambda p=p: outlined(p)) for p in before]
+    after = [p.memo(("repeats", new), lambda p=p: _outlined(p, new)) for p in before]
     if all(map(is_, before, after)):
         return eqn
     operands = [Operand(kind, i) for i, kind in enumerate(interface.operands)]
     return eqn.replace(params=interface.rebuild(after, operands))
+
+
+def _may_repeat(eqns: Sequence[Eqn]) -> bool:
+    """Whether a closer look may find what is worth it."""
+    found = filter(_may_pay, runs(coarse_kinds(eqns)))
+    return any(_has_kernels(eqns[r.start : r.start + r.period]) for r in found)
 
 
 def _may_pay(run: Run) -> bool:
@@ -91,8 +109,13 @@ def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
         return False
     if group.handed_on > _HANDED_ON * sum(nbytes(v.aval) for e in eqns for v in e.outvars):
         return False
+    return _has_kernels(eqns)
+
+
+def _has_kernels(eqns: Sequence[Eqn]) -> bool:
+    """Whether enough of the equations are more than arithmetic on elements."""
     kernels = sum(not (is_cheap(e) or e.primitive.traits.elementwise) for e in eqns)
-    return kernels * _KERNELS >= group.length
+    return kernels * _KERNELS >= len(eqns)
 
 
 def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
