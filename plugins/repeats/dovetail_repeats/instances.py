@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -69,21 +70,25 @@ def groups(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> list[Group]:
 
 def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> tuple[int, int]:
     """Where in the period instances begin so that the fewest bytes go from one to the next, and
-    how many these are.
+    how many these are, by what a period in the middle computes.
 
     What is used a period later or more counts for none, as it crosses a border in any case.
     """
     period = run.period
-    bytes_at = [0] * period
-    for at in range(run.start, run.start + run.saved):
+    first = run.start + run.saved // period // 2 * period
+    changes = [0] * (2 * period + 1)  # of the bytes that cross a border, from one to the next
+    for at in range(first, first + period):
         for v in eqns[at].outvars:
-            last = uses.get(v, at)
-            if last - at < period:
-                for border in range(at + 1, last + 1):
-                    bytes_at[(border - run.start) % period] += nbytes(v.aval)
+            length = uses.get(v, at) - at
+            if 0 < length < period:
+                size = nbytes(v.aval)
+                changes[at + 1 - first] += size
+                changes[at + 1 - first + length] -= size
+    crossing = list(accumulate(changes))
+    bytes_at = [crossing[k] + crossing[k + period] for k in range(period)]
     spare = (run.stop - run.start) % period  # where they begin later there is one less
     phase = min(range(period), key=lambda k: (bytes_at[k], k > spare, k))
-    return phase, bytes_at[phase] * period // run.saved
+    return phase, bytes_at[phase]
 
 
 def _wiring(eqns: Sequence[Eqn]) -> tuple[Any, ...]:

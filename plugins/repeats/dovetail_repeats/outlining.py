@@ -55,8 +55,9 @@ def _outlined(program: ClosedJaxpr, is_new: bool) -> ClosedJaxpr:
     is_new = is_new and _is_looked_at(program)
     if is_new and _may_repeat(flat_equations(program)):
         jaxpr = flattened(program.jaxpr)
-        jaxpr = sunk(jaxpr, _worthwhile(jaxpr))
-        found = _worthwhile(jaxpr)
+        numbers = kinds(jaxpr.eqns)
+        jaxpr, numbers = sunk(jaxpr, numbers, _worthwhile(jaxpr, numbers))
+        found = _worthwhile(jaxpr, numbers)
         program = program.replace(_with_calls(jaxpr, found)) if found else program
     eqns = [_with_parts(e, is_new) if e.primitive.regions else e for e in program.eqns]
     if all(map(is_, eqns, program.eqns)):
@@ -88,18 +89,18 @@ def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
 
 def _may_repeat(eqns: Sequence[Eqn]) -> bool:
     """Whether a closer look may find what is worth it."""
-    found = filter(_may_pay, runs(coarse_kinds(eqns)))
+    found = filter(_may_pay, runs(coarse_kinds(eqns), _LENGTH))
     return any(_has_kernels(eqns[r.start : r.start + r.period]) for r in found)
 
 
 def _may_pay(run: Run) -> bool:
-    return run.period >= _LENGTH and run.saved >= _SAVED
+    return run.saved >= _SAVED
 
 
-def _worthwhile(jaxpr: Jaxpr) -> list[Group]:
-    """What repeats and is worth it."""
+def _worthwhile(jaxpr: Jaxpr, numbers: Sequence[int]) -> list[Group]:
+    """What repeats and is worth it, where equations are of kinds with these numbers."""
     uses = last_uses(jaxpr)
-    found = [g for r in runs(kinds(jaxpr.eqns)) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
+    found = [g for r in runs(numbers, _LENGTH) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
     return [g for g in found if _pays(g, g.instances(jaxpr.eqns)[0])]
 
 

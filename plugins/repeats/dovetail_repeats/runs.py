@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import eq
 from typing import NamedTuple
 
 _CANDIDATES = 24
@@ -25,9 +27,14 @@ class Run(NamedTuple):
         return ((self.stop - self.start) // self.period - 1) * self.period
 
 
-def runs(kinds: Sequence[int]) -> list[Run]:
-    """The runs that can stand side by side, those that save most first."""
-    found = [run for period in _periods(kinds) for run in _of_period(kinds, period)]
+def runs(kinds: Sequence[int], least: int) -> list[Run]:
+    """The runs that can stand side by side, those that save most first.
+
+    Args:
+        least: the least period.
+    """
+    periods = _periods(kinds, least)
+    found = [run for period in periods for run in _of_period(kinds, period)]
     found.sort(key=lambda r: (-r.saved, r.period))
     taken = bytearray(len(kinds))
     chosen: list[Run] = []
@@ -38,23 +45,20 @@ def runs(kinds: Sequence[int]) -> list[Run]:
     return chosen
 
 
-def _periods(kinds: Sequence[int]) -> list[int]:
+def _periods(kinds: Sequence[int], least: int) -> list[int]:
     """The most frequent distances from a stretch of kinds to where it stands next."""
     last: dict[tuple[int, ...], int] = {}
     distances: Counter[int] = Counter()
-    for i in range(len(kinds) - _STRETCH + 1):
-        stretch = tuple(kinds[i : i + _STRETCH])
+    for i, stretch in enumerate(zip(*[kinds[k:] for k in range(_STRETCH)])):
         if stretch in last:
             distances[i - last[stretch]] += 1
         last[stretch] = i
-    return [d for d, _ in distances.most_common(_CANDIDATES)]
+    frequent = [d for d, _ in distances.most_common() if d >= least]
+    return frequent[:_CANDIDATES]
 
 
 def _of_period(kinds: Sequence[int], period: int) -> Iterator[Run]:
     """The longest runs of one period with at least two instances."""
-    start = 0
-    for i in range(len(kinds) - period + 1):
-        if i == len(kinds) - period or kinds[i] != kinds[i + period]:
-            if i - start >= period:
-                yield Run(start, i + period, period)
-            start = i + 1
+    again = bytes(map(eq, kinds, kinds[period:]))
+    for found in re.finditer(rb"\x01{%d,}" % period, again):
+        yield Run(found.start(), found.end() + period, period)

@@ -7,7 +7,7 @@ one back, few are kept in memory. Calls are borders to its fusions, so it is don
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from dovetail_core import Eqn, Jaxpr, Literal, Var
@@ -29,9 +29,9 @@ class Recipe(NamedTuple):
     steps: list[int]
 
 
-def sunk(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
+def sunk(jaxpr: Jaxpr, kinds: Sequence[int], found: Sequence[Group]) -> tuple[Jaxpr, Sequence[int]]:
     """The program with equations repeated in the instances, and between them, where what they
-    compute is used."""
+    compute is used; and the kinds of its equations."""
     borders = {0, len(jaxpr.eqns)}
     recipes: dict[Any, Recipe] = {}
     for group in found:
@@ -41,25 +41,34 @@ def sunk(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
             for (i, k), steps in cheap.items():
                 value = jaxpr.eqns[start + i].outvars[k]
                 recipes[value] = Recipe(start, [start + s for s in steps])
-    return jaxpr.replace(eqns=_repeated(jaxpr.eqns, sorted(borders), recipes))
+    if not recipes:
+        return jaxpr, kinds
+    made, origins = _repeated(jaxpr.eqns, sorted(borders), recipes)
+    return jaxpr.replace(eqns=made), [kinds[i] for i in origins]
 
 
-def _repeated(eqns: Sequence[Eqn], borders: Sequence[int], recipes: dict[Any, Recipe]) -> list[Eqn]:
-    """The equations, with those of recipes behind the border before where they are needed."""
+def _repeated(
+    eqns: Sequence[Eqn], borders: Sequence[int], recipes: dict[Any, Recipe]
+) -> tuple[list[Eqn], list[int]]:
+    """The equations, with those of recipes behind the border before where they are needed, and
+    the number of the one that each was."""
     made: list[Eqn] = []
+    origins: list[int] = []
     for start, stop in pairwise(borders):
         names: dict[Any, Var] = {}
-        for step in _wanted(eqns[start:stop], start, recipes):
+        steps = _wanted(eqns[start:stop], start, recipes)
+        for step in steps:
             names.update((v, Var(v.aval)) for v in eqns[step].outvars)
             made.append(renamed(eqns[step], names))
         made += [renamed(eqn, names) for eqn in eqns[start:stop]]
-    return made
+        origins += [*steps, *range(start, stop)]
+    return made, origins
 
 
 def _wanted(eqns: Sequence[Eqn], start: int, recipes: dict[Any, Recipe]) -> list[int]:
     """The equations to repeat for those that begin at ``start``."""
     steps: set[int] = set()
-    for x in (x for eqn in eqns for x in eqn.invars if isinstance(x, Var)):
+    for x in chain.from_iterable([eqn.invars for eqn in eqns]):
         recipe = recipes.get(x)
         if recipe is not None and recipe.start != start:
             steps.update(recipe.steps)
