@@ -9,6 +9,7 @@ import pytest
 
 from dovetail_core import IRError, Pass, RegistryError, ShapedArray, stage_closed
 from dovetail_core.base.options import enable_checks
+from dovetail_core.interpret import passes
 from dovetail_core.interpret.passes import ordered, run_passes
 from dovetail_core.testing.toy import sin_p
 
@@ -64,3 +65,15 @@ def test_what_a_pass_makes_is_checked_where_asked(site):
         pytest.raises(IRError, match=r"after the pass 'acme\.break': output 0"),
     ):
         run_passes("ir", ir)
+
+
+def test_passes_are_for_platforms_and_for_programs_on_one_device(monkeypatch):
+    def adding(name, **kw):
+        return Pass(name, "module", lambda names: [*names, name], **kw)
+
+    found = [adding("all"), adding("cpu", platforms=("cpu", "x")), adding("whole", divides=False)]
+    monkeypatch.setitem(passes._by_stage, "module", found)
+    assert run_passes("module", []) == ["all", "cpu", "whole"]
+    assert run_passes("module", [], "cpu") == ["all", "cpu", "whole"]
+    assert run_passes("module", [], "cuda") == ["all", "whole"]
+    assert run_passes("module", [], "cpu", divided=True) == ["all", "cpu"]

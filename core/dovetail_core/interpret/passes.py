@@ -26,6 +26,8 @@ class Pass:
             return a ``ClosedJaxpr``), or ``module`` (StableHLO text to StableHLO text).
         run: the function.
         before, after: names of passes of the same stage that it must precede or follow.
+        platforms: for which programs are compiled that it is for; all if empty.
+        divides: whether it is for programs that are divided among devices, too.
     """
 
     name: str
@@ -33,6 +35,8 @@ class Pass:
     run: Callable[[Any], Any]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    divides: bool = True
 
 
 def ordered(passes: list[Pass]) -> list[Pass]:
@@ -102,9 +106,18 @@ def passes_of(stage: Stage) -> list[Pass]:
     return _by_stage[stage]
 
 
-def run_passes(stage: Stage, program: Any) -> Any:
-    """Apply every registered pass of ``stage`` in order."""
+def run_passes(stage: Stage, program: Any, platform: str = "", divided: bool = False) -> Any:
+    """Apply every registered pass of ``stage`` in order.
+
+    Args:
+        platform: for which the program is compiled, if that is known.
+        divided: whether it is divided among devices.
+    """
     for p in passes_of(stage):
+        if (divided and not p.divides) or (
+            platform and p.platforms and platform not in p.platforms
+        ):
+            continue
         program = p.run(program)
         if enable_checks.value and stage != "module":
             check_jaxpr(program, f"the pass {p.name!r}")

@@ -94,15 +94,15 @@ def lower(
     layouts: Layouts | None = None,
 ) -> LoweredModule:
     """Run the passes on a program and lower it to StableHLO."""
-    start, source = time.perf_counter(), program
+    start, source, divided = time.perf_counter(), program, partition is not None
     if profile == "default":
-        program = run_passes("hi", program)
+        program = run_passes("hi", program, platform, divided)
     if program.is_high:
         program = without_mutable(program)  # what holds high values must go before they do
         donated = _donated_arrays(donated, program)
         program = lower_to_lo(program)
     if profile == "default":
-        program = run_passes("ir", program)
+        program = run_passes("ir", program, platform, divided)
     try:
         module = lower_module(
             program, platform, name, donated, keep_unused, partition=partition, layouts=layouts
@@ -110,7 +110,7 @@ def lower(
     except Exception as e:
         _raise_explained(program, platform, name, e)
     if profile == "default":
-        text = run_passes("module", module.text)
+        text = run_passes("module", module.text, platform, divided)
         if text is not module.text:
             module = module.__class__(**{**vars(module), "text": text})
     if has_hooks("dovetail_lowered"):

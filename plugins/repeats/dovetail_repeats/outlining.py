@@ -140,5 +140,5 @@ def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
     return jaxpr.replace(eqns=made)
 
 
-REPEATS = Pass("repeats", "ir", outlined, after=("discharge",))
+REPEATS = Pass("repeats", "ir", outlined, after=("discharge",), platforms=("cpu",), divides=False)
 """Runs before a program is lowered."""

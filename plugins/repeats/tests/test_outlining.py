@@ -223,7 +223,12 @@ def test_not_with_the_option_off():
     assert calls(outlined(plain))
 
 
-def test_lowered_for_other_platforms_calls_are_plain():
+def test_not_for_other_platforms_nor_several_devices():
+    assert "call @repeated" in dovetail.jit(model).lower(WEIGHTS, X).as_text()
     text = dovetail.jit(model).trace(WEIGHTS, X).lower(lowering_platforms=("cuda",)).as_text()
-    assert "repeated" in text
-    assert "inlineable" not in text
+    assert "repeated" not in text
+    mesh = dovetail.make_mesh((1,), ("a",))
+    with dovetail.set_mesh(mesh):
+        spec = dovetail.P()
+        divided = dovetail.jit(model, in_shardings=spec, out_shardings=spec)
+        assert "repeated" not in divided.lower(WEIGHTS, X).as_text()

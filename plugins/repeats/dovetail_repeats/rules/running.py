@@ -11,8 +11,6 @@ from ..primitive import repeated_p
 
 @stablehlo_rules.register(repeated_p)
 def _stablehlo(b: Any, *operands: Any, jaxpr: Any) -> list[Any]:
-    if b.module.partition is not None:  # what is divided is divided together with what is around
-        return b.inline(jaxpr, operands)
     return b.call(jaxpr, operands, kept=b.platform == "cpu")
 
 
