@@ -62,7 +62,8 @@ SCENARIOS = [
     ),
     Scenario(
         "killed between", "killed (-9) between programs", "",
-        {0: _DIED.format(1, 2) + r".* It was at .*failing.py:\d+: "}, 3,
+        # The line that it was at lately: when it last gave a sign of life.
+        {0: _DIED.format(1, 2) + r".* It was at .*/programs/\w+.py:\d+: "}, 3,
     ),
     Scenario(
         "killed in", "killed (-9) while the others wait for it in a collective", "",
