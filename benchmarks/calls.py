@@ -134,23 +134,13 @@ def child(name: str) -> None:
             print(json.dumps({"error": f"{type(e).__name__}: {e}"[:200]}), flush=True)
 
 
-def start(python: str, lib: str) -> subprocess.Popen[str]:
-    """A process that measures calls of a library when it is asked to."""
-    command = [python, __file__, "--child", lib]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
 def ask(process: subprocess.Popen[str], text: str) -> float:
     """Microseconds of a call in that process.
 
     Raises:
         RuntimeError: the call failed there.
     """
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(f"{text}\n")
-    process.stdin.flush()
-    found = json.loads(process.stdout.readline())
+    found = functions.ask(process, text)
     if "error" in found:
         raise RuntimeError(f"{text}: {found['error']}")
     return found["eager"]
@@ -214,7 +204,10 @@ def main() -> None:
     kinds = expressions()
     texts = [t for t in kinds if not args.only or any(part in t for part in args.only)]
     texts = [t for t in texts if not args.kind or kinds[t] in args.kind]
-    processes = [start(sys.executable, "dovetail"), start(peer, "jax")]
+    processes = [
+        functions.start(sys.executable, "dovetail", __file__),
+        functions.start(peer, "jax", __file__),
+    ]
     found = measure(processes, texts, args.turns)
     for process in processes:
         process.communicate()

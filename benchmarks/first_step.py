@@ -193,8 +193,9 @@ def main() -> None:
         lines.append(f"| {' | '.join(row(name, rounds_of(name, peer, a.rounds, more)))} |")
         print(lines[-1], flush=True)
     if a.write:
-        command = f"Made by `python benchmarks/{Path(__file__).name} {' '.join(sys.argv[1:])}`"
-        said = f"{command}; load before the run: {load}."
+        given = "".join(f" --set {text}" for text in a.set)
+        command = f"python benchmarks/first_step.py --rounds {a.rounds}{given}"
+        said = f"Made by `{command}`; load before the run: {load}."
         sections.write("first_step.py", "## The first step of a program", [said, "", *lines])
 
 

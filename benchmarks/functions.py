@@ -144,19 +144,24 @@ def child(name: str) -> None:
         print(json.dumps(found), flush=True)
 
 
-def start(python: str, lib: str) -> subprocess.Popen[str]:
-    """A process that measures functions of a library when it is asked to."""
-    command = [python, __file__, "--child", lib]
+def start(python: str, lib: str, script: str = __file__) -> subprocess.Popen[str]:
+    """A process of a script that measures calls of a library when it is asked to."""
+    command = [python, script, "--child", lib]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def least(process: subprocess.Popen[str], text: str, before: Figures | None) -> Figures:
-    """The figures of a function: the least of those ``before`` and of a measurement."""
+def ask(process: subprocess.Popen[str], text: str) -> Any:
+    """What such a process answers to a line."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(f"{text}\n")
     process.stdin.flush()
-    found: Figures = json.loads(process.stdout.readline())
+    return json.loads(process.stdout.readline())
+
+
+def least(process: subprocess.Popen[str], text: str, before: Figures | None) -> Figures:
+    """The figures of a function: the least of those ``before`` and of a measurement."""
+    found: Figures = ask(process, text)
     return found if before is None else {k: min(found[k], before[k]) for k in found}
 
 
