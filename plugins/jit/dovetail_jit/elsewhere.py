@@ -43,10 +43,10 @@ def call_elsewhere(backend: Any, name: str, program: Program, operands: Sequence
 
 def _compiled(backend: Any, program: ClosedJaxpr) -> tuple[ClosedJaxpr, Runner]:
     """The program that the backend gets, after all passes, and the function of its operands."""
-    program = run_passes("hi", program)
+    program = run_passes("hi", program, backend.platform)
     if program.is_high:
         program = lower_to_lo(without_mutable(program))
-    program = run_passes("ir", program)
+    program = run_passes("ir", program, backend.platform)
     compile_program = getattr(backend, "compile", None)
     if compile_program is not None:
         return program, compile_program(program)

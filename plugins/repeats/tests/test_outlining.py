@@ -11,6 +11,7 @@ import pytest
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax, random
+from dovetail_backends.reference import REFERENCE
 from dovetail_core import ClosedJaxpr
 from dovetail_core.base.options import enable_checks
 from dovetail_repeats.outlining import outlined
@@ -232,3 +233,18 @@ def test_not_for_other_platforms_nor_several_devices():
         spec = dovetail.P()
         divided = dovetail.jit(model, in_shardings=spec, out_shardings=spec)
         assert "repeated" not in divided.lower(WEIGHTS, X).as_text()
+
+
+def test_backends_that_take_whole_programs_get_them_without_calls(monkeypatch: pytest.MonkeyPatch):
+    seen: list[ClosedJaxpr] = []
+    plain = REFERENCE.run
+
+    def run(program: ClosedJaxpr, values: Any) -> Any:
+        seen.append(program)
+        return plain(program, values)
+
+    monkeypatch.setattr(REFERENCE, "run", run)
+    found = dovetail.jit(lambda *a: model(*a), backend="reference")(WEIGHTS, X)
+    np.testing.assert_allclose(found, model(WEIGHTS, X), rtol=1e-4)
+    assert seen
+    assert not any(map(calls, seen))
