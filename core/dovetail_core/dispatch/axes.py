@@ -62,9 +62,22 @@ def axis_env() -> tuple[tuple[Hashable, int], ...]:
 
 
 def axes_key() -> tuple[Any, ...]:
-    """What programs depend on of the names in scope: part of their key."""
-    manual = _manual.get()
-    return (axis_env(), tuple(manual.items()), _around.get()) if manual else axis_env()
+    """What programs depend on of the names in scope: part of their key; empty without names."""
+    sizes = axis_env()
+    return (sizes, tuple(_manual.get().items()), _around.get()) if sizes else ()
+
+
+def axes_text(key: tuple[Any, ...]) -> str:
+    """What :func:`axes_key` gave, in words: ``'i' of size 3, 'x' of size 2 (of a mesh)``."""
+    if not key:
+        return "none"
+    manual = dict(key[1])
+    return ", ".join(_axis_text(name, size, manual.get(name)) for name, size in key[0])
+
+
+def _axis_text(name: Hashable, size: int, checked: bool | None) -> str:
+    kind = "" if checked is None else " (of a mesh)" if checked else " (of a mesh, unchecked)"
+    return f"{name!r} of size {size}{kind}"
 
 
 def manual_axes() -> dict[Hashable, bool]:

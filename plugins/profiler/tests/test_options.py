@@ -15,11 +15,16 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
+from dovetail_batching import vmap
 from dovetail_core import config
 from dovetail_core.base.options import enable_x64
 from dovetail_core.tree.util import register_pytree_node
-from dovetail_jit import clear_caches, jit
+from dovetail_jit import clear_caches, jit, make_jaxpr, signatures
+from dovetail_profiler.misses.signatures import differences
+from dovetail_profiler.options import writer
 from dovetail_profiler.public import explain_cache_misses, log_compiles
+from dovetail_sharding import AbstractMesh, PartitionSpec as P
+from dovetail_sharding.manual.mapping import shard_map
 
 X = np.ones(3, np.float32)
 TIME = r"[\d.e+]+ (s|ms|us)"
@@ -224,6 +229,39 @@ def test_derivatives_are_told_from_functions(caplog: Any) -> None:
         jit(f)(1.0)
         jit(grad(f))(1.0)
     assert not said(caplog)
+
+
+def test_named_axes_of_vmap_and_of_a_mesh_are_told(caplog: Any) -> None:
+    def sine(x: Any) -> Any:
+        return lax.sin(x)
+
+    f = jit(sine)
+
+    def mapped(checked: bool) -> None:
+        mesh = AbstractMesh((2,), ("x",))
+        over = shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=checked)
+        make_jaxpr(over)(X[:2])
+
+    with explain_cache_misses(True):
+        f(X[:1])
+        vmap(f, axis_name=("i", "j"))(X[:2, None])
+        (line,) = said(caplog)
+    assert "the call: ('i', 'j') of size 2, before none (named axes). " in line
+    mapped(checked=False)
+    mapped(checked=True)
+    *_, before, now = signatures(sine)
+    (found,) = differences(sine, now, before)
+    text = "the call: 'x' of size 2 (of a mesh), before 'x' of size 2 (of a mesh, unchecked)"
+    assert found.change == text
+
+
+def test_nothing_is_compared_once_they_are_off(monkeypatch: Any) -> None:
+    with explain_cache_misses(True):
+        jit(lambda x: lax.sin(x))(X)
+    monkeypatch.setattr(writer().history, "traced", None)
+    f = jit(lambda x: lax.sin(x))
+    f(X)
+    f(X[:1])
 
 
 def test_a_program_that_is_compiled_again_without_being_traced(caplog: Any) -> None:

@@ -8,6 +8,7 @@ from struct import unpack
 from typing import Any, NamedTuple
 
 from dovetail_core.base.source import short_repr
+from dovetail_core.dispatch.axes import axes_text
 from dovetail_core.tree.errors import tree_differences
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_unflatten
 from dovetail_core.xla.config import context_by_name
@@ -114,14 +115,10 @@ def differences(function: Any, now: Signature, before: Signature) -> list[Differ
             else:
                 found.append(Difference(known, "option", repr(value), repr(there.get(name))))
     if now.axes != before.axes:
-        found.append(Difference("the call", "axes", _axes(now.axes), _axes(before.axes)))
+        found.append(Difference("the call", "axes", axes_text(now.axes), axes_text(before.axes)))
     if not found and now != before:
         found.append(Difference("a static argument", "arguments"))
     return found
-
-
-def _axes(axes: Any) -> str:
-    return ", ".join(f"{name!r} of size {size}" for name, size in axes) or "none"
 
 
 def _statics(function: Any, now: Signature, before: Signature) -> Iterator[Difference]:
