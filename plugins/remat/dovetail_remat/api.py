@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dovetail_core import EVAL, get_trace, here
 from dovetail_core.base import arguments
 from dovetail_core.base.wrapping import wraps
-from dovetail_core.rules.repeated import UNKNOWN, repeated
+from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.limit import Limit
@@ -159,7 +159,7 @@ def _is_known(prevent_cse: Any, policy: Any, effects: Any) -> bool:
 def _repeated(fun: Any, prevent_cse: bool, args: Any, kwargs: Any) -> Any:
     if get_trace() is not EVAL:
         return UNKNOWN
-    return repeated("checkpoint", _again, (fun,), (prevent_cse,), args, kwargs)
+    return call_at_rest("checkpoint", _again, (fun,), (prevent_cse,), args, kwargs)
 
 
 def _again(functions: Sequence[Any], statics: tuple[Any, ...], args: Any, kwargs: Any) -> Any:

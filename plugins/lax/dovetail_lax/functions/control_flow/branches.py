@@ -11,7 +11,7 @@ from dovetail_core import EVAL, ClosedJaxpr, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import check_aliases
-from dovetail_core.rules.repeated import UNKNOWN, repeated
+from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import varied
 
@@ -75,7 +75,7 @@ def switch(
     if len(branches) == 1:
         return branches[0](*operands)
     if get_trace() is EVAL:
-        found = repeated("switch", _switch_again, branches, (), index, *operands)
+        found = call_at_rest("switch", _switch_again, branches, (), index, *operands)
         if found is not UNKNOWN:
             return found
     from ..values import clamp
@@ -199,7 +199,7 @@ def cond(
     if disable_jit.value and get_trace() is EVAL:
         return true_fun(*operands) if pred else false_fun(*operands)
     if get_trace() is EVAL:
-        found = repeated("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
+        found = call_at_rest("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
         if found is not UNKNOWN:
             return found
     if aval.dtype.kind != "b":

@@ -11,7 +11,7 @@ from dovetail_core import EVAL, Tracer, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
-from dovetail_core.rules.repeated import UNKNOWN, repeated
+from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import NOWHERE
 
@@ -64,7 +64,7 @@ def while_loop(
     check_function(cond_fun, "while_loop: cond_fun")
     check_function(body_fun, "while_loop: body_fun")
     if checkpoint is None and get_trace() is EVAL:
-        found = repeated("while_loop", _while_again, (cond_fun, body_fun), (), init_val)
+        found = call_at_rest("while_loop", _while_again, (cond_fun, body_fun), (), init_val)
         if found is not UNKNOWN:
             return found
     return while_of("while_loop", cond_fun, body_fun, init_val, checkpoint)
@@ -176,7 +176,9 @@ def fori_loop(
     """
     check_function(body_fun, "fori_loop: body_fun")
     if checkpoint is None and lower.__class__ is upper.__class__ is int and get_trace() is EVAL:
-        found = repeated("fori_loop", _fori_again, (body_fun,), (lower, upper, unroll), init_val)
+        found = call_at_rest(
+            "fori_loop", _fori_again, (body_fun,), (lower, upper, unroll), init_val
+        )
         if found is not UNKNOWN:
             return found
     lower, upper, dtype = _bounds(lower, upper)

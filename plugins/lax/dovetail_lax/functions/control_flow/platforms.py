@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import EVAL, get_trace
-from dovetail_core.rules.repeated import UNKNOWN, repeated
+from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from ...primitives.platforms import platform_dependent_p
@@ -49,7 +49,7 @@ def platform_dependent(
         check_function(default, "platform_dependent: default")
     if get_trace() is EVAL:
         statics = (*per_platform,), default is not None
-        found = repeated("platform_dependent", _again, functions, statics, *args)
+        found = call_at_rest("platform_dependent", _again, functions, statics, *args)
         if found is not UNKNOWN:
             return found
     leaves, in_tree = tree_flatten(args)

@@ -9,7 +9,7 @@ from typing import Any
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
 from dovetail_core.base import arguments
 from dovetail_core.base.options import disable_jit
-from dovetail_core.rules.repeated import UNKNOWN, repeated
+from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
@@ -78,7 +78,7 @@ def scan_of(
 ) -> tuple[Any, Any]:
     """:func:`scan`, for the function named ``what``."""
     if scheme is None and get_trace() is EVAL:
-        found = repeated(what, _scan_again, (f,), (what, length, reverse, unroll), init, xs)
+        found = call_at_rest(what, _scan_again, (f,), (what, length, reverse, unroll), init, xs)
         if found is not UNKNOWN:
             return found
     provider = None if scheme is None else checkpointing(what, scheme)

@@ -16,7 +16,7 @@ from dovetail_backends import device_put
 from dovetail_callbacks import pure_callback
 from dovetail_core import UnexpectedTracerError, enable_x64, get_trace
 from dovetail_core.base.options import disable_jit
-from dovetail_core.rules import repeated
+from dovetail_core.rules import at_rest
 from dovetail_core.rules.unchanged import look_at, unchanged
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import jit
@@ -37,13 +37,13 @@ class Count:
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> Iterator[Count]:
     """Counts what is traced to be remembered, unseen by the functions that are traced."""
-    count, before = Count(), repeated.stage
+    count, before = Count(), at_rest.stage
 
     def counted(*args: Any) -> Any:
         count.now += 1
         return before(*args)
 
-    monkeypatch.setattr(repeated, "stage", counted)
+    monkeypatch.setattr(at_rest, "stage", counted)
     return count
 
 
@@ -93,7 +93,7 @@ def described(tree: Any) -> Any:
 def test_calls_are_traced_once_and_give_what_a_traced_call_gives(name: str, traces: Count) -> None:
     call = CALLS[name]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeated, "look_at", lambda functions: None)
+        patch.setattr(at_rest, "look_at", lambda functions: None)
         wanted = described(call())
     traces.now = 0
     assert [described(call()) for _ in range(3)] == [wanted] * 3

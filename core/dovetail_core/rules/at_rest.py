@@ -68,7 +68,7 @@ class _Known(NamedTuple):
 _known: ByIdentity[Cache[Any, _Known]] = ByIdentity()
 
 
-def repeated(
+def call_at_rest(
     name: str, again: Again, functions: Sequence[Any], statics: tuple[Any, ...], *operands: Any
 ) -> Any:
     """The result of ``again(functions, statics, *operands)``, called at rest, from one program.
