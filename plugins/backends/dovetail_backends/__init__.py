@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         target_device as target_device,
     )
     from .tables import (
+        Effort as Effort,
         ReferenceRule as ReferenceRule,
         StablehloRule as StablehloRule,
         reference_rules as reference_rules,

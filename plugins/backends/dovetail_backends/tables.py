@@ -29,6 +29,28 @@ class ReferenceRule(Protocol):
     def __call__(self, *arrays: Any, **params: Any) -> Any: ...
 
 
+Steps = Callable[..., int]
+
+
+class Effort:
+    """What a rule of ``backends.reference`` takes more than one operation of NumPy does.
+
+    A decorator of rules, which have it as their attribute ``effort``.
+
+    Attributes:
+        steps: ``steps(in_avals, out_avals)`` says how often the rule runs a loop in Python; None:
+            it has no loop.
+        module: what the rule imports when it runs first, which takes long.
+    """
+
+    def __init__(self, steps: Steps | None = None, module: str = "") -> None:
+        self.steps, self.module = steps, module
+
+    def __call__(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        rule.effort = self  # type: ignore[attr-defined]
+        return rule
+
+
 stablehlo_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "backends.stablehlo", signature=StablehloRule, law="lower"
 )

@@ -1,9 +1,9 @@
 """Executables that run in place of better ones until these are there: what a plugin may bring.
 
-The provider of the role ``tiers`` is a function ``begin(module, device, options, compile)``. It is
+The provider of the role ``tiers`` is ``begin(module, device, options, compile, program)``. It is
 asked about programs of ``jit`` that no cache has, with their module, device and compiler options,
-and ``compile(profile)``, which compiles them here. It returns a :class:`Provisional`, or None: then
-the program is compiled as if nobody had been asked.
+``compile(profile)``, which compiles them here, and the program that was lowered. It returns a
+:class:`Provisional`, or None: then the program is compiled as if nobody had been asked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ class Successor(Protocol):
 
 
 class Provisional(NamedTuple):
-    """The runtime's executable that runs meanwhile, and who brings the full one."""
+    """What runs meanwhile, and who brings the full executable.
+
+    ``loaded`` is the runtime's executable, or has its method ``execute_sharded(arrays)``, which
+    returns an object with its method ``consume_with_handlers(handlers)``.
+    """
 
     loaded: Any
     successor: Successor

@@ -2,7 +2,8 @@
 
 ``tiers`` decides, ``choice`` says which programs can be and which gain by it, ``compiler`` is the
 process as its parent sees it and ``worker`` what runs in it, ``frames`` is what they say to each
-other, ``successor`` a full executable that is being made.
+other, ``successor`` a full executable that is being made. ``interpreted`` is a program that NumPy
+runs meanwhile, and ``estimate`` says how long that takes.
 """
 
 from typing import TYPE_CHECKING

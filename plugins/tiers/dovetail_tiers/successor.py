@@ -20,6 +20,7 @@ class Full:
         load: makes an executable of bytes.
         compile: compiles the program here, with a profile.
         is_next: whether the process works on an executable now.
+        is_compiled: whether what runs meanwhile is compiled, so that the program may go on in it.
     """
 
     def __init__(
@@ -29,10 +30,12 @@ class Full:
         load: Callable[[bytes], Any],
         compile: Callable[[str], Any],
         is_next: Callable[[Full], bool],
+        is_compiled: bool = True,
     ) -> None:
         self.name = name
         self.request: tuple[dict[str, Any], bytes] | None = request
         self.load, self._compile, self._is_next = load, compile, is_next
+        self._is_compiled = is_compiled
         self._loaded: Any = None
         self._failure = ""
         self._is_over = threading.Event()
@@ -48,7 +51,10 @@ class Full:
         self._is_over.set()
 
     def take(self) -> Any | None:
-        """The runtime's executable if it is there; warns, once in a process, if it never will."""
+        """The runtime's executable if it is there. If it never will be, it is compiled here where
+        nothing else is, and else a warning says so, once in a process."""
+        if self._failure and not self._is_compiled:
+            return self.wait()
         if self._failure and not _told:
             _told.append(self._failure)
             warnings.warn(

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from dovetail_backends import LoweredModule
+from dovetail_core import ClosedJaxpr
 from dovetail_jit import Provisional
 
 from .options import tiered
@@ -17,22 +18,27 @@ def begin(
     device: Any,
     options: Mapping[str, Any],
     compile: Callable[[str], Any],
+    program: ClosedJaxpr,
 ) -> Provisional | None:
-    """Compile a program quickly, and have another process compile it in full; None: do not."""
+    """Begin with NumPy, or compile a program quickly, and have another process compile it in full;
+    None: do neither."""
     mode: str = tiered.value
     if mode == "off":
         return None
-    from . import choice
+    from . import choice, interpreted
     from .compiler import compiler
 
     if not compiler.is_usable or not choice.can_wait(module, device, options):
         return None
-    if mode == "auto" and not choice.gains(module.text):
+    low = interpreted.of(program)
+    if low is None and mode == "auto" and not choice.gains(module.text):
         return None
     from .requests import load, request
     from .successor import Full
 
     asked = request(module, device, options)
-    full = Full(module.name, asked, partial(load, device), compile, compiler.works_on)
+    full = Full(module.name, asked, partial(load, device), compile, compiler.works_on, low is None)
     compiler.ask(full)
-    return Provisional(compile("quick"), full)
+    if low is None:
+        return Provisional(compile("quick"), full)
+    return Provisional(interpreted.Interpreted(low, module, device, compile), full)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from dovetail_jit import Executable, ShapeDtypeStruct, executables_of, jit
 from dovetail_jit.boundary import boundary_of
 from dovetail_jit.serializing import deserialize_and_load, serialize
 from dovetail_refs import new_ref
-from dovetail_tiers import choice, compiler as compilers, successor, tiers
+from dovetail_tiers import choice, compiler as compilers, interpreted, tiers
 from dovetail_tiers.options import tiered
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32).reshape(8, 8)
@@ -32,27 +31,12 @@ LONG = 60.0
 
 
 @pytest.fixture
-def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[compilers.Compiler]:
-    """Tiers are always used, and made by a new compiler, whose process ends with the test."""
-    made = compilers.Compiler()
-    monkeypatch.setattr(compilers, "compiler", made)
-    monkeypatch.setattr(successor, "_told", [])
-    with tiered("always"):
-        yield made
-    made.close()
-
-
-@pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes do nothing until they are continued."""
-    start = compilers._start
-
-    def begin() -> subprocess.Popen[bytes]:
-        made = start()
-        os.kill(made.pid, signal.SIGSTOP)
-        return made
-
-    monkeypatch.setattr(compilers, "_start", begin)
+def compiler(
+    tiers_always: compilers.Compiler, monkeypatch: pytest.MonkeyPatch
+) -> compilers.Compiler:
+    """Both forms are compiled."""
+    monkeypatch.setattr(interpreted, "of", lambda program: None)
+    return tiers_always
 
 
 def steps(x: Any) -> Any:
@@ -292,7 +276,8 @@ def test_programs_that_call_lapack_are_tiered(compiler: compilers.Compiler) -> N
     assert not executable(f, spd).successor
 
 
-def test_auto_is_for_what_takes_long() -> None:
+def test_auto_is_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreted, "of", lambda program: None)
     kinds = [f"  %{i} = stablehlo.add %a, %b : tensor<{i % 200}xf32>" for i in range(1000)]
     assert choice.gains("\n".join(kinds))
     assert not choice.gains("\n".join(kinds[:340]))
@@ -311,4 +296,4 @@ def test_values_of_the_option() -> None:
     told = "option 'tiered': expected one of 'off', 'auto', 'always', got True"
     with pytest.raises(ValueError, match=told):
         config.update("tiered", True)
-    assert tiers.begin(None, None, {}, lambda profile: None) is None  # type: ignore[arg-type]
+    assert tiers.begin(None, None, {}, lambda profile: None, None) is None  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
-from dovetail_core import registry
+from dovetail_core import ClosedJaxpr, registry
 from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.xla import fork
 
@@ -18,17 +18,20 @@ def compile_with_cache(
     device: Any,
     options: Mapping[str, Any] | None,
     profile: str,
-    may_wait: bool = False,
+    program: ClosedJaxpr | None = None,
 ) -> tuple[Any, bool]:
     """The runtime's executable, and whether it came from the cache.
 
-    ``may_wait``: a :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one.
+    ``program``: what the module was lowered from, where a
+    :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one.
     """
     given = all_options(module.platform, options)
 
     def make() -> Any:
-        begin = registry().provider("tiers", None) if may_wait and not fork.forked() else None
-        found = begin and begin(module, device, given, compile_here)
+        if program is None or fork.forked():
+            return compile_here(profile)
+        begin = registry().provider("tiers", None)
+        found = begin and begin(module, device, given, compile_here, program)
         return compile_here(profile) if found is None else found
 
     def compile_here(profile: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from string import ascii_letters
 from typing import Any
 
@@ -44,8 +45,30 @@ def _dot_general(
 def summed_products(spelled: str, x: Array, y: Array) -> Array:
     """An ``einsum`` in a wide type; of booleans, whether any product is true."""
     if kind_of(x.dtype) == "bool":
-        return np.asarray(np.einsum(spelled, x.astype(int), y.astype(int))) > 0
-    return np.asarray(np.einsum(spelled, computing(x), computing(y)))
+        return _einsum(spelled, x.astype(int), y.astype(int)) > 0
+    return _einsum(spelled, computing(x), computing(y))
+
+
+def _einsum(spelled: str, x: Array, y: Array) -> Array:
+    """By loops whose innermost goes along memory. Not by BLAS, whose threads wait for each other
+    longer than they compute where the machine has other work. Each axis of one operand alone is
+    one of the result."""
+    operands, _, out = spelled.partition("->")
+    left, _, right = operands.partition(",")
+    batch = [c for c in left if c in right and c in out]
+    summed = [c for c in left if c in right and c not in out]
+    rows, columns = [c for c in left if c not in right], [c for c in right if c not in left]
+    sizes = {**dict(zip(left, x.shape)), **dict(zip(right, y.shape))}
+
+    def laid(a: Array, axes: str, own: list[str]) -> Array:
+        groups = (batch, own, summed)
+        order = [axes.index(c) for group in groups for c in group]
+        shape = [prod(sizes[c] for c in group) for group in groups]
+        return np.ascontiguousarray(a.transpose(order)).reshape(shape)
+
+    found = np.einsum("zik,zjk->zij", laid(x, left, rows), laid(y, right, columns))
+    axes = [*batch, *rows, *columns]
+    return found.reshape([sizes[c] for c in axes]).transpose([axes.index(c) for c in out])
 
 
 reference_rules.set(dot_general_p, quiet(_dot_general))

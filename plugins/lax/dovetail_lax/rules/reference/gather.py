@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from dovetail_backends import reference_rules
+from dovetail_backends import Effort, reference_rules
 from dovetail_core import ClosedJaxpr, Primitive, eval_jaxpr
 
 from ...primitives.gather import (
@@ -33,6 +34,13 @@ from ...primitives.shape import Shape
 
 Array = np.ndarray[Any, Any]
 Index = tuple[Any, ...]
+
+
+def _count(in_avals: Sequence[Any], out_avals: Sequence[Any]) -> int:
+    return prod(in_avals[1].shape[:-1])
+
+
+per_window = Effort(_count)
 
 
 def windows(
@@ -64,6 +72,7 @@ def windows(
 
 
 @reference_rules.register(gather_p)
+@per_window
 def _gather(
     operand: Array,
     indices: Array,
@@ -114,7 +123,7 @@ def _register(primitive: Primitive, combine: Callable[[Array, Array], Any]) -> N
     def rule(operand: Array, indices: Array, updates: Array, **params: Any) -> Array:
         return _scatter(combine, operand, indices, updates, **params)
 
-    reference_rules.set(primitive, rule)
+    reference_rules.set(primitive, per_window(rule))
 
 
 _register(scatter_p, lambda old, new: new)
@@ -126,6 +135,7 @@ _register(scatter_max_p, np.maximum)
 
 
 @reference_rules.register(scatter_apply_p)
+@per_window
 def _scatter_apply(
     operand: Array, indices: Array, updates: Array, *, update: ClosedJaxpr, **params: Any
 ) -> Array:

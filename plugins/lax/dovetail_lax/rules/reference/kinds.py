@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_backends import reference_rules
+from dovetail_backends import Effort, reference_rules
 from dovetail_core import Primitive
 
 from ...dtypes import kind_of
@@ -52,14 +52,15 @@ def same_type(primitive: Primitive, f: Callable[..., Any]) -> None:
     reference_rules.set(primitive, quiet(rule))
 
 
-def wide(primitive: Primitive, f: Callable[..., Any]) -> None:
+def wide(primitive: Primitive, f: Callable[..., Any], effort: Effort | None = None) -> None:
     """Add the rule of a function of reals or complex numbers, computed in double precision."""
 
     def rule(*args: Array, **params: Any) -> Array:
         dtype = args[0].dtype
         return rounded(f(*[widened(x) for x in args]), dtype)
 
-    reference_rules.set(primitive, quiet(rule))
+    found = quiet(rule)
+    reference_rules.set(primitive, found if effort is None else effort(found))
 
 
 def widened(x: Array) -> Array:

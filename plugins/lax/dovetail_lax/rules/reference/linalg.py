@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from dovetail_backends import reference_rules
+from dovetail_backends import Effort, reference_rules
 
 from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ...primitives.factorizations import (
@@ -25,6 +26,13 @@ from ...primitives.updates import cholesky_update_p, symmetric_product_p
 from .kinds import Array, Late
 
 sl = Late("scipy.linalg")
+
+
+def _count(in_avals: Sequence[Any], out_avals: Sequence[Any]) -> int:
+    return prod(in_avals[0].shape[:-2])
+
+
+of_scipy = Effort(_count, "scipy.linalg")
 
 
 def per_matrix(
@@ -51,6 +59,7 @@ def per_matrix(
 
 
 @reference_rules.register(cholesky_p)
+@of_scipy
 def _cholesky(x: Array) -> Array:
     def one(a: Array) -> list[Array]:
         return [sl.cholesky(a, lower=True)]
@@ -59,6 +68,7 @@ def _cholesky(x: Array) -> Array:
 
 
 @reference_rules.register(triangular_solve_p)
+@of_scipy
 def _triangular_solve(
     a: Array,
     b: Array,
@@ -83,6 +93,7 @@ def _triangular_solve(
 
 
 @reference_rules.register(lu_p)
+@of_scipy
 def _lu(x: Array) -> list[Array]:
     m, n = x.shape[-2:]
     k = min(m, n)
@@ -113,6 +124,7 @@ def _permutation(pivots: Array, *, permutation_size: int) -> Array:
 
 
 @reference_rules.register(qr_p)
+@of_scipy
 def _qr(x: Array, *, pivoting: bool, full_matrices: bool) -> list[Array]:
     m, n = x.shape[-2:]
     k = m if full_matrices else min(m, n)
@@ -129,6 +141,7 @@ def _qr(x: Array, *, pivoting: bool, full_matrices: bool) -> list[Array]:
 
 
 @reference_rules.register(geqrf_p)
+@of_scipy
 def _geqrf(x: Array) -> list[Array]:
     m, n = x.shape[-2:]
     outs: list[Any] = [((m, n), x.dtype), ((min(m, n),), x.dtype)]
@@ -142,6 +155,7 @@ def _geqrf(x: Array) -> list[Array]:
 
 
 @reference_rules.register(householder_product_p)
+@of_scipy
 def _householder_product(a: Array, taus: Array) -> Array:
     def one(v: Array, tau: Array) -> list[Array]:
         return [_reflections(v, tau)[:, : v.shape[1]]]
@@ -150,6 +164,7 @@ def _householder_product(a: Array, taus: Array) -> Array:
 
 
 @reference_rules.register(eigh_p)
+@of_scipy
 def _eigh(x: Array, *, lower: bool) -> list[Array]:
     n = x.shape[-1]
 
@@ -163,6 +178,7 @@ def _eigh(x: Array, *, lower: bool) -> list[Array]:
 
 
 @reference_rules.register(eig_p)
+@of_scipy
 def _eig(
     x: Array,
     *,
@@ -185,6 +201,7 @@ def _eig(
 
 
 @reference_rules.register(svd_p)
+@of_scipy
 def _svd(x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any) -> list[Array]:
     m, n = x.shape[-2:]
     k = min(m, n)
@@ -203,6 +220,7 @@ def _svd(x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any) -> 
 
 
 @reference_rules.register(hessenberg_p)
+@of_scipy
 def _hessenberg(x: Array) -> list[Array]:
     n = x.shape[-1]
 
@@ -214,6 +232,7 @@ def _hessenberg(x: Array) -> list[Array]:
 
 
 @reference_rules.register(tridiagonal_p)
+@of_scipy
 def _tridiagonal(x: Array, *, lower: bool) -> list[Array]:
     n = x.shape[-1]
 
@@ -227,6 +246,7 @@ def _tridiagonal(x: Array, *, lower: bool) -> list[Array]:
 
 
 @reference_rules.register(schur_p)
+@of_scipy
 def _schur(x: Array, *, compute_schur_vectors: bool) -> list[Array]:
     def one(a: Array) -> Sequence[Any]:
         found = sl.schur(a) if a.size else (a, a)
@@ -247,6 +267,7 @@ def _reflections(v: Array, tau: Array) -> Array:
 
 
 @reference_rules.register(ormqr_p)
+@of_scipy
 def _ormqr(a: Array, taus: Array, c: Array, *, left: bool, transpose: bool) -> Array:
     def one(v: Array, tau: Array, c: Array) -> list[Array]:
         q = _reflections(v, tau)
@@ -269,6 +290,7 @@ def _tridiagonal_solve(
 
 
 @reference_rules.register(cholesky_update_p)
+@of_scipy
 def _cholesky_update(r: Array, w: Array) -> Array:
     def one(r: Array, w: Array) -> list[Array]:
         r = np.triu(r)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from dovetail_backends import Effort
+
 from ...primitives import incomplete, special as s, transcendental as t
 from .kinds import Array, Late, wide
 
 special = Late("scipy.special")
+of_scipy = Effort(module="scipy.special")
 
 
 def _log1p(x: Array) -> Array:
-    return special.log1p(x)
+    return np.log1p(x) if x.dtype.kind == "f" else special.log1p(x)
 
 
 def _logistic(x: Array) -> Array:
-    return special.expit(x) if x.dtype.kind == "f" else 1 / (1 + np.exp(-x))
+    return 1 / (1 + np.exp(-x))  # not SciPy's: it takes longer to import than a network to run
 
 
 def _atan2(x: Array, y: Array) -> Array:
@@ -66,17 +69,17 @@ def _random_gamma_grad(a: Array, x: Array) -> Array:
     return -_igamma_grad_a(a, x) / density
 
 
-wide(s.erf_p, special.erf)
-wide(s.erfc_p, special.erfc)
-wide(s.erf_inv_p, special.erfinv)
-wide(s.lgamma_p, special.gammaln)
-wide(s.digamma_p, special.digamma)
-wide(s.polygamma_p, _polygamma)
-wide(s.zeta_p, special.zeta)
-wide(s.bessel_i0e_p, special.i0e)
-wide(s.bessel_i1e_p, special.i1e)
-wide(incomplete.igamma_p, special.gammainc)
-wide(incomplete.igammac_p, special.gammaincc)
-wide(incomplete.igamma_grad_a_p, _igamma_grad_a)
-wide(incomplete.random_gamma_grad_p, _random_gamma_grad)
-wide(incomplete.regularized_incomplete_beta_p, special.betainc)
+wide(s.erf_p, special.erf, of_scipy)
+wide(s.erfc_p, special.erfc, of_scipy)
+wide(s.erf_inv_p, special.erfinv, of_scipy)
+wide(s.lgamma_p, special.gammaln, of_scipy)
+wide(s.digamma_p, special.digamma, of_scipy)
+wide(s.polygamma_p, _polygamma, of_scipy)
+wide(s.zeta_p, special.zeta, of_scipy)
+wide(s.bessel_i0e_p, special.i0e, of_scipy)
+wide(s.bessel_i1e_p, special.i1e, of_scipy)
+wide(incomplete.igamma_p, special.gammainc, of_scipy)
+wide(incomplete.igammac_p, special.gammaincc, of_scipy)
+wide(incomplete.igamma_grad_a_p, _igamma_grad_a, of_scipy)
+wide(incomplete.random_gamma_grad_p, _random_gamma_grad, of_scipy)
+wide(incomplete.regularized_incomplete_beta_p, special.betainc, of_scipy)

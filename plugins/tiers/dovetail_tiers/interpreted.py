@@ -1,0 +1,91 @@
+"""Programs that NumPy runs while they are compiled: where that takes much less time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dovetail_backends import LoweredModule, evaluate
+from dovetail_core import ClosedJaxpr, float0, lower_to_lo
+from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core.interpret.passes import run_passes
+from dovetail_core.registry.hooks import has_hooks
+from dovetail_core.xla import guards
+from dovetail_core.xla.arrays import ArrayImpl, put
+
+from .estimate import estimate
+
+SHARE = 0.5
+"""Of the time of the compiler: NumPy's must be less, on a machine that has other work, too."""
+LARGE = 512e6
+"""Bytes: NumPy keeps all values of a program until it has ended, the runtime does not."""
+_WATCHING = ("dovetail_compile_options", "dovetail_lowered", "dovetail_compiled")
+
+
+def of(program: ClosedJaxpr) -> ClosedJaxpr | None:
+    """A program as NumPy can run it, where it is worth it; None where it is not."""
+    if guards.watches_transfers() or any(map(has_hooks, _WATCHING)):
+        return None
+    program = run_passes("hi", program, "reference")
+    if program.is_high:
+        program = lower_to_lo(without_mutable(program))
+    program = run_passes("ir", program, "reference")
+    avals: Any = (*program.in_avals, *program.out_avals)
+    if any(a.is_mutable or a.dtype == float0 for a in avals):
+        return None
+    found = estimate(program)
+    if found.nbytes > LARGE or found.first > SHARE * found.compiling:
+        return None
+    return program
+
+
+class Interpreted:
+    """Stands in for the runtime's executable of a program, on the arrays that it would take.
+
+    Args:
+        compile: compiles the program here, for the case that NumPy's rules fail.
+    """
+
+    def __init__(
+        self,
+        program: ClosedJaxpr,
+        module: LoweredModule,
+        device: Any,
+        compile: Callable[[str], Any],
+    ) -> None:
+        self._program, self._device, self._compile = program, device, compile
+        self._constants, self._kept = len(module.const_args), module.kept
+        self._compiled: Any = None
+
+    def execute_sharded(self, arrays: Sequence[ArrayImpl]) -> Any:
+        """Run it; the results are there when this returns."""
+        if self._compiled is None and not guards.watches_transfers():
+            try:
+                return _Results(self._program, self._evaluate(arrays), self._device)
+            except Exception:  # of a rule: the compiler's answer is the one that counts
+                pass
+        if self._compiled is None:
+            self._compiled = self._compile("quick")
+        return self._compiled.execute_sharded(arrays)
+
+    def _evaluate(self, arrays: Sequence[ArrayImpl]) -> Sequence[Any]:
+        given = iter(arrays[self._constants :])
+        operands = [
+            np.asarray(next(given)) if keep else np.zeros(aval.shape, aval.dtype)
+            for keep, aval in zip(self._kept, self._program.in_avals)
+        ]
+        return evaluate(self._program, *operands)
+
+
+class _Results:
+    """Values that NumPy has computed, as the runtime's results."""
+
+    def __init__(self, program: ClosedJaxpr, values: Sequence[Any], device: Any) -> None:
+        self._program, self._values, self._device = program, values, device
+
+    def consume_with_handlers(self, handlers: Sequence[Any]) -> list[Any]:
+        """The arrays that the handlers make of them."""
+        triples = zip(handlers, self._values, self._program.out_avals, strict=True)
+        return [handler([put(x, aval, self._device)]) for handler, x, aval in triples]

@@ -1,0 +1,37 @@
+"""What tests of tiers share: a compiler of their own, whose process can be held."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from dovetail_tiers import compiler as compilers, successor
+from dovetail_tiers.options import tiered
+
+
+@pytest.fixture
+def tiers_always(monkeypatch: pytest.MonkeyPatch) -> Iterator[compilers.Compiler]:
+    """Tiers are always used, made by a new compiler, whose process ends with the test."""
+    made = compilers.Compiler()
+    monkeypatch.setattr(compilers, "compiler", made)
+    monkeypatch.setattr(successor, "_told", [])
+    with tiered("always"):
+        yield made
+    made.close()
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes do nothing until they are continued."""
+    start = compilers._start
+
+    def begin() -> subprocess.Popen[bytes]:
+        made = start()
+        os.kill(made.pid, signal.SIGSTOP)
+        return made
+
+    monkeypatch.setattr(compilers, "_start", begin)
