@@ -17,7 +17,7 @@ FLOP, BYTE = 0.5e-9, 0.5e-9
 """Seconds for a floating-point operation, and for each byte of operands and results."""
 MODULE = 0.15
 """Seconds to import a module of SciPy."""
-COMPILING, KIND, EACH = 20e-3, 2e-3, 0.1e-3
+COMPILING, KIND, EACH = 20e-3, 5e-3, 0.15e-3
 """Seconds that XLA takes for any program, for each kind of its operations, and for each of them
 (``benchmarks/compile_options.py``)."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from dovetail_backends import LoweredModule, evaluate
 from dovetail_core import ClosedJaxpr, float0, lower_to_lo
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
-from dovetail_core.registry.hooks import has_hooks
 from dovetail_core.xla import guards
 from dovetail_core.xla.arrays import ArrayImpl, put
 
@@ -21,12 +20,11 @@ SHARE = 0.5
 """Of the time of the compiler: NumPy's must be less, on a machine that has other work, too."""
 LARGE = 512e6
 """Bytes: NumPy keeps all values of a program until it has ended, the runtime does not."""
-_WATCHING = ("dovetail_compile_options", "dovetail_lowered", "dovetail_compiled")
 
 
 def of(program: ClosedJaxpr) -> ClosedJaxpr | None:
     """A program as NumPy can run it, where it is worth it; None where it is not."""
-    if guards.watches_transfers() or any(map(has_hooks, _WATCHING)):
+    if guards.watches_transfers():
         return None
     program = run_passes("hi", program, "reference")
     if program.is_high:
@@ -71,10 +69,10 @@ class Interpreted:
         return self._compiled.execute_sharded(arrays)
 
     def _evaluate(self, arrays: Sequence[ArrayImpl]) -> Sequence[Any]:
-        given = iter(arrays[self._constants :])
+        given, avals = iter(arrays[self._constants :]), cast("list[Any]", self._program.in_avals)
         operands = [
             np.asarray(next(given)) if keep else np.zeros(aval.shape, aval.dtype)
-            for keep, aval in zip(self._kept, self._program.in_avals)
+            for keep, aval in zip(self._kept, avals)
         ]
         return evaluate(self._program, *operands)
 

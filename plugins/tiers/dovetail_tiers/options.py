@@ -19,9 +19,9 @@ tiered = config.add(
     Option(
         "tiered",
         "off",
-        "Programs of jit run in a quickly compiled form until another process has compiled them in "
-        "full: 'always', 'auto' (where that is expected to take long), or 'off'. The two forms "
-        "round differently.",
+        "Programs of jit are run by NumPy, or in a quickly compiled form, until another process "
+        "has compiled them in full: 'always', 'auto' (where that is expected to gain much), or "
+        "'off'. The forms round differently.",
         check=_mode,
     )
 )
