@@ -38,8 +38,8 @@ class Effort:
     A decorator of rules, which have it as their attribute ``effort``.
 
     Attributes:
-        steps: ``steps(in_avals, out_avals)`` says how often the rule runs a loop in Python; None:
-            it has no loop.
+        steps: ``steps(in_avals, out_avals)`` says as how many operations on few elements it
+            counts, such as the steps of a loop in Python; None: as one.
         module: what the rule imports when it runs first, which takes long.
     """
 

@@ -6,13 +6,12 @@ import sys
 from math import inf
 from typing import Any
 
-from dovetail_backends import reference_rules
+from dovetail_backends import reference_rules, stablehlo_rules
 from dovetail_core import ClosedJaxpr, Eqn, generation
 from dovetail_remat import work
 
-OPERATION, DECOMPOSED, STEP = 10e-6, 100e-6, 10e-6
-"""Seconds for an operation of NumPy; for one that it evaluates by its decomposition; for a step of
-a rule that runs a loop in Python."""
+OPERATION, DECOMPOSED = 10e-6, 100e-6
+"""Seconds for an operation of NumPy; for one that it evaluates by its decomposition."""
 FLOP, BYTE = 0.5e-9, 0.5e-9
 """Seconds for a floating-point operation, and for each byte of operands and results."""
 MODULE = 0.15
@@ -59,7 +58,7 @@ class Estimate:
         self.operations += 1
         self.kinds.add((primitive, *ins, *outs))
         rule = reference_rules.get(primitive)
-        if rule is None:
+        if rule is None or stablehlo_rules.is_overridden(primitive):  # the compiled one may differ
             self.seconds = inf
             return
         self.seconds += DECOMPOSED if reference_rules.is_derived(primitive) else OPERATION
@@ -67,7 +66,7 @@ class Estimate:
         self.seconds += found.flops * FLOP + found.bytes * BYTE
         self.nbytes += found.bytes
         if effort is not None:
-            self.seconds += STEP * (effort.steps(ins, outs) if effort.steps else 0)
+            self.seconds += OPERATION * (effort.steps(ins, outs) if effort.steps else 0)
             self.modules.update({effort.module} - {""})
 
     def _add_regions(self, eqn: Eqn, interface: Any) -> None:

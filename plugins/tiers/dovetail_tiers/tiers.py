@@ -30,14 +30,16 @@ def begin(
 
     if not compiler.is_usable or not choice.can_wait(module, device, options):
         return None
-    low = interpreted.of(program)
+    low = interpreted.of(program, module)
     if low is None and mode == "auto" and not choice.gains(module.text):
         return None
     from .requests import load, request
     from .successor import Full
 
     asked = request(module, device, options)
-    full = Full(module.name, asked, partial(load, device), compile, compiler.works_on, low is None)
+    full = Full(
+        module.name, asked, partial(load, module, device), compile, compiler.works_on, low is None
+    )
     compiler.ask(full)
     if low is None:
         return Provisional(compile("quick"), full)

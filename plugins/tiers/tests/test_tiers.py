@@ -35,7 +35,7 @@ def compiler(
     tiers_always: compilers.Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> compilers.Compiler:
     """Both forms are compiled."""
-    monkeypatch.setattr(interpreted, "of", lambda program: None)
+    monkeypatch.setattr(interpreted, "of", lambda program, module: None)
     return tiers_always
 
 
@@ -277,7 +277,7 @@ def test_programs_that_call_lapack_are_tiered(compiler: compilers.Compiler) -> N
 
 
 def test_auto_is_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreted, "of", lambda program: None)
+    monkeypatch.setattr(interpreted, "of", lambda program, module: None)
     kinds = [f"  %{i} = stablehlo.add %a, %b : tensor<{i % 200}xf32>" for i in range(1000)]
     assert choice.gains("\n".join(kinds))
     assert not choice.gains("\n".join(kinds[:340]))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from dovetail_backends import reference_rules
+from dovetail_backends import Effort, reference_rules
 
 from ...dtypes import kind_of
 from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
@@ -12,7 +15,15 @@ from .kinds import Array
 from .reductions import computing
 
 
+def _count(in_avals: Sequence[Any], out_avals: Sequence[Any]) -> int:
+    return sum(a.size for a in in_avals) // 50
+
+
+sorting = Effort(_count)
+
+
 @reference_rules.register(sort_p)
+@sorting
 def _sort(*operands: Array, dimension: int, is_stable: bool, num_keys: int) -> list[Array]:
     keys = [k for x in operands[:num_keys] for k in _keys(x)]
     order = np.lexsort(keys[::-1], axis=dimension)  # its last key is the first to compare by
@@ -30,6 +41,7 @@ def _keys(x: Array) -> list[Array]:
 
 
 @reference_rules.register(top_k_p)
+@sorting
 def _top_k(x: Array, *, k: int, axis: int) -> list[Array]:
     order = np.argsort(~_ranks(x), axis=axis, kind="stable")  # ``~`` reverses without overflow
     places = np.take(order, np.arange(k), axis=axis)
@@ -45,6 +57,7 @@ def _ranks(x: Array) -> Array:
 
 
 @reference_rules.register(approx_top_k_p)
+@sorting
 def _approx_top_k(
     x: Array,
     *,
