@@ -62,9 +62,13 @@ def _with_one_static(
         if not kwargs:
             if len(args) > place and args[place].__class__ in plain:
                 return call(*args)
-        elif len(kwargs) == 1 and len(args) == place and name in kwargs:
-            if (x := kwargs[name]).__class__ in plain:
-                return call(*args, x)
+        elif (
+            len(kwargs) == 1
+            and len(args) == place
+            and name in kwargs
+            and (x := kwargs[name]).__class__ in plain
+        ):
+            return call(*args, x)
         return careful(*args, **kwargs)
 
     return called
