@@ -33,6 +33,6 @@ def begin(
     from .successor import Full
 
     asked = request(module, device, options)
-    full = Full(module.name, asked, partial(load, device), compile, compiler.works_on)
+    full = Full(module.name, asked, partial(load, module, device), compile, compiler.works_on)
     compiler.ask(full)
     return Provisional(compile("quick"), full)
