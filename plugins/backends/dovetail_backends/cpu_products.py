@@ -18,7 +18,7 @@ REDUCTIONS_ALONE = "LIBRARY_FUSION_TYPE_REDUCE"
 COUNT = 12
 """So many products there must be in a module's text."""
 LEAST, MIDDLE, LARGEST, ROWS = 1 << 14, 1 << 18, 1 << 20, 64
-"""Products of ``m x k`` and ``k x n`` are as fast from ``MIDDLE`` to ``LARGEST`` of ``m k n`` and with
+"""Products of ``m x k`` and ``k x n`` are as fast with ``m k n`` from ``MIDDLE`` to ``LARGEST`` and
 so many rows; others from ``LEAST`` may be among them, with at most a third of the work."""
 _DOT = re.compile(
     r'"stablehlo\.dot_general"\([^\n]*?lhs_batching_dimensions = \[([\d, ]*)\][^\n]*?'
