@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
+from dovetail_backends import reference_rules
 from dovetail_core import config
 from dovetail_core.testing import assert_close
 from dovetail_jit import Executable, Interpreter, executables_of, jit
@@ -24,6 +25,7 @@ X = np.linspace(0.1, 1.0, 64, dtype=np.float32).reshape(8, 8)
 def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[compilers.Compiler]:
     made = compilers.Compiler()
     monkeypatch.setattr(compilers, "compiler", made)
+    reference_rules.fill()  # plugins that are imported by it may replace rules: all is traced anew
     with tiered("auto"):
         yield made
     made.close()

@@ -119,7 +119,7 @@ def lower_module(
     many = f" attributes {{mhlo.num_partitions = {n} : i32}}" if n > 1 else ""
     text = f"module @{identifier(f'jit_{name}')}{many} {{\n{main}{''.join(module.functions)}}}\n"
     given_away = tuple(i in alias for i, k in enumerate(kept) if k)
-    taken = tuple(v.aval for v in (*[v for _, v in passed], *[jaxpr.invars[i] for i in numbers]))
+    taken = tuple(x.aval for x in (*const_args, *args))
     return LoweredModule(
         text, name, platform, tuple([c for c, _ in passed]), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
