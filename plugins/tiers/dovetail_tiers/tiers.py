@@ -1,4 +1,4 @@
-"""Whether a program begins in a quickly compiled form: the provider of the role ``tiers``."""
+"""Whether a program begins in another form than the full one: the provider of ``tiers``."""
 
 from __future__ import annotations
 
