@@ -23,6 +23,8 @@ from compile_programs import PROGRAMS
 OPTIONS: dict[str, dict[str, Any]] = {
     "default": {"xla_cpu_use_fusion_emitters": True},
     "no_library": {"xla_cpu_experimental_ynn_fusion_type": ""},
+    "library_reductions": {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_REDUCE"},
+    "fast_compile": {"xla_cpu_opt_preset": "CPU_OPT_PRESET_FAST_COMPILE"},
     "no_emitters": {"xla_cpu_use_fusion_emitters": False},
     "chosen": {},  # what Dovetail makes of the program
     "level_2": {"xla_backend_optimization_level": 2},

@@ -2,9 +2,9 @@
 
 An executable carries the whole HLO that it was compiled from, and loading it builds all of that
 again, which takes most of the time. The machine code needs of it the entry computation, and what
-the buffers and some library calls refer to; the bodies of fusions that have become machine code
-serve to show them alone. Here each of those gives way to one instruction with the same parameters
-and result.
+the buffers and some library calls refer to; fusions that have become machine code serve to show
+them alone. Here each of those gives way to an instruction with the same result and no operands,
+its body is left out, and no instruction says from which line it came.
 
 The format is that of XLA's protocol buffers, of which the field numbers below are used. What does
 not look as expected is left as it is.
@@ -25,14 +25,20 @@ _VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5  # wire types
 _MODULE, _BUFFERS, _THUNKS = 1, 2, 6  # fields of a result of compiling
 _KINDS = {
     b"kernel": (0, ()), b"ynn-fusion": (0, ()), b"dot": (0, ()), b"copy": (0, ()),
+    b"convolution": (0, ()), b"fft": (0, ()), b"sort": (0, ()),
     b"call": (3, (1,)), b"while": (10, (1, 2)),
 }  # fmt: skip
 """Kinds of steps that refer to HLO in no unknown way, and where they hold steps: the field of what
 they are, and the fields of that."""
 _YNN = 21  # field of steps
 _ENTRY, _COMPUTATION = 6, 3  # fields of a module
-_INSTRUCTION, _COMPUTATION_ID, _ROOT = 2, 5, 6  # fields of a computation
+_INSTRUCTION, _COMPUTATION_ID = 2, 5  # fields of a computation
 _NAME, _OPCODE, _SHAPE, _TARGET, _ID, _CALLED = 1, 2, 3, 28, 35, 38  # fields of an instruction
+_METADATA, _ATTRIBUTES, _ORDER = (
+    7,
+    68,
+    37,
+)  # of these: for people, for the compiler, what comes before
 
 Field = tuple[int, int, Any]
 _STUB = "dovetail.compiled"
@@ -123,9 +129,12 @@ class _Module:
                 continue
             number = _one(list(_fields(content)), _COMPUTATION_ID)
             if number in needed:
-                out.append(_field(f, wire, content))
-            elif number in compiled:
-                out.append(_field(f, wire, _stub(self.computations[number])))
+                parts = self.computations[number]
+                made = [
+                    (g, w, _instruction(x, compiled) if g == _INSTRUCTION else x)
+                    for g, w, x in parts
+                ]
+                out.append(_field(f, wire, _joined(made)))
         return b"".join(out)
 
     def _needed(self) -> tuple[set[int], set[int]]:
@@ -161,23 +170,15 @@ def _calls(instruction: memoryview) -> tuple[int, bytes, list[int]]:
     return number, opcode, called
 
 
-def _stub(computation: list[Field]) -> bytes:
-    """A computation with the same parameters and result, and one instruction for all others."""
-    root = _one(computation, _ROOT)
-    out: list[bytes] = []
-    for f, wire, content in computation:
-        if f != _INSTRUCTION:
-            out.append(_field(f, wire, content))
-            continue
-        parts = {number: value for number, _, value in _fields(content)}
-        if bytes(parts[_OPCODE]) == b"parameter":
-            out.append(_field(f, wire, content))
-        elif parts[_ID] == root:
-            kept = [(_NAME, parts[_NAME]), (_OPCODE, b"custom-call"), (_SHAPE, parts[_SHAPE])]
-            made = [_field(number, _BYTES, value) for number, value in kept]
-            made += [_field(_TARGET, _BYTES, _STUB.encode()), _field(_ID, _VARINT, root)]
-            out.append(_field(f, wire, b"".join(made)))
-    return b"".join(out)
+def _instruction(instruction: memoryview, compiled: set[int]) -> bytes:
+    """An instruction without what is for people; one that nothing looks at, for machine code."""
+    fields = list(_fields(instruction))
+    number, opcode, called = _calls(instruction)
+    if opcode != b"fusion" or not compiled.issuperset(called):
+        return _joined([x for x in fields if x[0] not in (_METADATA, _ATTRIBUTES)])
+    kept = [x for x in fields if x[0] in (_NAME, _SHAPE, _ORDER)]
+    call = (_OPCODE, _BYTES, b"custom-call"), (_TARGET, _BYTES, _STUB.encode())
+    return _joined([*kept, *call, (_ID, _VARINT, number)])
 
 
 def _one(fields: list[Field], number: int) -> Any:

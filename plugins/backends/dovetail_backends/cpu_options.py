@@ -13,6 +13,8 @@ from typing import Any
 
 from dovetail_core.xla.version import JAXLIB_VERSION
 
+from .cpu_products import FUSIONS, REDUCTIONS_ALONE, are_as_fast
+
 _BARRIER = "stablehlo.optimization_barrier"
 _KEPT_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
 
@@ -48,11 +50,17 @@ def options_for(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:
     A formula, one result of few elements that are computed one by one, is compiled in 0.5 to 0.8 of
     the time without the fusion emitters, to the same bits and as fast. (Where equal parts are
     repeated, in loops, and in other types they are better by far.)
+
+    Products of matrices of a middle size need no library that prepares each when it first runs
+    (see ``cpu_products``).
     """
     if JAXLIB_VERSION < (0, 12) and _BARRIER in text:
         return _KEPT_BARRIERS
-    if is_formula(text) and EMITTERS not in os.environ.get("XLA_FLAGS", "") and exists(EMITTERS):
-        return {EMITTERS: False}
+    flags = os.environ.get("XLA_FLAGS", "")
+    if is_formula(text):
+        return {EMITTERS: False} if EMITTERS not in flags and exists(EMITTERS) else {}
+    if are_as_fast(text) and FUSIONS not in flags and JAXLIB_VERSION < (0, 11) and exists(FUSIONS):
+        return {FUSIONS: REDUCTIONS_ALONE}
     return {}
 
 

@@ -10,7 +10,11 @@ if TYPE_CHECKING:
     from .examples import example_call as example_call
     from .executables import Executable as Executable
     from .primitive import jit_p as jit_p
-    from .provisional import Provisional as Provisional, Successor as Successor
+    from .provisional import (
+        Interpreter as Interpreter,
+        Provisional as Provisional,
+        Successor as Successor,
+    )
     from .public import *  # noqa: F403
     from .stages import (
         Compiled as Compiled,

@@ -148,7 +148,7 @@ def compile_module(
     """Compile a module, to which ``program`` was lowered, for a device."""
     start = time.perf_counter()
     try:
-        loaded, cached = compile_with_cache(module, device, options, profile, may_wait)
+        loaded, cached = compile_with_cache(module, device, options, profile, may_wait, program)
     except Exception as e:
         _raise_explained(program, module.platform, module.name, e)
     seconds = time.perf_counter() - start

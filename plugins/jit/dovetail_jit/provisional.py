@@ -1,13 +1,15 @@
 """Executables that run in place of better ones until these are there: what a plugin may bring.
 
-The provider of the role ``tiers`` is a function ``begin(module, device, options, compile)``. It is
-asked about programs of ``jit`` that no cache has, with their module, device and compiler options,
-and ``compile(profile)``, which compiles them here. It returns a :class:`Provisional`, or None: then
-the program is compiled as if nobody had been asked.
+The provider of the role ``tiers`` is a function
+``begin(module, device, options, compile, program)``. It is asked about programs of ``jit`` that no
+cache has, with their module, device and compiler options, ``compile(profile)``, which compiles them
+here, and the program. It returns a :class:`Provisional`, or None: then the program is compiled as
+if nobody had been asked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -28,8 +30,16 @@ class Successor(Protocol):
         ...
 
 
+class Interpreter(NamedTuple):
+    """Computes a program without the runtime: ``compute(operands)`` returns values as NumPy has
+    them. None, or what it raises, makes the call wait for the full executable."""
+
+    compute: Callable[[Sequence[Any]], Sequence[Any] | None]
+
+
 class Provisional(NamedTuple):
-    """The runtime's executable that runs meanwhile, and who brings the full one."""
+    """The runtime's executable that runs meanwhile, or an :class:`Interpreter`, and who brings the
+    full one."""
 
     loaded: Any
     successor: Successor

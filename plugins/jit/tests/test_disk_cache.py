@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
+from dovetail_backends import devices
 from dovetail_core import config
 from dovetail_core.tree.util import tree_leaves
 from dovetail_core.xla import execution, lighter
+from dovetail_core.xla.client import device_list
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import (
     cache_dir,
@@ -549,6 +551,24 @@ def test_executables_that_load_quicker_compute_and_show_the_same(
     assert found.as_text() == made.as_text()
     monkeypatch.setattr(lighter, "_KNOWN", ())
     assert lighter.lighter(execution.serialize(made._executable.device.client, light)) is None
+
+
+def test_fusions_that_are_machine_code_are_one_instruction_without_operands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lighter, "LEAST", 0)
+    convolve = lambda x, w: lax.conv(x, w, (1, 1), "SAME")  # noqa: E731
+    made = jit(lambda x, w: lax.sin(convolve(lax.cos(x), w))).lower(
+        np.ones((1, 2, 4, 4), np.float32), np.ones((2, 2, 3, 3), np.float32)
+    )
+    loaded = made.compile()._executable.loaded
+    device = devices("cpu")[0]
+    blob = execution.serialize(device.client, loaded)
+    light = lighter.lighter(blob)
+    assert light is not None and len(light) < len(blob)
+    text = execution.hlo_text(execution.deserialize(device.client, light, device_list([device])))
+    assert 'custom-call(), custom_call_target="dovetail.compiled"' in text
+    assert "calls=" not in text and "metadata" not in text
 
 
 def test_what_is_no_serialized_executable_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

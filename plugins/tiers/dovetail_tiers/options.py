@@ -19,9 +19,9 @@ tiered = config.add(
     Option(
         "tiered",
         "off",
-        "Programs of jit run in a quickly compiled form until another process has compiled them in "
-        "full: 'always', 'auto' (where that is expected to take long), or 'off'. The two forms "
-        "round differently.",
+        "Programs of jit run in another form until another process has compiled them in full: "
+        "'always' (a quickly compiled one), 'auto' (small ones by NumPy, others quickly compiled "
+        "where to compile is expected to take long), or 'off'. The forms round differently.",
         check=_mode,
     )
 )

@@ -4,7 +4,7 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "tiers",
-    requires=("backends", "jit"),
+    requires=("backends", "jit", "remat"),
     providers={"tiers": "dovetail_tiers.tiers:begin"},
     options={"tiered": "dovetail_tiers.options:tiered"},
 )

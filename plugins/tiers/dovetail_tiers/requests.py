@@ -11,6 +11,8 @@ from dovetail_core import config
 from dovetail_core.xla import execution
 from dovetail_core.xla.client import device_list
 
+from .preparing import can_prepare, prepare
+
 _CACHE = ("compilation_cache", "persistent_cache")
 
 
@@ -40,6 +42,9 @@ def _settings(device: Any) -> dict[str, Any]:
     return found
 
 
-def load(device: Any, body: bytes) -> Any:
-    """The runtime's executable."""
-    return execution.deserialize(device.client, body, device_list([device]))
+def load(module: LoweredModule, device: Any, body: bytes) -> Any:
+    """The runtime's executable, which has run once where that is harmless."""
+    loaded = execution.deserialize(device.client, body, device_list([device]))
+    if can_prepare(module):
+        prepare(loaded, module, device)
+    return loaded

@@ -50,6 +50,7 @@ class LoweredModule:
         effects: what it does to the world beside computing results.
         partition: where it runs if that is on several devices.
         layouts: what was asked for, if anything.
+        in_avals: types of what ``main`` takes; empty where the module was read from a file.
     """
 
     text: str
@@ -64,6 +65,7 @@ class LoweredModule:
     effects: frozenset[Effect] = frozenset()
     partition: Partition | None = None
     layouts: Layouts | None = None
+    in_avals: tuple[Any, ...] = ()
 
 
 def lower_module(
@@ -117,10 +119,12 @@ def lower_module(
     many = f" attributes {{mhlo.num_partitions = {n} : i32}}" if n > 1 else ""
     text = f"module @{identifier(f'jit_{name}')}{many} {{\n{main}{''.join(module.functions)}}}\n"
     given_away = tuple(i in alias for i, k in enumerate(kept) if k)
+    taken = tuple(x.aval for x in (*const_args, *args))
     return LoweredModule(
         text, name, platform, tuple([c for c, _ in passed]), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
         frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition, layouts,
+        taken,
     )  # fmt: skip
 
 

@@ -19,16 +19,18 @@ def compile_with_cache(
     options: Mapping[str, Any] | None,
     profile: str,
     may_wait: bool = False,
+    program: Any = None,
 ) -> tuple[Any, bool]:
     """The runtime's executable, and whether it came from the cache.
 
-    ``may_wait``: a :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one.
+    ``may_wait``: a :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one of
+    ``program``.
     """
     given = all_options(module.platform, options)
 
     def make() -> Any:
         begin = registry().provider("tiers", None) if may_wait and not fork.forked() else None
-        found = begin and begin(module, device, given, compile_here)
+        found = begin and begin(module, device, given, compile_here, program)
         return compile_here(profile) if found is None else found
 
     def compile_here(profile: str) -> Any:

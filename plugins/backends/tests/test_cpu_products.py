@@ -1,0 +1,80 @@
+"""Which modules' products of matrices are left to oneDNN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+from dovetail_backends.cpu_options import options_for
+from dovetail_backends.cpu_products import (
+    COUNT,
+    FUSIONS,
+    REDUCTIONS_ALONE,
+    Product,
+    are_as_fast,
+    products,
+)
+from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_jit import jit
+from dovetail_lax import fori_loop
+
+
+def text(f: Any, *args: Any) -> str:
+    """The module of a function."""
+    return jit(f).lower(*args)._module.text
+
+
+def chain(x: Any, w: Any) -> Any:
+    """As many products as it takes, which do not repeat."""
+    for i in range(COUNT):
+        x = dnp.tanh(x @ w) * float(i)
+    return x
+
+
+def ones(*shape: int, dtype: str = "float32") -> Any:
+    return np.ones(shape, dtype)
+
+
+def test_products_of_a_middle_size() -> None:
+    module = text(chain, ones(64, 64), ones(64, 64))
+    assert are_as_fast(module)
+    chosen = {FUSIONS: REDUCTIONS_ALONE} if JAXLIB_VERSION < (0, 11) else {}
+    assert options_for(module, lambda name: True) == chosen
+    assert options_for(module, lambda name: False) == {}
+    got = jit(chain)(ones(64, 64), ones(64, 64))
+    np.testing.assert_allclose(np.asarray(got), np.full((64, 64), np.asarray(got)[0, 0]))
+
+
+def test_shapes_are_read_from_the_text() -> None:
+    def f(x: Any, y: Any, z: Any) -> Any:
+        return dnp.einsum("abij,abjk->abik", x, y), dnp.einsum("abij,ajk->bik", x, z)
+
+    module = text(f, ones(2, 3, 4, 5), ones(2, 3, 5, 6), ones(2, 5, 7))
+    found = products(module)
+    assert found is not None
+    assert sorted((p.batch, p.k, p.work) for p in found) == [(1, 10, 840), (6, 5, 120)]
+    assert Product(1, 2, 3, 4).work == 24
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (chain, (ones(8, 16), ones(16, 16))),  # small
+        (chain, (ones(16, 128), ones(128, 128))),  # of few rows
+        (chain, (ones(256, 128), ones(128, 128))),  # large
+        (chain, (ones(6, 64, 64), ones(6, 64, 64))),  # batches
+        (chain, (ones(64, 64, dtype="float16"), ones(64, 64, dtype="float16"))),
+        (lambda x, w: dnp.tanh(x @ w) @ w, (ones(64, 64), ones(64, 64))),  # few
+        (lambda x, w: fori_loop(0, 3, lambda _, y: chain(y, w), x), (ones(64, 64), ones(64, 64))),
+    ],
+)
+def test_others_are_the_librarys(f: Any, args: Any) -> None:
+    assert not are_as_fast(text(f, *args))
+
+
+def test_flags_of_the_environment_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", f"--{FUSIONS}=")
+    assert options_for(text(chain, ones(64, 64), ones(64, 64)), lambda name: True) == {}
