@@ -6,6 +6,10 @@ Microseconds of one call on small arrays after it has been called before, the le
 waiting included. Two processes, one of each library, take turns at each call. PYTHON is the
 interpreter of an environment with JAX; by default that of ``make bench``. ``--only`` takes parts of
 calls' texts. With ``--write`` the table goes into its section of RESULTS.md.
+
+Two columns say what no library can leave out: how long the call's program takes by itself, given to
+XLA's executable without anything around it, and how many functions of Python a call enters (none:
+all of it is jaxlib's C++, which is the same in both).
 """
 
 from __future__ import annotations
@@ -16,7 +20,9 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import call_floor
 import functions
 import run
 import sections
@@ -125,17 +131,31 @@ def child(name: str) -> None:
     """Measures the call that each line of the input holds, and prints its microseconds."""
     names = environment(name)
     wait = names["lib"].block_until_ready
+    known: dict[str, tuple[int, Any]] = {}
     for line in sys.stdin:
         text = line.rstrip("\n")
         try:
             f = eval(f"lambda: {text}", names)  # the texts above
-            print(json.dumps({"eager": functions.eager(f, wait)}), flush=True)
+            microseconds = functions.eager(f, wait)
+            if text not in known:
+                known[text] = call_floor.frames(f), call_floor.program(names, text)
+            frames, program = known[text]
+            found = {"eager": microseconds, "alone": call_floor.alone(program), "frames": frames}
+            print(json.dumps(found), flush=True)
         except Exception as e:
             print(json.dumps({"error": f"{type(e).__name__}: {e}"[:200]}), flush=True)
 
 
-def ask(process: subprocess.Popen[str], text: str) -> float:
-    """Microseconds of a call in that process.
+class Call(NamedTuple):
+    """Microseconds of a call, and of its program by itself if it is one; functions of Python."""
+
+    whole: float
+    alone: float | None
+    frames: int
+
+
+def ask(process: subprocess.Popen[str], text: str) -> Call:
+    """What a call costs in that process.
 
     Raises:
         RuntimeError: the call failed there.
@@ -143,29 +163,34 @@ def ask(process: subprocess.Popen[str], text: str) -> float:
     found = functions.ask(process, text)
     if "error" in found:
         raise RuntimeError(f"{text}: {found['error']}")
-    return found["eager"]
+    return Call(found["eager"], found["alone"], found["frames"])
 
 
 def measure(
     processes: Sequence[subprocess.Popen[str]], texts: Sequence[str], turns: int
-) -> dict[str, list[float]]:
+) -> dict[str, list[Call]]:
     """The least microseconds of each call in each process, taken in turns."""
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[Call]] = {}
     for text in texts:
         try:
             rounds = [[ask(process, text) for process in processes] for _ in range(turns)]
         except RuntimeError as e:
             print(e, file=sys.stderr)
             continue
-        found[text] = [min(column) for column in zip(*rounds)]
-        ours, theirs = found[text]
+        found[text] = [_least(column) for column in zip(*rounds)]
+        ours, theirs = (c.whole for c in found[text])
         print(f"{ours / theirs:5.2f} {ours:9.2f} {theirs:9.2f}  {text}", flush=True)
     return found
 
 
-def report(found: dict[str, list[float]], kinds: dict[str, str], load: str) -> list[str]:
+def _least(calls: Sequence[Call]) -> Call:
+    alone = [c.alone for c in calls if c.alone is not None]
+    return Call(min(c.whole for c in calls), min(alone, default=None), calls[0].frames)
+
+
+def report(found: dict[str, list[Call]], kinds: dict[str, str], load: str) -> list[str]:
     """The section, without its title."""
-    ratios = {text: ours / theirs for text, (ours, theirs) in found.items()}
+    ratios = {text: ours.whole / theirs.whole for text, (ours, theirs) in found.items()}
     median = statistics.median(ratios.values())
     lines = [
         f"Microseconds of {len(found)} calls on small arrays (`calls.py`), Dovetail and JAX, and",
@@ -180,9 +205,16 @@ def report(found: dict[str, list[float]], kinds: dict[str, str], load: str) -> l
             above, slower = sum(r > goal for r in own), sum(r > 1 for r in own)
             cells = [kind, len(own), f"{statistics.median(own):.2f}", goal, above, slower]
             lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", "| call | Dovetail | JAX | ratio |", "| --- | --- | --- | --- |"]
+    lines += [
+        "", "*alone*: the program by itself, as XLA's executable runs it (`call_floor.py`).",
+        "*Python*: functions of Python that a call enters.", "",
+        "| call | Dovetail | JAX | ratio | alone | JAX | Python | JAX |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]  # fmt: skip
     for text, (ours, theirs) in found.items():
-        lines.append(f"| `{text}` | {ours:.1f} | {theirs:.1f} | {ours / theirs:.2f} |")
+        alone = " | ".join("-" if c.alone is None else f"{c.alone:.1f}" for c in (ours, theirs))
+        cells = f"{ours.whole:.1f} | {theirs.whole:.1f} | {ratios[text]:.2f} | {alone}"
+        lines.append(f"| `{text}` | {cells} | {ours.frames} | {theirs.frames} |")
     return lines
 
 

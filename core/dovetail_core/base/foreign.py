@@ -24,7 +24,7 @@ def names_itself(f: F) -> F:
     @wraps(f)
     def function(*args: Any, **kwargs: Any) -> Any:
         try:
-            return f(*args, **kwargs)
+            return f(*args, **kwargs) if kwargs else f(*args)  # no second dict of none
         except (TypeError, ValueError, OverflowError) as e:
             told = _told(e, f.__qualname__.partition(".__")[0])
             if told is None:

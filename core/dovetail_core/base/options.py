@@ -12,7 +12,7 @@ from .scopes import Scope
 from .source import here, short_repr
 
 
-class _Setting(Scope):
+class Setting(Scope):
     """Sets an option in this thread for the length of a ``with`` block or of a call."""
 
     __slots__ = ("_config", "_value")
@@ -84,12 +84,12 @@ class Option:
         """Set the option for the whole process."""
         self.state.set_global(self._valid(value))
 
-    def __call__(self, new_val: Any = True) -> _Setting:
-        return _Setting(self.state, self._valid(new_val))
+    def __call__(self, new_val: Any = True) -> Setting:
+        return Setting(self.state, self._valid(new_val))
 
 
 class _DisableJit(Option):
-    def __call__(self, disable: Any = True) -> _Setting:  # pyright: ignore  # the public name of it
+    def __call__(self, disable: Any = True) -> Setting:  # pyright: ignore  # the public name of it
         return super().__call__(disable)
 
 
@@ -103,8 +103,8 @@ class UserContext:
     def value(self) -> Any:
         return self._state.value
 
-    def __call__(self, new_val: Any) -> _Setting:
-        return _Setting(self._state, new_val)
+    def __call__(self, new_val: Any) -> Setting:
+        return Setting(self._state, new_val)
 
 
 def make_user_context(default_value: Any = None) -> UserContext:
@@ -142,7 +142,7 @@ check_tracer_leaks = Option(
 )
 
 
-def checking_leaks() -> _Setting:
+def checking_leaks() -> Setting:
     """The option ``check_tracer_leaks``, on: a context manager and a decorator."""
     return check_tracer_leaks(True)
 

@@ -23,10 +23,10 @@ KeyPath: TypeAlias = tuple[KeyEntry, ...]
 """The way from the root of a tree to one of its leaves."""
 
 
-def _predicate(is_leaf: Callable[..., bool] | None, takes_path: bool) -> Callable[..., bool] | None:
-    if is_leaf is not None and not callable(is_leaf):
+def _predicate(is_leaf: Callable[..., bool], takes_path: bool) -> Callable[..., bool]:
+    if not callable(is_leaf):
         raise not_callable("is_leaf", is_leaf)
-    if is_leaf is None or takes_path:
+    if takes_path:
         return is_leaf
 
     def without_path(path: KeyPath, node: Any) -> bool:
@@ -41,7 +41,7 @@ def tree_flatten_with_path(
     """([(path, leaf), ...], structure); `is_leaf` gets the path first if `is_leaf_takes_path`."""
     if is_leaf is not None and not is_leaf_takes_path:
         check_depth(tree, is_leaf)
-    predicate = _predicate(is_leaf, is_leaf_takes_path)
+    predicate = None if is_leaf is None else _predicate(is_leaf, is_leaf_takes_path)
     try:
         return registry.flatten_with_path(tree, predicate)
     except (TypeError, ValueError, RecursionError, SystemError) as error:
@@ -70,6 +70,8 @@ def tree_map_with_path(
     keyed, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     if not callable(f):
         raise not_callable("f", f)
+    if not rest:
+        return treedef.unflatten([f(path, leaf) for path, leaf in keyed])
     others = flatten_all_up_to("tree_map_with_path", treedef, rest)
     paths = [path for path, _ in keyed]
     leaves = [leaf for _, leaf in keyed]

@@ -23,7 +23,7 @@ from dovetail_core.xla.client import Device as Device
 from dovetail_core.xla.guards import explicit_get, explicit_put
 from dovetail_core.xla.shardings import NamedSharding, Sharding
 
-from .array import check_usable, value_of
+from .array import check_usable, refuse_summands, value_of
 from .formats import AutoLayout, Format, Layout, put_in_layout
 from .host_values import (
     asarray_in as asarray_in,
@@ -46,8 +46,13 @@ device_put_p = Primitive("device_put").def_traits(
 
 @device_put_p.def_abstract_eval
 def _device_put_type(x: Any, *, device: Any, **params: Any) -> Any:
-    told = isinstance(device, NamedSharding) and isinstance(x, ShapedArray)
-    return x.update(sharding=device) if told else x
+    if not (isinstance(device, NamedSharding) and isinstance(x, ShapedArray)):
+        return x
+    found = x.update(sharding=device)
+    if found.divided is not x.divided:
+        refuse_summands(device, "put on devices")
+        refuse_summands(x.divided, "put on devices")
+    return found
 
 
 @device_put_p.def_decomposition
@@ -62,7 +67,10 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
     if sharding is not None and not sharding.is_fully_addressable:
         _compare(x, sharding)
     if x.__class__ is ArrayImpl:
+        if sharding is not None and sharding != x._sharding:
+            refuse_summands(sharding, "put on devices")
         return move(x, sharding, donate, may_alias)
+    refuse_summands(sharding, "put on devices")
     aval: Any = typeof(x)
     if aval.is_high:
         options: Any = {"device": device, "donate": donate, "may_alias": may_alias, "src": src}

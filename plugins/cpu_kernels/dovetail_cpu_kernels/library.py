@@ -17,6 +17,7 @@ TARGETS = (
     "dovetail_cpu_cholesky",
     "dovetail_cpu_cumulative",
     "dovetail_cpu_lu",
+    "dovetail_cpu_scatter_add",
     "dovetail_cpu_sort",
     "dovetail_cpu_top_k",
     "dovetail_cpu_transpose",

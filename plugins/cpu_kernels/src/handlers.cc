@@ -225,6 +225,21 @@ ffi::Error transpose(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::An
   return done(kernels().transpose(job, call));
 }
 
+ffi::Error scatter(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::AnyBuffer places, ffi::AnyBuffer updates,
+                   ffi::Result<ffi::AnyBuffer> out) {
+  ScatterJob job{};
+  if (!number_of(x.element_type(), &job.number) || ffi::ByteWidth(places.element_type()) != 4)
+    return unfit("dovetail_cpu_scatter_add: no kernel for these types");
+  job.size = static_cast<int64_t>(x.element_count());
+  job.count = static_cast<int64_t>(updates.element_count());
+  job.in = x.untyped_data();
+  job.places = places.untyped_data();
+  job.updates = updates.untyped_data();
+  job.out = out->untyped_data();
+  Call call(pool);
+  return done(kernels().scatter(job, call));
+}
+
 }  // namespace
 }  // namespace dovetail
 
@@ -289,3 +304,11 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_channels, dovetail::channels,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     dovetail_cpu_transpose, dovetail::transpose,
     xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_scatter_add, dovetail::scatter,
+                              xla::ffi::Ffi::Bind()
+                                  .Ctx<xla::ffi::ThreadPool>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Arg<xla::ffi::AnyBuffer>()
+                                  .Ret<xla::ffi::AnyBuffer>());

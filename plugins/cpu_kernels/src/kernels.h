@@ -124,6 +124,16 @@ struct TransposeJob {
   void* out;
 };
 
+// Numbers that are added to an array of `size` elements, at places of 32 bits; those beyond are left out.
+struct ScatterJob {
+  int64_t size, count;
+  Number number;
+  const void* in;
+  const void* places;
+  const void* updates;
+  void* out;
+};
+
 struct Kernels {
   bool (*sort)(const SortJob&, Context&);  // false: there is no memory
   bool (*lexical)(const LexicalJob&, Context&);
@@ -132,6 +142,7 @@ struct Kernels {
   bool (*matrices)(const MatrixJob&, Context&);
   bool (*channels)(const ChannelsJob&, Context&);
   bool (*transpose)(const TransposeJob&, Context&);
+  bool (*scatter)(const ScatterJob&, Context&);
 };
 
 }  // namespace dovetail

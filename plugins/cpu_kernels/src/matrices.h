@@ -36,6 +36,26 @@ struct Matrices {
     }
   }
 
+  // The same of the lower triangles alone; above them results have zeros.
+  static void load_lower(const T* in, int64_t from, int64_t count, int64_t n, Lane* out) {
+    const T* start = in + from * n * n;
+    for (int l = 0; l < kLanes; ++l) {
+      const T* x = start + (l < count ? l : 0) * n * n;
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j <= i; ++j) out[i * n + j].at[l] = x[i * n + j];
+    }
+  }
+
+  static void store_lower(const Lane* in, int64_t from, int64_t count, int64_t n, T* out) {
+    for (int l = 0; l < count; ++l) {
+      T* y = out + (from + l) * n * n;
+      for (int64_t i = 0; i < n; ++i) {
+        for (int64_t j = 0; j <= i; ++j) y[i * n + j] = in[i * n + j].at[l];
+        for (int64_t j = i + 1; j < n; ++j) y[i * n + j] = T{0};
+      }
+    }
+  }
+
   // x -= y * z
   static inline void subtract(Lane& x, const Lane& y, const Lane& z) {
     for (int l = 0; l < kLanes; ++l) x.at[l] -= y.at[l] * z.at[l];
@@ -43,7 +63,7 @@ struct Matrices {
 
   void cholesky(int64_t from, int64_t count, Lane* a) const {
     int64_t n = job.n;
-    load(static_cast<const T*>(job.in), from, count, n * n, a);
+    load_lower(static_cast<const T*>(job.in), from, count, n, a);
     bool failed[kLanes] = {};
     for (int64_t j = 0; j < n; ++j) {
       Lane pivot = a[j * n + j];
@@ -58,11 +78,10 @@ struct Matrices {
         for (int64_t k = 0; k < j; ++k) subtract(x, a[i * n + k], a[j * n + k]);
         for (int l = 0; l < kLanes; ++l) x.at[l] /= pivot.at[l];
         a[i * n + j] = x;
-        a[j * n + i] = Lane{};
       }
     }
     T* out = static_cast<T*>(job.out);
-    store(a, from, count, n * n, out);
+    store_lower(a, from, count, n, out);
     for (int l = 0; l < count; ++l)
       if (failed[l])
         for (int64_t i = 0; i < n; ++i)

@@ -16,9 +16,10 @@ namespace dovetail {
 #include "matrices.h"
 #include "channels.h"
 #include "transpose.h"
+#include "scatter.h"
 
 namespace DOVETAIL_VARIANT {
 extern const Kernels kernels;
-const Kernels kernels = {sort, lexical, top_k, cumulative, matrices, channels, transpose};
+const Kernels kernels = {sort, lexical, top_k, cumulative, matrices, channels, transpose, scatter};
 }  // namespace DOVETAIL_VARIANT
 }  // namespace dovetail

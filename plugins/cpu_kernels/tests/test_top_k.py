@@ -46,6 +46,17 @@ def test_orders_that_are_not_random(same_bits):
             same_bits(lambda x, k=k: lax.top_k(x, k), x.astype(np.float32))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, ml_dtypes.bfloat16])
+def test_wanted_elements_anywhere_in_long_rows(same_bits, rng, dtype):
+    for n, k in ((4096, 8), (5000, 9), (20_001, 39), (20_001, 8)):  # one span of 128 is short
+        x = _values(rng, (n,), dtype)
+        last = np.sort(np.where(x != x, 0, x).astype(np.float32)).astype(dtype)
+        rows = [x, np.zeros(n, dtype), last, last[::-1], np.repeat(x[: n // 50 + 1], 50)[:n]]
+        rows.append(np.where(np.arange(n) >= n - 5, np.array(100, dtype), last))
+        for row in rows:
+            same_bits(lambda x, k=k: lax.top_k(x, k), row.astype(dtype))
+
+
 def test_derivative_and_batches(rng):
     x = rng.standard_normal((4, 2000)).astype(np.float32)
     found = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: lax.top_k(x, 9)[0].sum())))(x)

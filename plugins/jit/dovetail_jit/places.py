@@ -166,7 +166,8 @@ def _several(call: _Call) -> tuple[Any, bool]:
     if not named:
         return _one_device(call.committed, call.name, call.consts)
     devices = _same_devices(call.name, named)
-    grid = next((s._grid for _, s in named if hasattr(s, "_grid")), None)
+    grids = [s._grid for _, s in named if hasattr(s, "_grid")]
+    grid = next((g for g in grids if g.told), grids[0] if grids else None)
     if grid is None:
         if len(devices) == 1:
             return next(iter(devices)), True

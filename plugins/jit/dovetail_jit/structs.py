@@ -53,7 +53,7 @@ class ShapeDtypeStruct:
         where += "" if self._layout is None else f", format={self._layout}"
         manual = self.manual_axis_type
         varies = "" if manual is None else f", manual_axis_type={manual}"
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{where}{varies})"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{where}{weak}{varies})"
 
     def _key(self) -> Any:
         where = self.sharding, self._layout

@@ -93,6 +93,32 @@ def test_static_arguments_by_position_and_name(how: Any) -> None:
     np.testing.assert_allclose(g(X, n=4), 4 * X)
 
 
+def test_one_static_argument_by_name_is_the_same_as_by_position() -> None:
+    seen: list[Any] = []
+
+    def f(x: Any, n: Any = 5) -> Any:
+        seen.append(n)
+        return lax.mul(x, np.float32(n))
+
+    g = jit(f, static_argnames="n")
+    given: list[Any] = [3, True, 1, 1.0]
+    for n in (*given, *given):
+        for found in (g(X, n), g(X, n=n), g(n=n, x=X)):
+            np.testing.assert_allclose(found, X * np.float32(n))
+    np.testing.assert_allclose(g(X), 5 * X)
+    assert {(type(n), n) for n in seen} == {(type(n), n) for n in (*given, 5)}
+    assert seen.count(3) == 2  # given with the other argument by name it is another call
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        assert len(args) == 1  # a signature that is not its own
+        return f(*args, **kwargs)
+
+    wrapper.__wrapped__ = f  # type: ignore[attr-defined]
+    np.testing.assert_allclose(jit(wrapper, static_argnames="n")(X, n=4), 4 * X)
+    with pytest.raises(TypeError, match="multiple values for argument 'n'"):
+        g(X, 2, n=2)
+
+
 def test_unhashable_static_arguments_are_named() -> None:
     with pytest.raises(ValueError, match=r"unhashable|not hashable"):
         jit(lambda x, n: x, static_argnums=1)(X, [1])

@@ -61,7 +61,7 @@ def _forgiving(f: F, call: F, in_traces: bool = False) -> F:
     def run(*args: Any, **kwargs: Any) -> Any:
         if in_traces or get_trace() is EVAL:
             try:
-                return call(*args, **kwargs)
+                return call(*args, **kwargs) if kwargs else call(*args)
             except ValueError as e:
                 if not _cannot_be_hashed(e):
                     raise

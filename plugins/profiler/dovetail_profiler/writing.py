@@ -22,7 +22,6 @@ class Writer:
     def __init__(self, log: Option, explain: Option) -> None:
         self.log, self.explain = log, explain
         self.history = History()
-        self.listens = False
 
     @hookimpl
     def dovetail_traced(self, function: Any, signature: Signature, seconds: float) -> None:

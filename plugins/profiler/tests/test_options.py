@@ -18,10 +18,11 @@ from dovetail_ad import grad
 from dovetail_batching import vmap
 from dovetail_core import config
 from dovetail_core.base.options import enable_x64
+from dovetail_core.registry.hooks import has_hooks, manager
 from dovetail_core.tree.util import register_pytree_node
 from dovetail_jit import clear_caches, jit, make_jaxpr, signatures
 from dovetail_profiler.misses.signatures import differences
-from dovetail_profiler.options import writer
+from dovetail_profiler.options import listener
 from dovetail_profiler.public import explain_cache_misses, log_compiles
 from dovetail_sharding import AbstractMesh, PartitionSpec as P
 from dovetail_sharding.manual.mapping import shard_map
@@ -255,13 +256,28 @@ def test_named_axes_of_vmap_and_of_a_mesh_are_told(caplog: Any) -> None:
     assert found.change == text
 
 
-def test_nothing_is_compared_once_they_are_off(monkeypatch: Any) -> None:
+def test_there_are_no_hooks_once_they_are_off() -> None:
+    assert not has_hooks("dovetail_traced")
+    with explain_cache_misses(True), log_compiles(True):
+        with explain_cache_misses(False):
+            assert has_hooks("dovetail_traced")
+        with log_compiles(False):
+            assert has_hooks("dovetail_compiled")
+    assert not has_hooks("dovetail_traced") and not has_hooks("dovetail_compiled")
+    config.update("log_compiles", True)
+    with log_compiles(True):
+        pass
+    assert manager().is_registered(listener.hooks)
+    config.update("log_compiles", False)
+    assert not has_hooks("dovetail_traced")
+
+
+def test_they_are_off_in_other_threads(monkeypatch: Any) -> None:
+    monkeypatch.setattr(listener.hooks.history, "traced", None)
     with explain_cache_misses(True):
-        jit(lambda x: lax.sin(x))(X)
-    monkeypatch.setattr(writer().history, "traced", None)
-    f = jit(lambda x: lax.sin(x))
-    f(X)
-    f(X[:1])
+        thread = threading.Thread(target=lambda: jit(lambda x: lax.sin(x))(X))
+        thread.start()
+        thread.join()
 
 
 def test_a_program_that_is_compiled_again_without_being_traced(caplog: Any) -> None:

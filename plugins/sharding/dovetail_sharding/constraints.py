@@ -31,7 +31,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
     Raises:
         ValueError: there is none for a leaf; a spec has more dimensions than an array, or is of no
-            mesh; outside of traced functions, the shards do not divide an array.
+            mesh; outside of traced functions, the shards do not divide an array, or it is bound
+            to other devices.
         TypeError: something else is given.
     """
     leaves, treedef = tree_flatten(x)
@@ -67,10 +68,27 @@ def _constrained(x: Any, given: Any) -> Any:
     _check_rank(aval, sharding)
     _check_told(aval, sharding)
     if get_trace() is EVAL:
+        _check_devices(x, sharding)
         settle = getattr(sharding, "_settled", None)
         place = sharding if settle is None else settle(x)
         return device_put(x, place if layout is None else Format(layout, place))
     return sharding_constraint_p.bind(x, sharding=sharding)
+
+
+def _check_devices(x: Any, sharding: Any) -> None:
+    """Arrays that are bound to devices stay on these: a constraint divides them anew."""
+    if not getattr(x, "_committed", False):
+        return
+    own, wanted = x.sharding.device_set, sharding.device_set
+    if own != wanted:
+        raise ValueError(
+            f"with_sharding_constraint{here()}: the array is bound to the devices {_named(own)}, "
+            f"and {sharding!r} is on {_named(wanted)}. Move it with device_put."
+        )
+
+
+def _named(devices: Any) -> str:
+    return str(sorted(d.id for d in devices))
 
 
 def _check_told(aval: Any, sharding: Any) -> None:

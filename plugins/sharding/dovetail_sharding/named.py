@@ -150,7 +150,8 @@ def _own_indices(self: Any, global_shape: tuple[int, ...]) -> Mapping[Any, Any]:
 
 def _is_replicated(self: Any) -> bool:
     """Whether every device holds the whole array."""
-    return all(n == 1 for n in tiles(self.mesh, self.spec, len(self.spec)))
+    parts = tiles(self.mesh, self.spec, len(self.spec))
+    return not self.spec.unreduced and all(n == 1 for n in parts)
 
 
 def _replicated_axes(self: Any) -> frozenset[Any]:
@@ -168,6 +169,7 @@ def _is_equivalent_to(self: Any, other: Any, ndim: int) -> bool:
     return (
         self._internal_device_list == other._internal_device_list
         and self.memory_kind == other.memory_kind
+        and self.spec.unreduced == getattr(getattr(other, "spec", None), "unreduced", frozenset())
         and self._to_xla_hlo_sharding(ndim) == other._to_xla_hlo_sharding(ndim)
     )
 

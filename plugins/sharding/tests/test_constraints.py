@@ -120,6 +120,16 @@ def test_reshard_traced(explicit):
         dt.jit(lambda a: dt.reshard(a, _at(None, None, "x")(explicit)))(WHOLE)
 
 
+def test_bound_to_other_devices(mesh, devices):
+    x = dt.device_put(WHOLE, _at("x")(mesh))
+    other = NamedSharding(dt.sharding.Mesh(np.array(devices[4:]), ("a",)), P("a"))
+    with pytest.raises(
+        ValueError, match=r"bound to the devices \[0, 1, .*\], and .*\[4, 5, 6, 7\]"
+    ):
+        lax.with_sharding_constraint(x, other)
+    np.testing.assert_array_equal(lax.with_sharding_constraint(WHOLE, other), WHOLE)
+
+
 def test_errors(mesh, devices):
     f = lax.with_sharding_constraint
     with pytest.raises(ValueError, match=r"there is no sharding for a leaf of type f32\[8,4\]"):

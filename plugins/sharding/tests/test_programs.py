@@ -11,6 +11,7 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax, set_mesh
 from dovetail.sharding import Mesh, SingleDeviceSharding
+from dovetail_core import typeof
 
 WHOLE = np.arange(32, dtype=np.float32).reshape(8, 4)
 
@@ -148,6 +149,14 @@ def test_two_meshes(x, devices):
         NotImplementedError, match="which the axes of the mesh of the other shardings"
     ):
         dt.jit(lambda a: a, out_shardings=odd)(x)
+
+
+def test_meshes_with_axes_of_other_types(x, mesh, explicit):
+    a = dt.device_put(x, NamedSharding(mesh, P("x")))
+    b = dt.device_put(x, NamedSharding(explicit, P("x", "y")))
+    for c, d in ((a, b), (b, a)):
+        for out in (c + d, dt.jit(lambda c, d: c * d)(c, d), *dt.jit(lambda c, d: (c, d))(c, d)):
+            assert out.aval.update(sharding=out.sharding).divided is typeof(out).divided
 
 
 def test_cpp_repeats_calls(x, at):

@@ -18,6 +18,7 @@ from dovetail_core import MissingRule, is_inexact, typeof
 from dovetail_core.testing import assert_close
 from dovetail_core.testing.samples import Sample
 from dovetail_core.xla.arrays import XlaRuntimeError
+from dovetail_lax import GatherScatterMode
 
 FEW = 24
 LIMITS = (
@@ -33,6 +34,9 @@ WHOLE_VECTORS = {
     "scatter",
 }
 """Whose index vectors are not divided here: XLA's results are wrong then, JAX's as well."""
+CLAMPED = {"scatter_min", "scatter_max"}
+"""Whose updates are whole where windows are clamped: their cotangents are gathered, and XLA clamps
+each part of a window that it divides, JAX's programs as well."""
 NO_COTANGENTS = {"reduce_window_min", "reduce_window_max"}
 """Whose derivatives are not compared: XLA's are wrong where operands are divided."""
 
@@ -84,6 +88,8 @@ def _check(sample: Sample, square: Any) -> None:
     places = [_place(x, choice >> i, square) for i, x in enumerate(args)]
     if sample.primitive.name in WHOLE_VECTORS:
         places[1] = NamedSharding(square, P(*places[1].spec[: args[1].ndim - 1]))
+    if sample.primitive.name in CLAMPED and sample.params["mode"] is GatherScatterMode.CLIP:
+        places[2] = NamedSharding(square, P())
     placed = [dt.device_put(x, place) for x, place in zip(args, places)]
     f = sample.flat
     for a, b in zip(dt.jit(f)(*placed), dt.jit(f)(*args), strict=True):

@@ -37,6 +37,8 @@ def _same(f: Any, *args: Any) -> Any:
     out, traced = f(*args), dt.jit(f)(*args)
     for a, b in zip(dt.tree.leaves(out), dt.tree.leaves(traced), strict=True):
         assert _type(a) == _type(b)
+        if a.sharding.spec.unreduced:
+            a, b = (dt.reshard(x, a.sharding.spec.update(unreduced=set())) for x in (a, b))
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
     return out
 
@@ -296,6 +298,53 @@ def test_unreduced():
         dnp.matmul(x.T, dnp.ones((8, 4)), out_sharding=P(unreduced={"x"}))
     with pytest.raises(ValueError, match="Contractions alone make such values"):
         dt.reshard(w, P(unreduced={"x"}))
+
+
+def test_summands_are_not_the_value(explicit):
+    x = _put(X, "x")
+    left = dnp.matmul(x.T, x, out_sharding=P(unreduced={"x"}))
+    assert not left.is_fully_replicated and "<summands>" in repr(left)
+    assert left[0, 0].sharding.spec.unreduced == {"x"}
+    same = dt.device_put(left, left.sharding)
+    np.testing.assert_allclose(dt.reshard(same, P()), X.T @ X, rtol=1e-5)
+    place = NamedSharding(explicit, P(None, None, unreduced={"x"}))
+    whole = NamedSharding(explicit, P())
+    for read in (
+        np.asarray,
+        dt.device_get,
+        lambda u: u.tolist(),
+        lambda u: dt.device_put(u, whole),
+    ):
+        with pytest.raises(NotImplementedError, match=r"unreduced along \['x'\] is read"):
+            read(left)
+    for put in (X, _put(X)):
+        with pytest.raises(NotImplementedError, match=r"unreduced along \['x'\] is put on devices"):
+            dt.device_put(put, place)
+    with pytest.raises(NotImplementedError, match="hold summands of it"):
+        dt.jit(lambda a: dt.device_put(a, place))(_put(W))
+
+
+def test_like_others(explicit, devices):
+    x = _put(X, "x", "y")
+    plain = dt.device_put(
+        X, NamedSharding(explicit.update(axis_types=(AxisType.Auto,) * 2), P("y"))
+    )
+    one = dt.device_put(X, devices[3])
+    likes = (dnp.zeros_like, dnp.ones_like, dnp.empty_like, lambda a: dnp.full_like(a, 3.0))
+    with set_mesh(None):
+        for a in (x, plain, one):
+            for f in likes:
+                assert f(a).sharding == a.sharding and f(a).committed
+            assert dnp.zeros_like(a, dtype=np.int32).sharding == a.sharding
+            assert dnp.zeros_like(a, shape=(8, 4)).sharding == a.sharding
+            assert not dnp.zeros_like(a, shape=(4, 4)).committed
+            assert lax.full_like(a, 2).sharding == a.sharding
+            told = dt.ShapeDtypeStruct((8, 4), np.float32, sharding=a.sharding)
+            assert dnp.zeros_like(told).sharding == a.sharding
+            within = dt.jit(lambda a=a: dnp.zeros_like(a))()
+            assert typeof(within).divided is typeof(a).divided
+        assert not dnp.zeros_like(X).committed and not dnp.zeros_like(dnp.asarray(X)).committed
+    assert _type(dt.jit(dnp.zeros_like)(x)) == "f32[8@x,4@y]"
 
 
 def test_auto_axes():

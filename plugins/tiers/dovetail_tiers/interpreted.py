@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, cast
@@ -61,12 +62,17 @@ class Interpreted:
         self._program, self._device, self._compile = program, device, compile
         self._constants, self._kept = len(module.const_args), module.kept
         self._compiled: Any = None
+        self._patience = 2 * SHARE * estimate(program).compiling
+        self._is_slow = False
 
     def execute_sharded(self, arrays: Sequence[ArrayImpl]) -> Any:
         """Run it; the results are there when this returns."""
-        if self._compiled is None and not guards.watches_transfers():
+        if self._compiled is None and not self._is_slow and not guards.watches_transfers():
+            start = time.perf_counter()
             with suppress(Exception):  # of a rule: the compiler's answer is the one that counts
-                return _Results(self._program, self._evaluate(arrays), self._device)
+                found = self._evaluate(arrays)
+                self._is_slow = time.perf_counter() - start > self._patience
+                return _Results(self._program, found, self._device)
         if self._compiled is None:
             self._compiled = self._compile("quick")
         return self._compiled.execute_sharded(arrays)

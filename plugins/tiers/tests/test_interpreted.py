@@ -158,6 +158,23 @@ def test_a_rule_that_fails_is_no_answer(
     assert_close(np.asarray(f(X)), want)
 
 
+def test_slow_calls_are_not_repeated(
+    tiers_always: compilers.Compiler, held: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    evaluate = interpreted.evaluate
+    monkeypatch.setattr(interpreted, "evaluate", lambda *xs: calls.append(1) or evaluate(*xs))
+    f, g = jit(lambda x: steps(x)), jit(lambda x: steps(lax.neg(x)))
+    for _ in range(3):
+        f(X)
+    assert len(calls) == 3
+    g(X)
+    executable(g, X).loaded._patience = 0.0
+    for _ in range(3):
+        g(X)
+    assert len(calls) == 5
+
+
 def test_transfers_that_are_watched_are_not_made(
     tiers_always: compilers.Compiler, held: None
 ) -> None:

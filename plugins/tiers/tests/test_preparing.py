@@ -39,6 +39,8 @@ def test_what_may_run_on_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = module(lambda x: lax.dot(x, x), X)
     assert [a.shape for a in plain.in_avals] == [(8, 8)]
     assert preparing.can_prepare(plain)
+    unused = module(lambda x, y: lax.sin(y), X, X[:1, :1])
+    assert [a.shape for a in unused.in_avals] == [(1, 1)]
     assert not preparing.can_prepare(module(looped, X))  # it might not end
     assert not preparing.can_prepare(module(lambda x: lax.linalg.cholesky(x), X))  # foreign
     monkeypatch.setattr(preparing, "LARGEST", 500)

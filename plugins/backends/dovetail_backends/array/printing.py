@@ -39,6 +39,8 @@ def _hidden(x: ArrayImpl) -> str:
         if "_lost" in x.__dict__:
             return "<not computed before the fork>"
         return "<deleted>" if "_deleted_at" in x.__dict__ else "<donated>"
+    if x.aval.divided is not None and x._sharding.spec.unreduced:
+        return "<summands>"
     devices = x._sharding._internal_device_list
     if devices.is_fully_addressable or (x._arrays and x._sharding.is_fully_replicated):
         return ""

@@ -110,3 +110,19 @@ _METHODS = {
 for _name, _doc in _METHODS.items():
     install(_name, _guarded(_name, _doc))
 install("delete", _delete_and_remember)
+
+
+def refuse_summands(sharding: Any, done: str) -> None:
+    """Raise NotImplementedError where devices hold summands of arrays with this sharding.
+
+    Args:
+        done: what would be done to such an array: ``"read"``.
+    """
+    spec = getattr(sharding, "spec", None)
+    if spec is not None and spec.unreduced:
+        axes = sorted(map(str, spec.unreduced))
+        raise NotImplementedError(
+            f"an array that is unreduced along {axes} is {done}{here()}: the devices along these "
+            f"axes hold summands of it, which is {sharding!r}. Sum them in a program: "
+            "sharding.reshard(x, P(...)) without unreduced axes."
+        )

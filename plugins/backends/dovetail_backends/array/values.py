@@ -12,7 +12,7 @@ from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
 from dovetail_core.xla.callbacks import exception_behind
 
-from .state import check_usable, deleted_error, spelled
+from .state import check_usable, deleted_error, refuse_summands, spelled
 
 
 def value_of(x: Any) -> np.ndarray[Any, Any]:
@@ -20,6 +20,7 @@ def value_of(x: Any) -> np.ndarray[Any, Any]:
 
     Raises:
         RuntimeError: the array was deleted or donated, or its computation failed.
+        NotImplementedError: devices hold summands of it.
         Exception: a Python function that the computation called back raised it.
     """
     try:
@@ -35,9 +36,12 @@ def _read(x: Any) -> np.ndarray[Any, Any]:
     except BufferError:
         if x.is_deleted():
             raise deleted_error(x) from None
+        refuse_summands(x._sharding, "read")
         return _gathered(x)
     # Of an array that processes divide it is the only part of it that is here.
     aval = x.aval
+    if aval is not None and aval.divided is not None:
+        refuse_summands(x._sharding, "read")
     return value if aval is None or value.shape == aval.shape else _gathered(x)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import (
+    EVAL,
     ConcretizationTypeError,
     ExtendedDType,
     ShapedArray,
+    get_trace,
     here,
     high_algebra,
 )
@@ -86,19 +88,41 @@ def full_like(
     if sharding is not None:
         return divided_result(sharding, full_like, x, fill_value, dtype, shape)
     aval = check("full_like", x)
-    if aval.divided is not None and shape is None:
-        return divided_result(aval.divided, full_like, x, fill_value, dtype, shape)
+    shape = aval.shape if shape is None else sizes(shape)
+    place = place_like(x, aval, dtype, shape)
+    if place is not None:
+        wanted = aval.dtype if dtype is None else dtype
+        return divided_result(place, full, shape, fill_value, wanted)
     given = check("full_like", fill_value)
     if given.shape:
         raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else as_dtype(dtype)
-    shape = aval.shape if shape is None else sizes(shape)
     if isinstance(wanted, ExtendedDType):
         return _full_extended(shape, fill_value, wanted)
     keep_imaginary("full_like", fill_value, wanted)
     fill_value = scalar_of(fill_value, wanted, weak)
     return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+
+
+def place_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] | None) -> Any:
+    """Where an array like ``x`` is put: a sharding, or None where nothing says so.
+
+    Evaluated, it is where ``x`` is, if that is bound to devices or describes an array that is
+    (weakly typed ones are not followed); traced, it is what the type of ``x`` tells.
+
+    Args:
+        aval: the type of ``x``.
+        dtype: the one that was asked for, None for the same.
+        shape: the one that was asked for, None for the same.
+    """
+    if shape is not None and tuple(shape) != aval.shape:
+        return None
+    if get_trace() is not EVAL:
+        return None if aval.divided is None else getattr(x, "_sharding", aval.divided)
+    if (aval.weak_type and dtype is None) or not getattr(x, "_committed", True):
+        return None
+    return getattr(x, "sharding", None)
 
 
 def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:

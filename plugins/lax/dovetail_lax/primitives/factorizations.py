@@ -5,6 +5,7 @@ Matrices are the last two axes; all axes before are batch axes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ._elementwise import place
 from .discrete import eq_p
 from .moves import full, repeated, spread
 from .reductions import reduce_sum_p
-from .shape import dynamic_slice_p
+from .shape import dynamic_slice_p, dynamic_update_slice_p, reshape_p
 from .values import iota_p, select_n_p
 
 Shape = tuple[int, ...]
@@ -123,6 +124,8 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
     places = iota_p.bind(dtype=pivots.dtype, shape=shape, dimension=last)
     if count == 0 or permutation_size == 0:
         return places
+    if not batch:
+        return fori_loop(np.int32(0), np.int32(count), partial(_swap_two, pivots), places)
     zero = full(shape, 0, pivots.dtype)
 
     def swap(i: Any, rows: Any) -> Any:
@@ -141,6 +144,14 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
         return select_n_p.bind(at_i, select_n_p.bind(at_j, rows, x), y)
 
     return fori_loop(np.int32(0), np.int32(count), swap, places)
+
+
+def _swap_two(pivots: Any, i: Any, rows: Any) -> Any:
+    """One permutation with two of its elements exchanged, whatever its length."""
+    i = _as(i, rows.dtype)
+    j = reshape_p.bind(dynamic_slice_p.bind(pivots, i, slice_sizes=(1,)), new_sizes=())
+    x, y = [dynamic_slice_p.bind(rows, at, slice_sizes=(1,)) for at in (i, j)]
+    return dynamic_update_slice_p.bind(dynamic_update_slice_p.bind(rows, y, i), x, j)
 
 
 def _as(x: Any, dtype: Any) -> Any:

@@ -166,6 +166,14 @@ def test_swaps_of_rows_as_permutations():
     assert_same(vmap(lambda p: linalg.lu_pivots_to_permutation(p, 5))(pivots), expected)
 
 
+def test_swaps_of_rows_touch_two_elements_each():
+    pivots = np.array([3, 2, 5, 3, 4, 5], np.uint8)
+    found = jit(lambda p: linalg.lu_pivots_to_permutation(p, 7))
+    assert found(pivots).tolist() == [3, 2, 5, 0, 4, 1, 6]
+    text = found.lower(pivots).as_text()
+    assert "dynamic_update_slice" in text and "reduce" not in text
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("full", [True, False])
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)])

@@ -106,6 +106,8 @@ def full_like(
     weak = dtype is None and aval.weak_type
     dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
     value = operand("full_like", fill_value, 1)
+    if device is None and out_sharding is None and np.ndim(value) == 0 and _is_bound(a, aval):
+        return lax.full_like(a, value, dtype, dims)
     if hasattr(value, "aval") or np.ndim(value):
         return full(dims, value, dt, device=device, out_sharding=out_sharding)
     return _placed(_filled(dims, convert(value, dt, weak), dt, weak), device, out_sharding)
@@ -117,6 +119,13 @@ def _type_like(name: str, a: Any) -> ShapedArray:
     return as_array(name, a).aval
 
 
+def _is_bound(a: Any, aval: ShapedArray) -> bool:
+    """Whether an array like ``a`` may have to be where ``a`` is."""
+    if aval.divided is not None:
+        return True
+    return getattr(a, "_committed", True) and getattr(a, "sharding", None) is not None
+
+
 def _constant_like(
     name: str, a: Any, value: int, dtype: Any, shape: Any, device: Any, out_sharding: Any
 ) -> Array:
@@ -124,8 +133,8 @@ def _constant_like(
     dims = aval.shape if shape is None else shape_tuple(name, shape)
     weak = dtype is None and aval.weak_type
     dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
-    if device is None and out_sharding is None and shape is None and aval.divided is not None:
-        out_sharding = aval.divided
+    if device is None and out_sharding is None and _is_bound(a, aval):
+        return lax.full_like(a, value, dtype, dims)
     return _placed(_filled(dims, value, dt, weak), device, out_sharding)
 
 

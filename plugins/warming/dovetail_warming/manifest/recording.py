@@ -21,7 +21,6 @@ class Recorder:
     """Hears of what is compiled, and adds it to the file that an option names."""
 
     def __init__(self, option: Option) -> None:
-        self.listens = False
         self._option = option
         self._files: dict[str, Appender] = {}
         self._told: set[str] = set()

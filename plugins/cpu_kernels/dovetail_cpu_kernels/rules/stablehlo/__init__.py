@@ -6,6 +6,7 @@ from . import (
     cumulatives as cumulatives,
     matrices as matrices,
     products as products,
+    scattering as scattering,
     sorting as sorting,
 )
 

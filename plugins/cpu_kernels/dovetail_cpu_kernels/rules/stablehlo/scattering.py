@@ -1,0 +1,36 @@
+"""Sums of many numbers at places of an array of one axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import operand_aliases, stablehlo_rules
+from dovetail_lax import GatherScatterMode, scatter_add_p
+
+from ...choice import NUMBERS, serves
+
+_LEAST = 2000
+"""Numbers from which the kernel was faster."""
+_CLAMPED = (GatherScatterMode.CLIP, GatherScatterMode.ONE_HOT)
+_MOST = 2**31 - 1
+
+
+@stablehlo_rules.register(scatter_add_p, override=True)
+def _scatter_add(b: Any, x: Any, places: Any, updates: Any, **params: Any) -> Any:
+    dn, known = params["dimension_numbers"], places.aval.dtype.name in ("int32", "uint32")
+    if serves(b) and known and params["mode"] not in _CLAMPED and _is_of_numbers(x, updates, dn):
+        further = {"output_operand_aliases": operand_aliases({0: 0}, 1)}
+        return b.custom_call(
+            "dovetail_cpu_scatter_add", [x, places, updates], b.outs, {}, further=further
+        )[0]
+    rest = stablehlo_rules.replaced(scatter_add_p, _scatter_add)
+    return rest(b, x, places, updates, **params)
+
+
+def _is_of_numbers(x: Any, updates: Any, dn: Any) -> bool:
+    """Whether single numbers, and enough of them, are added to elements of one axis."""
+    to, added = x.aval, updates.aval
+    is_plain = dn.scatter_dims_to_operand_dims == (0,) and not dn.operand_batching_dims
+    one = dn.inserted_window_dims == (0,) and not dn.update_window_dims
+    fits = len(to.shape) == 1 and 0 < to.size <= _MOST and added.size >= _LEAST
+    return is_plain and one and fits and to.dtype.name in NUMBERS
