@@ -81,7 +81,8 @@ def test_it_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 def test_ctrl_c_is_for_the_program_alone(tmp_path: Path) -> None:
     then = (
-        "\n    try: print('ready', flush=True); time.sleep(300)"
+        "\n    try:\n        print('ready', flush=True)"
+        "\n        while True: time.sleep(0.1)"  # a signal just before a long sleep ends it late
         "\n    except KeyboardInterrupt: print(compiler.process.poll())"
     )
     program = begin(tmp_path, "SIGCONT", then)
