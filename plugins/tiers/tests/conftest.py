@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from dovetail_backends import reference_rules
 from dovetail_tiers import compiler as compilers, successor
 from dovetail_tiers.options import tiered
 
@@ -16,6 +17,7 @@ from dovetail_tiers.options import tiered
 @pytest.fixture
 def tiers_always(monkeypatch: pytest.MonkeyPatch) -> Iterator[compilers.Compiler]:
     """Tiers are always used, made by a new compiler, whose process ends with the test."""
+    reference_rules.fill()  # or rules come while a program is compiled, which is traced again then
     made = compilers.Compiler()
     monkeypatch.setattr(compilers, "compiler", made)
     monkeypatch.setattr(successor, "_told", [])
