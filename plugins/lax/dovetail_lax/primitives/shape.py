@@ -7,6 +7,7 @@ from math import prod
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import OutOfBounds, ShapeError
 from ._elementwise import place
 
 Shape = tuple[int, ...]
@@ -32,11 +33,11 @@ def permutation_checked(name: str, argument: str, permutation: Shape, shape: Sha
 def axes_checked(name: str, argument: str, axes: Shape, shape: Shape) -> None:
     """Raise unless ``axes`` are distinct axes of ``shape``."""
     if len(set(axes)) != len(axes):
-        raise ValueError(
+        raise ShapeError(
             f"lax.{name} got {argument} {axes}{place()}: an axis is repeated. Name each axis once."
         )
     if any(not 0 <= a < len(shape) for a in axes):
-        raise ValueError(
+        raise OutOfBounds(
             f"lax.{name} got {argument} {axes} for an operand of shape {shape}{place()}: an axis "
             f"is out of bounds. Axes must be at least 0 and less than {len(shape)}."
         )
@@ -95,7 +96,7 @@ def _broadcast_in_dim(x: ShapedArray, *, shape: Shape, broadcast_dimensions: Sha
 def _squeeze(x: ShapedArray, *, dimensions: Shape) -> ShapedArray:
     axes_checked("squeeze", "dimensions", dimensions, x.shape)
     if any(x.shape[d] != 1 for d in dimensions):
-        raise ValueError(
+        raise ShapeError(
             f"lax.squeeze got dimensions {dimensions} for an operand of shape {x.shape}{place()}: "
             "an axis has another size than 1. Only axes of size 1 can be squeezed out."
         )
@@ -135,7 +136,7 @@ def _slice(
 
 def _starts_checked(name: str, x: ShapedArray, starts: tuple[ShapedArray, ...]) -> None:
     if len(starts) != len(x.shape):
-        raise ValueError(
+        raise ShapeError(
             f"lax.{name} got {len(starts)} start indices for an operand of shape "
             f"{x.shape}{place()}: give one for each of its {len(x.shape)} axes."
         )

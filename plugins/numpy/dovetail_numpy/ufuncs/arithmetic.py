@@ -11,7 +11,7 @@ from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select
-from ..promotion import INT32, broadcast, convert, promote
+from ..promotion import INT32, broadcast, common_type, convert, promote
 from .choosers import INEXACT, INTEGERS, NUMBERS, always, by_kind, for_kinds
 from .plans import Binary, Op, binary_function
 
@@ -114,7 +114,18 @@ def _full_shapes(x: Any, y: Any) -> tuple[Any, Any]:
     return broadcast(x, shape), broadcast(y, shape)
 
 
-POWER = Binary("power", by_kind(bool=_with_bool_as_int(_power_integers),
+class _Power(Binary):
+    """Powers: those of floats of weak type are strong where the exponents are integers that are."""
+
+    __slots__ = ()
+
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        dtype, weak = common_type(avals, self.inexact)
+        exponent = avals[1]
+        return dtype, weak and (exponent.weak_type or exponent.dtype.kind not in "iu")
+
+
+POWER = _Power("power", by_kind(bool=_with_bool_as_int(_power_integers),
                                 **for_kinds(INTEGERS, _power_integers),
                                 **for_kinds(INEXACT, lax.pow_p)))  # fmt: skip
 

@@ -108,11 +108,15 @@ class Binary:
             self.plans[types] = plan
         return plan(vx, vy)
 
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        """The element type that operands are converted to, and whether it is weak."""
+        return common_type(avals, self.inexact)
+
     def plan(self, x: Any, y: Any) -> Op:
         """What to do for operands of the types of ``x`` and ``y``."""
         avals: list[Any] = [typeof(x), typeof(y)]
         _arrays_only(self.name, avals)
-        dtype, weak = common_type(avals, self.inexact)
+        dtype, weak = self.result_type(avals)
         op = self.choose(self.name, dtype)
         shape = broadcast_shapes(self.name, avals[0].shape, avals[1].shape)
         host = [_scalar_step(v, dtype, weak) for v in (x, y)]

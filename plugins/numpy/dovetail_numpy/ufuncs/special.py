@@ -54,13 +54,19 @@ def _ordered(x: Any, y: Any) -> tuple[Any, Any, Any]:
 def _logaddexp(x: Any, y: Any) -> Any:
     top, difference, undefined = _ordered(x, y)
     total = lax.add(top, lax.log1p(lax.exp(difference)))
-    return select(undefined, _of_infinities(x, y), total)
+    return select(undefined, _of_infinities(x, y, undefined), total)
 
 
-def _of_infinities(x: Any, y: Any) -> Any:
-    """The sum of equal infinities, or NaN, whose derivatives are NaN, too."""
+def _of_infinities(x: Any, y: Any, undefined: Any) -> Any:
+    """The sum of equal infinities, or NaN; derivatives at NaN and below all numbers are NaN.
+
+    What is not chosen is computed of 1, since a derivative that is infinite there, times a
+    cotangent of 0, would be NaN at all other operands.
+    """
     total = lax.add(x, y)
-    return select(lax.ne(total, total), lax.mul(total, total), total)
+    above = lax.gt(total, number(total, float("-inf")))
+    lost = lax.bitwise_and(undefined, lax.bitwise_not(above))
+    return select(lost, lax.log(lax.exp(select(lost, total, number(total, 1)))), total)
 
 
 def _logaddexp_complex(x: Any, y: Any) -> Any:
@@ -76,7 +82,7 @@ def _logaddexp_complex(x: Any, y: Any) -> Any:
 def _logaddexp2(x: Any, y: Any) -> Any:
     top, difference, undefined = _ordered(x, y)
     tail = lax.mul(lax.log1p(lax.exp2(difference)), number(x, 1 / log(2)))
-    return select(undefined, _of_infinities(x, y), lax.add(top, tail))
+    return select(undefined, _of_infinities(x, y, undefined), lax.add(top, tail))
 
 
 def _logaddexp2_complex(x: Any, y: Any) -> Any:
