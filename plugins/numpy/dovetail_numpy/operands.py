@@ -24,6 +24,10 @@ DTypeLike: TypeAlias = Any
 Axis: TypeAlias = "int | Sequence[int] | None"
 
 
+class UnsupportedError(NotImplementedError, ValueError):
+    """A value of an option that NumPy has and arrays here have not."""
+
+
 class DTypeError(TypeError, ValueError):
     """An element type that a function does not accept: a TypeError or a ValueError to callers."""
 
@@ -103,7 +107,7 @@ def no_out(name: str, out: object) -> None:
         NotImplementedError: ``out`` is given.
     """
     if out is not None:
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"the 'out' argument of {name} is not supported{here()}: arrays are immutable. Use the "
             "returned array instead."
         )

@@ -47,6 +47,34 @@ def test_weak_types_of_powers():
     assert (2.0 ** jnp.array(3)).weak_type
 
 
+@pytest.mark.parametrize(
+    ("function", "x", "y", "weak"),
+    [(jnp.copysign, 5, np.ones(3, np.float32), False), (jnp.copysign, 5, 1.0, True),
+     (jnp.hypot, np.array([True]), 1, False), (jnp.hypot, 1, 1.0, True),
+     (jnp.heaviside, np.arange(3), 1.0, False)],
+)  # fmt: skip
+def test_weak_types_of_results(function, x, y, weak):
+    assert function(x, y).weak_type == weak
+
+
+def test_integers_of_weak_type_to_the_power_of_integers():
+    found = jnp.array(2) ** jnp.arange(3)
+    assert not found.weak_type
+    np.testing.assert_array_equal(found, [1, 2, 4])
+
+
+def test_histograms_of_points_with_integers_as_weights_and_bins():
+    points = np.random.default_rng(0).uniform(size=(9, 2)).astype(np.float32)
+    weights = np.arange(9)
+    counts, _ = jnp.histogramdd(points, weights=jnp.asarray(weights))
+    assert counts.dtype == np.float32
+    np.testing.assert_array_equal(counts, np.histogramdd(points, weights=weights)[0])
+    counts, edges = jnp.histogramdd(points, bins=jnp.array([2, 3]))
+    assert counts.shape == (2, 3)
+    np.testing.assert_array_equal(counts, np.histogramdd(points, bins=[2, 3])[0])
+    assert [e.shape for e in edges] == [(3,), (4,)]
+
+
 def test_axes_of_one_transform():
     x = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(jnp.fft.fft(x, axis=None), np.fft.fftn(x), atol=1e-5)
@@ -62,6 +90,12 @@ def test_axes_of_one_transform():
         (lambda: jnp.fft.fftfreq([3]), "n is one integer"),
         (lambda: jnp.fft.rfftfreq(3, np.ones(2)), "d is one number"),
         (lambda: jnp.linalg.pinv(np.eye(2), rtol=0.1, rcond=0.1), "both are given"),
+        (lambda: jnp.histogramdd(np.ones((3, 2)), weights=np.ones(2)), "weights of shape"),
+        (lambda: jnp.hstack(np.ones((0, 3))), "at least one array"),
+        (lambda: jnp.quantile(np.ones(3), 0.5, weights=np.ones(3)), "inverted_cdf"),
+        (lambda: jnp.quantile(np.ones(3), 0.5, out=np.ones(())), "the 'out' argument"),
+        (lambda: jnp.full((0, 1), np.ones(3)), "operand of shape"),
+        (lambda: jnp.ones(2).reshape(2, order="K"), "order must be"),
         (lambda: jnp.ones(2).at[0].set(jnp.ones((1,))), "does not broadcast"),
         (lambda: jnp.ones(2).at[:1].add(jnp.ones((1, 1))), "does not broadcast"),
     ],

@@ -125,6 +125,16 @@ class Binary:
         return _host_plan(_device_plan(op, *device), *host)
 
 
+class WeakIfAll(Binary):
+    """One whose results are of weak type only where all operands are."""
+
+    __slots__ = ()
+
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        dtype, weak = common_type(avals, self.inexact)
+        return dtype, weak and all(a.weak_type for a in avals)
+
+
 def _arrays_only(name: str, avals: list[Any]) -> None:
     for i, a in enumerate(avals):
         if a.__class__ is not ShapedArray:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import is_inexact
+from dovetail_core import is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays
 from ..operands import ArrayLike
-from ..operations import dtype_of, number, select
+from ..operations import dtype_of, number, select, strong
 from ..promotion import broadcast, convert, promote, promote_all
 from .choosers import ALL, FLOATS, INEXACT, REALS, accept, always, by_kind, for_kinds
 from .comparisons import GREATER, LESS, isnan
-from .plans import Binary, binary_function, named
+from .plans import Binary, WeakIfAll, binary_function, named
 
 
 def _real_only(op: Any) -> Any:
@@ -103,7 +103,8 @@ def _sign_bit(x: Any) -> Any:
 
 
 def _copysign(x: Any, y: Any) -> Any:
-    size = lax.abs(x)
+    aval: Any = typeof(y)
+    size = lax.abs(x) if aval.weak_type else strong(lax.abs(x))
     return select(_sign_bit(y), lax.neg(size), size)
 
 
@@ -130,7 +131,7 @@ arctan2 = binary_function(
 )
 atan2 = arctan2
 hypot = binary_function(
-    Binary("hypot", _real_only(_hypot), inexact=True),
+    WeakIfAll("hypot", _real_only(_hypot), inexact=True),
     "``sqrt(x1**2 + x2**2)`` without overflow; for real numbers.",
 )
 copysign = binary_function(
@@ -142,7 +143,7 @@ nextafter = binary_function(
     "The next number of its type after ``x1`` in the direction of ``x2``.",
 )
 heaviside = binary_function(
-    Binary("heaviside", _real_only(_heaviside), inexact=True),
+    WeakIfAll("heaviside", _real_only(_heaviside), inexact=True),
     "0 for negative ``x1``, 1 for positive ones, ``x2`` at zero.",
 )
 
