@@ -124,11 +124,12 @@ def placement(argument: str, value: Any) -> Any:
     """``value`` if it is a device or a sharding, or the sharding that it stands for.
 
     Raises:
-        ValueError: it is none of these.
+        TypeError: it is none of these, and said of a result.
+        ValueError: it is none of these, and where an array is to be put.
     """
     value = resolve_placement(argument, value)
     if not isinstance(value, (Device, Sharding)):
-        raise ValueError(
+        raise (TypeError if argument == "out_sharding" else ValueError)(
             f"{argument} must be a device or a sharding, got {short_repr(value)} of type "
             f"{type(value).__name__}{called()}. Give for example dovetail.devices('cpu')[0]."
         )

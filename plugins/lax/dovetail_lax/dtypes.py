@@ -21,7 +21,10 @@ from .element_types import (
     scalar_dtype as scalar_dtype,
     scalar_type_of as scalar_type_of,
 )
-from .narrowing import warn_imaginary as warn_imaginary
+from .narrowing import (
+    ImaginaryPartLost as ImaginaryPartLost,
+    warn_imaginary as warn_imaginary,
+)
 from .promotion import (
     TypePromotionError as TypePromotionError,
     common_type as common_type,

@@ -19,7 +19,13 @@ def warn_truncated(wanted: Any, found: Any) -> None:
     )
 
 
-def warn_imaginary(source: Any, target: Any) -> None:
+class ImaginaryPartLost(np.exceptions.ComplexWarning, DeprecationWarning):
+    """A conversion of complex numbers that will be refused."""
+
+
+def warn_imaginary(
+    source: Any, target: Any, category: type[Warning] = np.exceptions.ComplexWarning
+) -> None:
     """Say that a conversion between these dtypes drops imaginary parts, if it does.
 
     A truth value is one of the whole number.
@@ -29,5 +35,5 @@ def warn_imaginary(source: Any, target: Any) -> None:
     warn_here(
         f"a conversion from {source} to {target} discards the imaginary parts"
         f"{here()}. Take x.real or abs(x) first.",
-        np.exceptions.ComplexWarning,
+        category,
     )

@@ -22,6 +22,7 @@ from dovetail_core.types.avals import dtype_named
 
 from .element_types import dtype_of
 from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node
+from .narrowing import warn_truncated
 
 DType = np.dtype[Any]
 
@@ -68,7 +69,9 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
 
 def _typed(x: Any) -> tuple[DType, bool]:
     if isinstance(x, (np.dtype, type, str, ExtendedDType)):
-        return dtype_of(x), _is_weak_class(x)
+        found = dtype_of(x)
+        _say_if_narrower(x, found)
+        return found, _is_weak_class(x)
     try:
         aval = cast(ShapedArray, typeof(x))
     except TypeError:
@@ -77,6 +80,12 @@ def _typed(x: Any) -> tuple[DType, bool]:
             raise
         return dtype_of(own), False  # of what is no array but has its attributes
     return aval.dtype, aval.weak_type
+
+
+def _say_if_narrower(x: Any, found: Any) -> None:
+    named = isinstance(x, (np.dtype, str)) or (isinstance(x, type) and issubclass(x, np.generic))
+    if named and np.dtype(x) != found:
+        warn_truncated(np.dtype(x), found)
 
 
 def _dtype(x: Any) -> Any:

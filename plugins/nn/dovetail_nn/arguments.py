@@ -13,6 +13,7 @@ from dovetail_core import here, is_inexact
 from dovetail_core.base import arguments
 from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
+from dovetail_lax.errors import ElementTypeError
 
 
 def array(name: str, x: Any) -> Any:
@@ -44,7 +45,9 @@ def mask(name: str, where: Any) -> Any:
     """
     x = array(name, where)
     if x.dtype.kind != "b":
-        raise TypeError(f"{name}: where must be an array of booleans, got dtype {x.dtype}{here()}")
+        raise ElementTypeError(
+            f"{name}: where must be an array of booleans, got dtype {x.dtype}{here()}"
+        )
     return x
 
 

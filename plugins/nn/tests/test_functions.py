@@ -289,7 +289,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     ),
     (lambda: nn.one_hot(X, -1), ValueError, "one_hot: num_classes must not be negative, got -1"),
     (
-        lambda: nn.one_hot(X, 3, axis=3),
+        lambda: nn.one_hot(np.arange(12).reshape(3, 4), 3, axis=3),
         ValueError,
         "one_hot: axis 3 is out of bounds for a result of 3 dimensions",
     ),

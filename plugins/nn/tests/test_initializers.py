@@ -119,7 +119,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     ),
     (
         lambda: initializers.zeros(KEY, (3,), None, object()),
-        ValueError,
+        TypeError,
         "out_sharding must be a device or a sharding, got <object",
     ),
 ]

@@ -30,7 +30,8 @@ def astype(
         TypeError: the dtype is unknown or not one of numbers.
     """
     x = as_array("astype", x)
-    dt = canonical_dtype(np.float64) if dtype is None else requested(dtype, x.dtype)
+    dt = canonical_dtype(np.float64) if dtype is None else requested(dtype)
+    dtypes.warn_imaginary(x.dtype, dt, dtypes.ImaginaryPartLost)
     if x.aval.dtype == dt and not x.aval.weak_type:
         out = array(x, copy=True) if copy else x
     elif dt.kind == "b" and x.dtype.kind != "b":

@@ -17,8 +17,8 @@ from .creation.arrays import as_array
 from .fusion import fused
 from .manipulation.rearranging import roll
 from .manipulation.shapes import moveaxis
-from .operands import Array, ArrayLike, DTypeLike, axis_index, axis_tuple, integer
-from .operations import number, transpose as permute
+from .operands import Array, ArrayLike, DTypeLike, axis_index, axis_tuple, integer, short_repr
+from .operations import number, strong, transpose as permute
 from .promotion import default_float, promote
 from .ufuncs.unary import conjugate
 
@@ -51,7 +51,11 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         axes = tuple(range(x.ndim - count, x.ndim))
     axes = axis_tuple(name, axes, x.ndim)
     if not axes:
-        return x if kind in ("RFFT", "IRFFT") else lax.convert_element_type(x, _complex(x.dtype))
+        return (
+            strong(x)
+            if kind in ("RFFT", "IRFFT")
+            else lax.convert_element_type(x, _complex(x.dtype))
+        )
     sizes = [x.shape[i] for i in axes]
     if s is not None:
         if len(s) != len(axes):
@@ -141,6 +145,13 @@ def _one(n: int | None) -> Any:
     return None if n is None else (n,)
 
 
+def _axis(name: str, axis: Any) -> Any:
+    """The axis of a transform along one, which is all axes if it is None."""
+    if isinstance(axis, (tuple, list)):
+        raise ValueError(f"{name} takes one axis, got {axis!r}{here()}. Use {name}n.")
+    return None if axis is None else (axis,)
+
+
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The discrete Fourier transform along an axis.
 
@@ -149,34 +160,34 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = N
         norm: ``"backward"`` (the default) divides by ``n`` in the inverse only, ``"forward"`` in
             this one only, ``"ortho"`` by its square root in both.
     """
-    return _transform("fft", "FFT", a, _one(n), (axis,), norm)
+    return _transform("fft", "FFT", a, _one(n), _axis("fft", axis), norm)
 
 
 def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse discrete Fourier transform along an axis (see :func:`fft`)."""
-    return _transform("ifft", "IFFT", a, _one(n), (axis,), norm)
+    return _transform("ifft", "IFFT", a, _one(n), _axis("ifft", axis), norm)
 
 
 def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The transform of a real array: its first ``n // 2 + 1`` values, which determine the rest."""
-    return _transform("rfft", "RFFT", a, _one(n), (axis,), norm)
+    return _transform("rfft", "RFFT", a, _one(n), _axis("rfft", axis), norm)
 
 
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of :func:`rfft`; ``n`` is the length of the result."""
-    return _transform("irfft", "IRFFT", a, _one(n), (axis,), norm)
+    return _transform("irfft", "IRFFT", a, _one(n), _axis("irfft", axis), norm)
 
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The transform of an array with Hermitian symmetry, given its first half; it is real."""
     norm = _SWAPPED[None if _checked_norm("hfft", norm) == "backward" else norm]
-    return _transform("hfft", "IRFFT", conjugate(a), _one(n), (axis,), norm)
+    return _transform("hfft", "IRFFT", conjugate(a), _one(n), _axis("hfft", axis), norm)
 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of :func:`hfft`."""
     norm = _SWAPPED[None if _checked_norm("ihfft", norm) == "backward" else norm]
-    return conjugate(_transform("ihfft", "RFFT", a, _one(n), (axis,), norm))
+    return conjugate(_transform("ihfft", "RFFT", a, _one(n), _axis("ihfft", axis), norm))
 
 
 def fft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None = None) -> Array:
@@ -227,6 +238,10 @@ def irfftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = Non
 
 
 def _frequencies(name: str, values: Any, n: int, d: Any, dtype: Any, device: Any) -> Array:
+    if isinstance(n, (tuple, list)) or np.ndim(n) > 0:
+        raise ValueError(f"{name}: n is one integer, got {short_repr(n)}{here()}")
+    if isinstance(d, (tuple, list)) or np.ndim(d) > 0:
+        raise ValueError(f"{name}: d is one number, got {short_repr(d)}{here()}")
     size = integer(name, "n", n)
     if size < 0:
         raise ValueError(f"{name}: n must not be negative, got {size}{here()}")

@@ -175,13 +175,13 @@ def histogramdd(
     """A histogram of points, one per row: counts, and the edges on each axis.
 
     Raises:
-        ValueError: ``bins`` or ``range`` do not have one entry per axis.
+        ValueError: ``bins`` or ``range`` do not have one entry per axis, ``weights`` one per point.
     """
     points = as_array("histogramdd", sample)
     if points.ndim != 2:
         raise ValueError(f"histogramdd takes one point per row, got shape {points.shape}{here()}")
     n, d = points.shape
-    each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * d
+    each = list(bins) if isinstance(bins, (list, tuple)) or np.ndim(bins) == 1 else [bins] * d
     each = each * d if len(each) == 1 and d > 1 else each
     ranges = list(range) if range is not None else [None] * d
     if len(each) != d or len(ranges) != d:
@@ -190,7 +190,9 @@ def histogramdd(
         )
     columns = [lax.index_in_dim(points, i, 1, keepdims=False) for i in np.arange(d).tolist()]
     edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, each, ranges)]
-    w = lax.full((n,), 1, default_int()) if weights is None else as_array("histogramdd", weights)
+    w = lax.full((n,), 1, default_int()) if weights is None else _floats("histogramdd", weights)
+    if w.shape != (n,):
+        raise ValueError(f"histogramdd: weights of shape {w.shape} for {n} points{here()}")
     counts = _histogramdd(points, w, *edges)
     if density:
         counts = convert(counts, edges[0].dtype)
@@ -200,6 +202,11 @@ def histogramdd(
             counts = lax.div(counts, lax.broadcast_in_dim(widths, counts.shape, (i,)))
         counts = lax.div(counts, total)
     return counts, edges
+
+
+def _floats(name: str, weights: ArrayLike) -> Any:
+    (w,) = promote(name, weights, inexact=True)
+    return as_array(name, w)
 
 
 @fused()

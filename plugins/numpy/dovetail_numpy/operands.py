@@ -12,6 +12,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import called as called, short_repr as short_repr
 from dovetail_core.dispatch.tracer import Tracer
+from dovetail_lax.errors import ShapeError as ShapeError
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -23,8 +24,8 @@ DTypeLike: TypeAlias = Any
 Axis: TypeAlias = "int | Sequence[int] | None"
 
 
-class ShapeError(TypeError, ValueError):
-    """Shapes that do not fit: operators raise a TypeError for them, NumPy a ValueError."""
+class UnsupportedError(NotImplementedError, ValueError):
+    """A value of an option that NumPy has and arrays here have not."""
 
 
 class DTypeError(TypeError, ValueError):
@@ -106,7 +107,7 @@ def no_out(name: str, out: object) -> None:
         NotImplementedError: ``out`` is given.
     """
     if out is not None:
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"the 'out' argument of {name} is not supported{here()}: arrays are immutable. Use the "
             "returned array instead."
         )
@@ -199,7 +200,7 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     given = tuple(axis) if _is_sequence(axis) else (axis,)
     axes = tuple(axis_index(name, a, ndim) for a in given)
     if len(set(axes)) != len(axes):
-        raise ValueError(f"{name}: duplicate axis in {given}{here()}. Name each axis once.")
+        raise ShapeError(f"{name}: duplicate axis in {given}{here()}. Name each axis once.")
     if all(a.__class__ is int for a in given):
         _axes_memo[given if axis.__class__ is not int else axis, ndim] = axes
     return axes

@@ -109,7 +109,8 @@ def test_64_bit_types_that_are_not_enabled_are_said(case: str) -> None:
 
 def test_the_default_types_are_those_of_python() -> None:
     assert dnp.zeros(2, float).dtype == np.float32 and dnp.ones(2, int).dtype == np.int32
-    assert dnp.result_type("float64", np.float32) == np.float32
+    with pytest.warns(UserWarning, match="float64 was asked for"):
+        assert dnp.result_type("float64", np.float32) == np.float32
     assert dnp.asarray(np.ones(2)).dtype == dnp.zeros_like(np.ones(2)).dtype == np.float32
 
 
@@ -124,3 +125,27 @@ def test_wider_types_are_none_of_arrays(dtype: type) -> None:
     ):
         with pytest.raises(TypeError, match="only numbers and booleans"):
             call()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_astype_will_refuse_complex_numbers(dtype: str) -> None:
+    with pytest.warns(DeprecationWarning, match="discards the imaginary part"):
+        Z.astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        with pytest.warns(np.exceptions.ComplexWarning):
+            lax.convert_element_type(Z, dtype)
+
+
+@pytest.mark.parametrize("asked", ["float64", np.float64, np.dtype("int64")])
+def test_result_types_of_names_of_64_bits_say_that_they_are_narrower(asked: object) -> None:
+    with pytest.warns(UserWarning, match="without 64-bit types"):
+        assert dnp.result_type(asked).itemsize == 4
+    with enable_x64(True):
+        assert dnp.result_type(asked).itemsize == 8
+    assert dnp.result_type(np.arange(3.0), float).itemsize == 4
+
+
+def test_one_hot_warns_of_what_are_no_integers() -> None:
+    with pytest.warns(DeprecationWarning, match="takes integers"):
+        assert nn.one_hot(dnp.array([1.0]), 2).tolist() == [[0.0, 1.0]]

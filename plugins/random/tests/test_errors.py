@@ -281,7 +281,7 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
     ),
     (
         lambda: random.normal(key, out_sharding=object()),
-        ValueError,
+        TypeError,
         "out_sharding must be a device or a sharding, got <object",
     ),
     (lambda: jit(lambda n: random.normal(key, (n,)))(3), TypeError, "not known while tracing"),

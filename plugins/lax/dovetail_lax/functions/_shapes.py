@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import ConcretizationTypeError, typeof
 
+from ..errors import OutOfBounds
 from ..primitives._elementwise import place
 
 Shape = tuple[int, ...]
@@ -64,7 +65,7 @@ def axis_in(name: str, argument: str, axis: Any, ndim: int) -> int:
             ) from None
     if -ndim <= axis < ndim:
         return axis + ndim if axis < 0 else axis
-    raise ValueError(
+    raise OutOfBounds(
         f"lax.{name}: {argument} {axis} is out of bounds for an array with {ndim} axes{place()}. "
         f"It must be at least {-ndim} and less than {ndim}."
     )

@@ -7,6 +7,7 @@ from typing import Any
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
+from ..errors import OutOfBounds
 from ..primitives._elementwise import place
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
 from ._args import Array, ArrayLike, check, unary_with
@@ -72,7 +73,7 @@ def approx_max_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Array, Array]:
+) -> list[Array]:
     """The ``k`` largest elements along an axis and their places, with a recall of at least that.
 
     Platforms without a fast inexact way return the exact answer.
@@ -95,7 +96,7 @@ def approx_min_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Array, Array]:
+) -> list[Array]:
     """The ``k`` smallest elements along an axis and their places (see :func:`approx_max_k`)."""
     return _approx(False, operand, k, reduction_dimension, recall_target,
                    reduction_input_size_override, aggregate_to_topk)  # fmt: skip
@@ -103,7 +104,7 @@ def approx_min_k(
 
 def _approx(
     largest: bool, operand: Any, k: int, axis: int, recall: float, override: int, aggregate: bool
-) -> tuple[Any, Any]:
+) -> list[Any]:
     name = "approx_max_k" if largest else "approx_min_k"
     shape = check(name, operand).shape
     if not 0 < arguments.number("recall_target", recall) <= 1:
@@ -121,14 +122,14 @@ def _approx(
         "aggregate_to_topk": bool(aggregate),
     }
     values, places = unary_with(approx_top_k_p, operand, params)
-    return values, places
+    return [values, places]
 
 
 def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
     """The axis, counted from the front."""
     n, axis = len(shape), arguments.integer(argument, axis)
     if not -n <= axis < n:
-        raise ValueError(
+        raise OutOfBounds(
             f"lax.{name} got {argument} {axis} for an operand of shape {shape}{place()}: its axes "
             f"are those from {-n} to {n - 1}."
             if n

@@ -13,7 +13,7 @@ from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 
 
 @names_itself
-def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
+def hessenberg(a: ArrayLike) -> list[Array]:
     """Matrices in upper Hessenberg form: ``a = Q H Qᴴ`` with zeros below ``H``'s first subdiagonal.
 
     It has no derivative. It runs on the CPU.
@@ -31,11 +31,11 @@ def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
         ValueError: ``a`` is no batch of square matrices.
     """
     found, taus = hessenberg_p.bind(a)
-    return found, taus
+    return [found, taus]
 
 
 @names_itself
-def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     """Hermitian matrices in real tridiagonal form, ``a = Q T Qᴴ``.
 
     It has no derivative. It runs on the CPU.
@@ -53,7 +53,7 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Arra
         ValueError: ``a`` is no batch of square matrices, or these have no rows.
     """
     found, d, e, taus = tridiagonal_p.bind(a, lower=bool(lower))
-    return found, d, e, taus
+    return [found, d, e, taus]
 
 
 @names_itself
@@ -63,7 +63,7 @@ def schur(
     compute_schur_vectors: bool = True,
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
-) -> tuple[Array, ...]:
+) -> list[Array]:
     """The Schur decomposition ``x = Z T Zᴴ`` with unitary ``Z``.
 
     ``T`` is upper triangular and has the eigenvalues on its diagonal. Of real matrices it is real:
@@ -88,7 +88,7 @@ def schur(
             "lax.linalg.schur does not sort eigenvalues (sort_eig_vals, select_callable)"
             f"{place()}. Leave these arguments out."
         )
-    return tuple(schur_p.bind(x, compute_schur_vectors=bool(compute_schur_vectors)))
+    return list(schur_p.bind(x, compute_schur_vectors=bool(compute_schur_vectors)))
 
 
 @names_itself

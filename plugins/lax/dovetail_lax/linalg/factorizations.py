@@ -98,7 +98,7 @@ def triangular_solve(
     return reshaped(out, given) if vector else out
 
 
-def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
+def lu(x: ArrayLike) -> list[Array]:
     """``P x = L U`` with partial pivoting.
 
     Returns: ``(lu, pivots, permutation)``: ``L`` without its diagonal of ones below and ``U`` on
@@ -110,7 +110,7 @@ def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
         ValueError: ``x`` is no batch of matrices.
     """
     factors, pivots, permutation = lu_p.bind(x)
-    return factors, pivots, permutation
+    return [factors, pivots, permutation]
 
 
 @names_itself

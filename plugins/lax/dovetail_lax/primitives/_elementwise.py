@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from dovetail_core import ExtendedDType, Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
+from ..errors import ShapeError
 
 place = here
 
@@ -35,7 +36,7 @@ _WORDS = {
 }
 
 
-class ShapeMismatch(TypeError):
+class ShapeMismatch(ShapeError):
     """Operands of an elementwise operation have unequal shapes, none of them scalar."""
 
 

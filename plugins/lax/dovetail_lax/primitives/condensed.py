@@ -10,6 +10,7 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import ShapeError
 from ..scalars import scalar
 from ._elementwise import place
 from .arithmetic import mul_p, sub_p
@@ -39,7 +40,7 @@ outside the three diagonals, the diagonal, the one beside it, and the reflection
 def _tridiagonal_type(x: ShapedArray, *, lower: bool) -> list[ShapedArray]:
     batch, n, _ = matrix_type("tridiagonal", x, square=True)
     if n == 0:
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.tridiagonal got {x.str_short()}{place()}: it takes matrices of at least "
             "one row."
         )
@@ -81,7 +82,7 @@ def _ormqr_type(
         and a.dtype == taus.dtype == c.dtype
     )
     if not fits:
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.ormqr got {a.str_short()}, {taus.str_short()} and {c.str_short()} with "
             f"left={left}{place()}: dtypes and batch axes must be equal, factors (taus) at most as "
             f"many as the reflections that the first operand holds, and the matrix must have {m} "

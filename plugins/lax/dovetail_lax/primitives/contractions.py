@@ -11,6 +11,7 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import promote_types
 from ..element_types import finfo, itemsize_bits, kind_of
+from ..errors import ShapeError
 from ..lattice import FP8
 from ._elementwise import place
 from .precision import check_algorithm
@@ -215,22 +216,22 @@ def _check_groups(
     batch, features, out_features, in_features = sizes
     about = _about(lhs, rhs)
     if by_feature < 1 or by_batch < 1 or (by_feature > 1 and by_batch > 1):
-        raise ValueError(
+        raise ShapeError(
             f"{about}: feature_group_count={by_feature} and batch_group_count={by_batch} must be "
             "positive, and one of them must be 1."
         )
     if features % by_feature or features // by_feature != in_features:
-        raise ValueError(
+        raise ShapeError(
             f"{about}: the operand's {features} features in {by_feature} groups "
             f"(feature_group_count) make {features / by_feature:g} each, but the kernel takes "
             f"{in_features}. See dimension_numbers for which axis is which."
         )
     for name, count in (("feature_group_count", by_feature), ("batch_group_count", by_batch)):
         if out_features % count:
-            raise ValueError(
+            raise ShapeError(
                 f"{about}: {name}={count} must divide the kernel's {out_features} output features."
             )
     if batch % by_batch:
-        raise ValueError(
+        raise ShapeError(
             f"{about}: batch_group_count={by_batch} must divide the operand's batch size {batch}."
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import ElementTypeError, ShapeError
 from ._elementwise import place
 from .discrete import eq_p
 from .moves import full, repeated, spread
@@ -32,13 +33,13 @@ def matrix_type(name: str, x: ShapedArray, square: bool = False) -> tuple[Shape,
         ValueError: there are fewer than two axes, or matrices are not square and must be.
     """
     if x.dtype.name not in _TYPES:
-        raise TypeError(
+        raise ElementTypeError(
             f"lax.linalg.{name} does not accept {x.str_short()}{place()}: it takes "
             f"{', '.join(_TYPES)}. Convert the operand first (convert_element_type)."
         )
     if len(x.shape) < 2 or (square and x.shape[-1] != x.shape[-2]):
         what = "square matrices" if square else "matrices"
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.{name} got {x.str_short()}{place()}: it takes {what}, with batch axes "
             "before the last two axes."
         )
@@ -82,7 +83,7 @@ def _triangular_solve_type(
         )
     if b.shape[:-2] != batch or b.shape[-2 if left_side else -1] != n:
         side = "rows" if left_side else "columns"
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.triangular_solve got {a.str_short()} and {b.str_short()} with left_side="
             f"{left_side}{place()}: batch axes must be equal, and the second operand must have {n} "
             f"{side}."
@@ -108,7 +109,7 @@ lu_pivots_to_permutation_p = Primitive("lu_pivots_to_permutation")
 @lu_pivots_to_permutation_p.def_abstract_eval
 def _permutation_type(pivots: ShapedArray, *, permutation_size: int) -> ShapedArray:
     if pivots.dtype.kind not in "iu" or not pivots.shape or permutation_size < pivots.shape[-1]:
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.lu_pivots_to_permutation got {pivots.str_short()} and permutation_size="
             f"{permutation_size}{place()}: pivots are integers, at most as many as rows."
         )
@@ -191,7 +192,7 @@ def _householder_product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
     batch, m, n = matrix_type("householder_product", a)
     k = taus.shape[-1] if taus.shape else -1
     if taus.dtype != a.dtype or taus.shape[:-1] != batch or not 0 <= k <= n <= m:
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.householder_product got {a.str_short()} and {taus.str_short()}{place()}: "
             "matrices have at least as many rows as columns and those at least as many as there "
             "are factors (taus), with one dtype and batch shape."

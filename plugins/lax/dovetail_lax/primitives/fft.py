@@ -6,6 +6,7 @@ import enum
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import ShapeError
 from ._elementwise import place
 from .values import complex_of, real_part
 
@@ -32,12 +33,12 @@ fft_p = Primitive("fft")
 def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]) -> ShapedArray:
     n = len(fft_lengths)
     if not 1 <= n <= 3:
-        raise ValueError(
+        raise ShapeError(
             f"lax.fft got fft_lengths={fft_lengths}{place()}: it transforms one to three axes. "
             "Transform more in several steps."
         )
     if len(x.shape) < n:
-        raise ValueError(
+        raise ShapeError(
             f"lax.fft got fft_lengths={fft_lengths} for an operand {x.str_short()}{place()}, which "
             "has fewer axes."
         )
@@ -51,7 +52,7 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]
     half = (*fft_lengths[:-1], fft_lengths[-1] // 2 + 1 if fft_lengths[-1] else 0)
     given = half if fft_type == FftType.IRFFT else fft_lengths
     if x.shape[len(batch) :] != given:
-        raise ValueError(
+        raise ShapeError(
             f"lax.fft ({fft_type.name}) with fft_lengths={fft_lengths} transforms axes of sizes "
             f"{given}; the operand {x.str_short()} has others{place()}. Pad or slice it first."
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray, typeof
 
+from ..errors import ShapeError
 from ._elementwise import place
 from .shape import Shape, axes_checked, broadcast_in_dim_p, reshape_p, slice_p, squeeze_p
 
@@ -21,7 +22,7 @@ tile_p = Primitive("tile")
 
 def _same_types(name: str, operands: tuple[ShapedArray, ...]) -> None:
     if not operands:
-        raise ValueError(f"lax.{name} needs at least one array, got none{place()}.")
+        raise ShapeError(f"lax.{name} needs at least one array, got none{place()}.")
     first = operands[0]
     if any(x.dtype != first.dtype for x in operands):
         raise TypeError(
@@ -62,14 +63,14 @@ def _pad(x: ShapedArray, value: ShapedArray, *, padding_config: Padding) -> Shap
             f"lax.pad got a padding_value of shape {value.shape}{place()}: it must be a scalar."
         )
     if len(padding_config) != len(x.shape) or any(len(c) != 3 for c in padding_config):
-        raise ValueError(f"lax.pad got {given}{place()}: give (low, high, interior) for each axis.")
+        raise ShapeError(f"lax.pad got {given}{place()}: give (low, high, interior) for each axis.")
     if any(interior < 0 for _, _, interior in padding_config):
-        raise ValueError(f"lax.pad got {given}{place()}: interior padding must not be negative.")
+        raise ShapeError(f"lax.pad got {given}{place()}: interior padding must not be negative.")
     shape = tuple(
         [lo + hi + n + max(0, n - 1) * i for n, (lo, hi, i) in zip(x.shape, padding_config)]
     )
     if any(n < 0 for n in shape):
-        raise ValueError(
+        raise ShapeError(
             f"lax.pad got {given}{place()}: the result would have the negative size {min(shape)}. "
             "Negative padding can remove no more elements than an axis has."
         )
@@ -80,7 +81,7 @@ def _pad(x: ShapedArray, value: ShapedArray, *, padding_config: Padding) -> Shap
 def _split(x: ShapedArray, *, sizes: Shape, axis: int) -> list[ShapedArray]:
     axes_checked("split", "axis", (axis,), x.shape)
     if sum(sizes) != x.shape[axis] or any(n < 0 for n in sizes):
-        raise ValueError(
+        raise ShapeError(
             f"lax.split got sizes {sizes} for axis {axis} of an operand of shape "
             f"{x.shape}{place()}: they do not add up. Give sizes of at least 0 whose sum is "
             f"{x.shape[axis]}."
@@ -107,7 +108,7 @@ def _stack(*operands: ShapedArray, axis: int) -> ShapedArray:
     _same_types("stack", operands)
     shape = operands[0].shape
     if any(x.shape != shape for x in operands):
-        raise ValueError(
+        raise ShapeError(
             f"lax.stack got arrays of shapes {', '.join(str(x.shape) for x in operands)}{place()}: "
             "they must be equal. Reshape or broadcast them."
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import ShapeError
 from ._elementwise import place
 from .factorizations import INDEX, matrix_type
 from .moves import full
@@ -21,7 +22,7 @@ qdwh_p = Primitive("qdwh", multiple_results=True)
 def _qdwh_type(x: ShapedArray, *, max_iterations: int, eps: float) -> list[ShapedArray]:
     batch, m, n = matrix_type("qdwh", x)
     if m < n:
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.qdwh got {x.str_short()}{place()}: matrices must have at least as many "
             "rows as columns. Decompose the adjoint: if it is U H, the matrix is H Uᴴ."
         )

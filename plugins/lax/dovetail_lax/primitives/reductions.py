@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, is_inexact
 
+from ..errors import OutOfBounds, ShapeError
 from ..monoids import is_integer
 from ..scalars import scalar
 from ._elementwise import place
@@ -29,9 +30,9 @@ def checked_axes(name: str, x: ShapedArray, axes: Sequence[int]) -> frozenset[in
     ndim = len(x.shape)
     found = frozenset(axes)
     if len(found) != len(axes):
-        raise ValueError(f"lax.{name} got axes {tuple(axes)}{place()}: name each axis once.")
+        raise OutOfBounds(f"lax.{name} got axes {tuple(axes)}{place()}: name each axis once.")
     if any(not 0 <= a < ndim for a in axes):
-        raise ValueError(
+        raise OutOfBounds(
             f"lax.{name} got axes {tuple(axes)} for an operand {x.str_short()}{place()}: they "
             f"must be at least 0 and less than {ndim} (add {ndim} to a negative one)."
         )
@@ -90,7 +91,7 @@ def _argreduction(name: str) -> Primitive:
 
     def rule(x: ShapedArray, *, axes: tuple[int, ...], index_dtype: Any) -> ShapedArray:
         if len(axes) != 1 or not 0 <= axes[0] < len(x.shape):
-            raise ValueError(
+            raise OutOfBounds(
                 f"lax.{name} got axis {axes[0]} for an operand {x.str_short()}{place()}: it must "
                 f"be at least 0 and less than {len(x.shape)}."
             )
@@ -104,7 +105,7 @@ def _argreduction(name: str) -> Primitive:
                 "order. Reduce their real parts or magnitudes."
             )
         if x.shape[axes[0]] == 0:
-            raise ValueError(
+            raise ShapeError(
                 f"lax.{name} along axis {axes[0]} of {x.str_short()}{place()}: an empty axis has "
                 "no extremum."
             )
@@ -128,7 +129,7 @@ def _reduce_type(
     n = len(avals) // 2
     operands, inits = avals[:n], avals[n:]
     if any(x.shape != operands[0].shape for x in operands):
-        raise ValueError(
+        raise ShapeError(
             f"lax.reduce takes operands of one shape, got "
             f"{', '.join(x.str_short() for x in operands)}{place()}. Broadcast them first."
         )
@@ -200,7 +201,7 @@ def _cumulative(name: str) -> Primitive:
                 "floating-point and complex numbers. Convert it first (convert_element_type)."
             )
         if not 0 <= axis < len(x.shape):
-            raise ValueError(
+            raise OutOfBounds(
                 f"lax.{name} got axis {axis} for an operand {x.str_short()}{place()}: it must be "
                 f"at least 0 and less than {len(x.shape)}."
             )

@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import ElementTypeError, OutOfBounds, ShapeError
 from ..monoids import is_floating
 from ._elementwise import ANY, place, reject
 from .moves import along
@@ -32,11 +33,11 @@ def _sort_type(
             f"{', '.join(a.str_short() for a in avals)}{place()}. Broadcast them first."
         )
     if not 0 <= dimension < len(shape):
-        raise ValueError(
+        raise OutOfBounds(
             f"lax.sort got dimension {dimension} for operands of shape {shape}{place()}."
         )
     if not 1 <= num_keys <= len(avals):
-        raise ValueError(
+        raise ShapeError(
             f"lax.sort got num_keys={num_keys} for {len(avals)} operands{place()}: at least one "
             "and at most all of them are keys."
         )
@@ -56,14 +57,14 @@ Of equal elements the first comes first; NaN is larger than all numbers.
 @top_k_p.def_abstract_eval
 def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
     if x.dtype.kind == "c":
-        raise ValueError(
+        raise ElementTypeError(
             f"lax.top_k does not accept {x.str_short()}{place()}: complex numbers have no order. "
             "Apply it to their real parts or magnitudes."
         )
     if not x.shape or not 0 <= axis < len(x.shape):
-        raise ValueError(f"lax.top_k got axis {axis} for an operand {x.str_short()}{place()}.")
+        raise OutOfBounds(f"lax.top_k got axis {axis} for an operand {x.str_short()}{place()}.")
     if not 0 <= k <= x.shape[axis]:
-        raise ValueError(
+        raise ShapeError(
             f"lax.top_k got k={k} for {x.str_short()}{place()}, which has {x.shape[axis]} "
             f"elements along axis {axis}: k must be at least 0 and at most that."
         )
@@ -88,18 +89,18 @@ def _approx_top_k_type(
 ) -> list[ShapedArray]:
     name = "approx_max_k" if is_max_k else "approx_min_k"
     if not is_floating(x.dtype):
-        raise ValueError(
+        raise ElementTypeError(
             f"lax.{name} does not accept {x.str_short()}{place()}: it takes floating-point "
             "numbers. Convert the operand first (convert_element_type), or use lax.top_k."
         )
     if not 0 <= reduction_dimension < len(x.shape):
-        raise ValueError(
+        raise OutOfBounds(
             f"lax.{name} got reduction_dimension {reduction_dimension} for an operand "
             f"{x.str_short()}{place()}."
         )
     size = x.shape[reduction_dimension]
     if not 0 <= k <= size:
-        raise ValueError(
+        raise ShapeError(
             f"lax.{name} got k={k} for {x.str_short()}{place()}, which has {size} elements along "
             f"axis {reduction_dimension}: k must be at least 0 and at most that."
         )

@@ -7,6 +7,7 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import finfo
+from ..errors import ShapeError
 from ..scalars import scalar
 from ._elementwise import place
 from .arithmetic import abs_p, div_p, max_p, mul_p, sub_p
@@ -37,7 +38,7 @@ def _tridiagonal_solve_type(
             "Convert them (convert_element_type)."
         )
     if any(x.shape != (*batch, m) for x in (dl, d, du)):
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.tridiagonal_solve got {shown}{place()}: the three diagonals must have one "
             "shape, and the last operand that shape and an axis of right sides. Pad the outer "
             "diagonals with a zero, the lower one at its begin, the upper one at its end."

@@ -6,6 +6,7 @@ from typing import Any
 
 from dovetail_core import Primitive, ShapedArray
 
+from ..errors import ShapeError
 from ..scalars import scalar
 from ._elementwise import place
 from .arithmetic import abs_p, add_p, div_p, max_p, mul_p, sqrt_p, sub_p
@@ -29,7 +30,7 @@ def _update_type(r: ShapedArray, w: ShapedArray) -> ShapedArray:
             "matrices. Factor the complex matrix again (cholesky)."
         )
     if w.dtype != r.dtype or w.shape != (*batch, n):
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.cholesky_update got {r.str_short()} and {w.str_short()}{place()}: it "
             f"takes a vector of {n} elements of the matrix's dtype for each matrix."
         )
@@ -91,7 +92,7 @@ symmetric_product_p = Primitive("symmetric_product")
 def _product_type(a: ShapedArray, c: ShapedArray, *, alpha: float, beta: float) -> ShapedArray:
     batch, m, _ = matrix_type("symmetric_product", a)
     if c.dtype != a.dtype or c.shape != (*batch, m, m):
-        raise ValueError(
+        raise ShapeError(
             f"lax.linalg.symmetric_product got {a.str_short()} and {c.str_short()}{place()}: the "
             f"second operand must be matrices of {m} rows and columns, of the first one's dtype."
         )

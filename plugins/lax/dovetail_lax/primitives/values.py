@@ -134,7 +134,7 @@ bitcast_convert_type_p = Primitive("bitcast_convert_type")
 @bitcast_convert_type_p.def_abstract_eval
 def _bitcast(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
     if x.dtype == new_dtype:
-        return x
+        return x.strong()
     for dtype in (x.dtype, new_dtype):
         if kind_of(dtype) in ("bool", "complex", "extended", "other"):
             raise TypeError(

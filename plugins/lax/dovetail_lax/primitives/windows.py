@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
+from ..errors import ShapeError
 from ..monoids import IDENTITIES
 from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
@@ -118,7 +119,7 @@ def _reduce_window_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) 
     operands, inits = avals[: len(avals) // 2], avals[len(avals) // 2 :]
     if any(x.shape != operands[0].shape for x in operands):
         found = ", ".join(x.str_short() for x in operands)
-        raise ValueError(
+        raise ShapeError(
             f"lax.reduce_window takes operands of one shape, got {found}{place()}. Broadcast them "
             "first."
         )

@@ -33,7 +33,7 @@ WRONG = [
     (lambda: lax.dot(M, M), ValueError, r"lax.dot got f32\[3,4\] and f32\[3,4\].*first axis"),
     (lambda: lax.dot(2.0, M), ValueError, r"lax.dot got f32\[\]~ and f32\[3,4\]"),
     (lambda: lax.dot(M, M.T, precision="best"), ValueError, r"precision 'best'.*'highest'"),
-    (lambda: lax.dot(M, M.T, out_sharding=1), ValueError, "out_sharding must be a"),
+    (lambda: lax.dot(M, M.T, out_sharding=1), TypeError, "out_sharding must be a"),
     (lambda: lax.batch_matmul(X, M), ValueError, r"lax.batch_matmul got f32\[2,3,8,9\] and f32"),
     (lambda: lax.dot_general("a", M, (((), ()), ((), ()))), TypeError, r"lax.dot_general takes"),
     (conv((1, 1), "FULL"), RuntimeError, r"padding 'FULL' at .*test_errors"),

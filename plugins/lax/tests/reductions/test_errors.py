@@ -20,7 +20,7 @@ WRONG = [
     (lambda: lax.reduce_sum(B, (0,)), TypeError,
      r"lax.reduce_sum does not accept bool\[3,4\] at .*takes numbers.*convert_element_type"),
     (lambda: lax.reduce_and(M, (0,)), TypeError, r"lax.reduce_and.*booleans and integers"),
-    (lambda: lax.reduce_sum(M, (0,), out_sharding=1), ValueError, "out_sharding must be a"),
+    (lambda: lax.reduce_sum(M, (0,), out_sharding=1), TypeError, "out_sharding must be a"),
     (lambda: lax.reduce_sum("a", (0,)), TypeError, r"lax.reduce_sum takes arrays: 'a' of type str"),
     (lambda: lax.argmax(M, -1, np.int32), ValueError, r"lax.argmax got axis -1.*less than 2"),
     (lambda: lax.argmax(M, 1, np.float32), TypeError, r"index_dtype=float32.*integer type"),

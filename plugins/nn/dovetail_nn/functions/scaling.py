@@ -8,6 +8,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.arguments import integer, string
+from dovetail_core.base.source import warn_here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 from dovetail_numpy import fusion
@@ -97,6 +98,11 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
     if x.dtype.kind == "b":
         raise TypeError(
             f"one_hot takes indices, got booleans{here()}. Convert them to integers first."
+        )
+    if dtypes.kind_of(x.dtype) not in ("signed", "unsigned"):
+        warn_here(
+            f"one_hot takes integers as indices, got dtype {x.dtype}{here()}. Convert them first.",
+            DeprecationWarning,
         )
     found = dtypes.as_dtype(float if dtype is None else dtype)
     ndim = len(x.shape) + 1

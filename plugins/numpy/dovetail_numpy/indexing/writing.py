@@ -111,9 +111,6 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
         return (
             lax.broadcast_in_dim_p.bind(y, shape=wanted, broadcast_dimensions=()) if wanted else y
         )
-    shape = (
-        shape[max(0, len(shape) - len(found.result)) :] if _leading_ones(shape, found) else shape
-    )
     fits = len(shape) <= len(found.result)
     if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], found.result[::-1])):
         raise ValueError(
@@ -125,11 +122,6 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
         y = lax.reshape(y, (1,) * (len(found.result) - len(shape)) + shape)
         y = lax.squeeze(y, found.new_axes)
     return broadcast(y, wanted)
-
-
-def _leading_ones(shape: tuple[int, ...], found: Layout) -> bool:
-    extra = len(shape) - len(found.result)
-    return extra > 0 and all(d == 1 for d in shape[:extra])
 
 
 def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from dovetail_core import here
 
 from ..creation.arrays import as_array
-from ..operands import ArrayLike
+from ..operands import ArrayLike, ShapeError
 from ..promotion import promote
 
 
@@ -20,7 +20,7 @@ def matrices(name: str, *args: ArrayLike) -> list[Any]:
     arrays = [as_array(name, x, i) for i, x in enumerate(promote(name, *args, inexact=True))]
     for i, x in enumerate(arrays):
         if x.ndim < 2:
-            raise ValueError(
+            raise ShapeError(
                 f"{name} takes matrices, or stacks of them; the argument at position {i} has shape "
                 f"{x.shape}{here()}"
             )

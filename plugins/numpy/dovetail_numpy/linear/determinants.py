@@ -16,7 +16,7 @@ from ..contraction.products import dot
 from ..creation.arrays import as_array
 from ..creation.matrices import diagonal, eye
 from ..fusion import fused, one_call
-from ..operands import Array, ArrayLike, integer
+from ..operands import Array, ArrayLike, ShapeError, integer
 from ..operations import filled, number, select
 from ..promotion import broadcast, convert
 from .checks import square, transposed
@@ -221,7 +221,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     """
     x = as_array("matrix_power", a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"matrix_power takes square matrices, got shape {x.shape}{here()}")
+        raise ShapeError(f"matrix_power takes square matrices, got shape {x.shape}{here()}")
     power = integer("matrix_power", "n", n)
     if power < 0:
         x, power = inv(x), -power

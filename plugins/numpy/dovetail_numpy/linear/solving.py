@@ -76,7 +76,12 @@ def pinv(
 
     Args:
         rtol (or rcond): singular values below it times the largest count as zero.
+
+    Raises:
+        ValueError: both of them are given, or ``a`` is no matrix.
     """
+    if rtol is not None and rcond is not None:
+        raise ValueError(f"pinv: rcond is another name of rtol, and both are given{here()}")
     (x,) = matrices("pinv", a)
     rows, columns = x.shape[-2:]
     if not x.size:

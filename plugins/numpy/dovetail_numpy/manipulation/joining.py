@@ -140,7 +140,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
 def hstack(tup: Any, dtype: DTypeLike = None) -> Array:
     """Arrays joined along the second axis, vectors along their only one."""
     items = [atleast_1d(x) for x in _items("hstack", tup)]
-    return concatenate(items, 0 if items[0].ndim == 1 else 1, dtype)
+    return concatenate(items, 0 if not items or items[0].ndim == 1 else 1, dtype)
 
 
 def vstack(tup: Any, dtype: DTypeLike = None) -> Array:

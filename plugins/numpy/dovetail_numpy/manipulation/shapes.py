@@ -21,6 +21,7 @@ from ..operands import (
     ArrayLike,
     Axis,
     ShapeError,
+    UnsupportedError,
     axis_index,
     axis_tuple,
     here,
@@ -98,7 +99,7 @@ def reshape(
     if order == "F":
         backwards = lax.reshape(transpose(a), dims[::-1])
         return transpose(backwards)
-    raise NotImplementedError(f"reshape: order must be 'C' or 'F', got {order!r}{here()}")
+    raise UnsupportedError(f"reshape: order must be 'C' or 'F', got {order!r}{here()}")
 
 
 @one_call("order", "out_sharding")

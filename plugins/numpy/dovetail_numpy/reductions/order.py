@@ -13,7 +13,7 @@ from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
-from ..operands import Array, ArrayLike, Axis, flag, no_out
+from ..operands import Array, ArrayLike, Axis, UnsupportedError, flag, no_out
 from ..operations import filled, number, reshape as to_shape, select, transpose as permute
 from ..promotion import convert, inexact_dtype, promote
 from .engine import reduced_axes, strong
@@ -144,7 +144,9 @@ def _by_weights(
     skip_nan: bool,
 ) -> Any:  # fmt: skip
     if method != "inverted_cdf":
-        raise ValueError(f"{name}: weights need method='inverted_cdf', got {method!r}{here()}")
+        raise UnsupportedError(
+            f"{name}: weights need method='inverted_cdf', got {method!r}{here()}"
+        )
     w = as_array(name, weights)
     if w.shape != a.shape:
         if axis is None or w.shape != tuple(a.shape[i] for i in axes):

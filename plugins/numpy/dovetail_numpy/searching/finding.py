@@ -217,7 +217,7 @@ def digitize(
         return lax.full(x.shape, 0, INT32)
     side = "left" if right else "right"
     rising = searchsorted(b, x, side, method=how)
-    falling = searchsorted(lax.rev(b, (0,)), x, "right" if right else "left", method=how)
+    falling = searchsorted(lax.rev(b, (0,)), x, side, method=how)
     n = number(rising, b.shape[0])
     ends = [lax.index_in_dim(b, i, 0, keepdims=False) for i in (b.shape[0] - 1, 0)]
     return select(lax.ge(*ends), rising, lax.sub(n, falling))

@@ -10,8 +10,8 @@ from dovetail_core import ShapedArray, here, typeof
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import ArrayLike
-from ..operations import dtype_of, number, select
-from ..promotion import INT32, broadcast, convert, promote
+from ..operations import dtype_of, number, select, strong
+from ..promotion import INT32, broadcast, common_type, convert, promote
 from .choosers import INEXACT, INTEGERS, NUMBERS, always, by_kind, for_kinds
 from .plans import Binary, Op, binary_function
 
@@ -96,6 +96,8 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Any, Any]:
 def _raise_integers(x: Any, y: Any) -> Any:
     """Integers to integer powers by repeated squaring, one step per bit of the exponent."""
     one, zero = lax.full_like(y, 1), lax.full_like(y, 0)
+    exponent: Any = typeof(y)
+    x = x if exponent.weak_type else strong(x)
     base, acc = x, lax.full_like(x, 1)
     for _ in range(dtype_of(y).itemsize * 8):
         acc = select(lax.ne(lax.bitwise_and(y, one), zero), lax.mul(acc, base), acc)
@@ -114,7 +116,18 @@ def _full_shapes(x: Any, y: Any) -> tuple[Any, Any]:
     return broadcast(x, shape), broadcast(y, shape)
 
 
-POWER = Binary("power", by_kind(bool=_with_bool_as_int(_power_integers),
+class _Power(Binary):
+    """Powers: those of floats of weak type are strong where the exponents are integers that are."""
+
+    __slots__ = ()
+
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        dtype, weak = common_type(avals, self.inexact)
+        exponent = avals[1]
+        return dtype, weak and (exponent.weak_type or exponent.dtype.kind not in "iu")
+
+
+POWER = _Power("power", by_kind(bool=_with_bool_as_int(_power_integers),
                                 **for_kinds(INTEGERS, _power_integers),
                                 **for_kinds(INEXACT, lax.pow_p)))  # fmt: skip
 

@@ -108,17 +108,31 @@ class Binary:
             self.plans[types] = plan
         return plan(vx, vy)
 
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        """The element type that operands are converted to, and whether it is weak."""
+        return common_type(avals, self.inexact)
+
     def plan(self, x: Any, y: Any) -> Op:
         """What to do for operands of the types of ``x`` and ``y``."""
         avals: list[Any] = [typeof(x), typeof(y)]
         _arrays_only(self.name, avals)
-        dtype, weak = common_type(avals, self.inexact)
+        dtype, weak = self.result_type(avals)
         op = self.choose(self.name, dtype)
         shape = broadcast_shapes(self.name, avals[0].shape, avals[1].shape)
         host = [_scalar_step(v, dtype, weak) for v in (x, y)]
         device = [None if h else _array_step(a, dtype, weak, shape) for h, a in zip(host, avals)]
         host = [None if h is _as_it_is else h for h in host]
         return _host_plan(_device_plan(op, *device), *host)
+
+
+class WeakIfAll(Binary):
+    """One whose results are of weak type only where all operands are."""
+
+    __slots__ = ()
+
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        dtype, weak = common_type(avals, self.inexact)
+        return dtype, weak and all(a.weak_type for a in avals)
 
 
 def _arrays_only(name: str, avals: list[Any]) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import is_inexact
+from dovetail_core import is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays
 from ..operands import ArrayLike
-from ..operations import dtype_of, number, select
+from ..operations import dtype_of, number, select, strong
 from ..promotion import broadcast, convert, promote, promote_all
 from .choosers import ALL, FLOATS, INEXACT, REALS, accept, always, by_kind, for_kinds
 from .comparisons import GREATER, LESS, isnan
-from .plans import Binary, binary_function, named
+from .plans import Binary, WeakIfAll, binary_function, named
 
 
 def _real_only(op: Any) -> Any:
@@ -54,13 +54,19 @@ def _ordered(x: Any, y: Any) -> tuple[Any, Any, Any]:
 def _logaddexp(x: Any, y: Any) -> Any:
     top, difference, undefined = _ordered(x, y)
     total = lax.add(top, lax.log1p(lax.exp(difference)))
-    return select(undefined, _of_infinities(x, y), total)
+    return select(undefined, _of_infinities(x, y, undefined), total)
 
 
-def _of_infinities(x: Any, y: Any) -> Any:
-    """The sum of equal infinities, or NaN, whose derivatives are NaN, too."""
+def _of_infinities(x: Any, y: Any, undefined: Any) -> Any:
+    """The sum of equal infinities, or NaN; derivatives at NaN and below all numbers are NaN.
+
+    What is not chosen is computed of 1, since a derivative that is infinite there, times a
+    cotangent of 0, would be NaN at all other operands.
+    """
     total = lax.add(x, y)
-    return select(lax.ne(total, total), lax.mul(total, total), total)
+    above = lax.gt(total, number(total, float("-inf")))
+    lost = lax.bitwise_and(undefined, lax.bitwise_not(above))
+    return select(lost, lax.log(lax.exp(select(lost, total, number(total, 1)))), total)
 
 
 def _logaddexp_complex(x: Any, y: Any) -> Any:
@@ -76,7 +82,7 @@ def _logaddexp_complex(x: Any, y: Any) -> Any:
 def _logaddexp2(x: Any, y: Any) -> Any:
     top, difference, undefined = _ordered(x, y)
     tail = lax.mul(lax.log1p(lax.exp2(difference)), number(x, 1 / log(2)))
-    return select(undefined, _of_infinities(x, y), lax.add(top, tail))
+    return select(undefined, _of_infinities(x, y, undefined), lax.add(top, tail))
 
 
 def _logaddexp2_complex(x: Any, y: Any) -> Any:
@@ -97,7 +103,8 @@ def _sign_bit(x: Any) -> Any:
 
 
 def _copysign(x: Any, y: Any) -> Any:
-    size = lax.abs(x)
+    aval: Any = typeof(y)
+    size = lax.abs(x) if aval.weak_type else strong(lax.abs(x))
     return select(_sign_bit(y), lax.neg(size), size)
 
 
@@ -124,7 +131,7 @@ arctan2 = binary_function(
 )
 atan2 = arctan2
 hypot = binary_function(
-    Binary("hypot", _real_only(_hypot), inexact=True),
+    WeakIfAll("hypot", _real_only(_hypot), inexact=True),
     "``sqrt(x1**2 + x2**2)`` without overflow; for real numbers.",
 )
 copysign = binary_function(
@@ -136,7 +143,7 @@ nextafter = binary_function(
     "The next number of its type after ``x1`` in the direction of ``x2``.",
 )
 heaviside = binary_function(
-    Binary("heaviside", _real_only(_heaviside), inexact=True),
+    WeakIfAll("heaviside", _real_only(_heaviside), inexact=True),
     "0 for negative ``x1``, 1 for positive ones, ``x2`` at zero.",
 )
 

@@ -8,6 +8,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_lax import dtypes
+from dovetail_lax.errors import ShapeError
 
 from ..inputs import ArrayLike, inexact
 
@@ -21,7 +22,7 @@ def matrices(name: str, *args: ArrayLike) -> list[Any]:
     found = inexact(name, *args)
     for i, x in enumerate(found):
         if x.ndim < 2:
-            raise ValueError(
+            raise ShapeError(
                 f"{name} takes matrices, or stacks of them; the argument at position {i} has shape "
                 f"{x.shape}{here()}"
             )

@@ -61,13 +61,13 @@ def plan(
     array: Any = None
     if isinstance(window, (str, tuple)):
         size = _integer(name, "nperseg", 256 if nperseg is None else nperseg, 1)
-        if size > length:
+        if size > length and nperseg is not None:
             warnings.warn(
                 f"{name}: nperseg={size} is greater than the signal's length {length}{here()}; "
                 f"it is taken as {length}",
                 stacklevel=3,
             )
-            size = length
+        size = min(size, length)
         values = named_window(name, window, size)
     else:
         array = window if hasattr(window, "aval") else dnp.asarray(window)
