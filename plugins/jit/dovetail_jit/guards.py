@@ -61,9 +61,8 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
 def _exact_named(kwargs: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     named = kwargs
     for k in names:
-        if k in kwargs and (x := kwargs[k]).__class__ not in _plain:
-            if (exact := told_apart(x)) is not x:
-                named = {**named, k: exact}
+        if k in kwargs and (exact := told_apart(x := kwargs[k])) is not x:
+            named = {**named, k: exact}
     return named
 
 
