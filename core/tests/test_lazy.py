@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+from pathlib import Path
 
 import pytest
+
+from dovetail_core.base.lazy import import_part
 
 HEAD = """
 from __future__ import annotations
@@ -82,3 +86,23 @@ def test_the_kernels_own_late_names():
     assert dovetail_core.parse_ir.__module__ == "dovetail_core.text.parser"
     with pytest.raises(AttributeError, match="module 'dovetail_core' has no attribute 'nonsense'"):
         dovetail_core.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_not_looked_for_while_modules_load(
+    collects: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"loads_{collects}"
+    (tmp_path / f"{name}.py").write_text("import gc\nfound = gc.isenabled()\n")
+    (tmp_path / f"fails_{collects}.py").write_text("import absent_module\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = gc.isenabled()
+    try:
+        (gc.enable if collects else gc.disable)()
+        assert import_part(name).found is False
+        assert gc.isenabled() is collects
+        with pytest.raises(ModuleNotFoundError):
+            import_part(f"fails_{collects}")
+        assert gc.isenabled() is collects
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -15,6 +15,7 @@ At run time the same lines say where a name comes from: the module's code is run
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -116,8 +117,18 @@ def import_part(name: str) -> ModuleType:
 
     Python begins with the module: a thread that has begun so waits for one that imports the
     package, which may come to the module and wait for this one.
+
+    Meanwhile Python does not look for garbage: what modules are made of is none, and at a program's
+    first operations to look through all of it would take as long as to import it.
     """
-    for i, letter in enumerate(name):
-        if letter == ".":
-            import_module(name[:i])
-    return import_module(name)
+    collects = gc.isenabled()
+    try:
+        if collects:
+            gc.disable()
+        for i, letter in enumerate(name):
+            if letter == ".":
+                import_module(name[:i])
+        return import_module(name)
+    finally:
+        if collects:
+            gc.enable()

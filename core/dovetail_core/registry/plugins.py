@@ -93,6 +93,9 @@ class Registry:
     _has_types: bool = False
     _importing: set[int] = field(default_factory=set[int])  # threads
     _without_types: dict[str, str] = field(default_factory=dict[str, str])  # modules, and why
+    _ranked: tuple[list[tuple[str, Manifest]], list[tuple[str, Manifest]]] = field(
+        default=([], []), init=False, repr=False, compare=False
+    )
 
     @property
     def active(self) -> dict[str, Manifest]:
@@ -100,7 +103,12 @@ class Registry:
 
     def ranked(self) -> list[tuple[str, Manifest]]:
         """The active plugins, those first that come with Dovetail, each in the order of names."""
-        return sorted(self.active.items(), key=lambda entry: self.plugins[entry[0]].rank)
+        active = [*self.active.items()]
+        before, found = self._ranked  # modules ask for each of their names
+        if active != before:
+            found = sorted(active, key=lambda entry: self.plugins[entry[0]].rank)
+            self._ranked = active, found
+        return found
 
     def precedence(self, module: str) -> int:
         """Whose names win: 2 for a module of a standard plugin, 1 of another one, 0 of none."""

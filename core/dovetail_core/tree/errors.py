@@ -69,13 +69,29 @@ def check_depth(tree: Any, is_leaf: Any) -> None:
     Raises:
         RecursionError: containers are more than 500 levels deep.
     """
-    if tree.__class__ in _BUILT_IN and _is_deep(tree, _never):
+    if _is_large(tree) and _is_deep(tree, _never):
         if callable(is_leaf) and not _is_deep(tree, is_leaf):
             return
         raise too_deep()
 
 
 _BUILT_IN = (list, tuple, dict)
+
+
+def _is_large(tree: Any) -> bool:
+    """Whether a tree of built-in containers has many nodes: one that is too deep does."""
+    nodes = [tree]
+    for node in nodes:  # grows
+        cls = node.__class__
+        if cls is tuple or cls is list:
+            nodes += node
+        elif cls is dict:
+            nodes += node.values()
+        else:
+            continue
+        if len(nodes) > _DEPTH:
+            return True
+    return False
 
 
 def _never(node: Any) -> bool:

@@ -25,6 +25,11 @@ calls = PyTreeRegistry()
 """The registry by which compiled callables take arguments apart: with all containers of the other,
 and with values that are leaves to users and several arrays to a compiled program."""
 
+tuples = PyTreeRegistry(
+    enable_none=False, enable_namedtuple=False, enable_list=False, enable_dict=False
+)
+"""A registry that looks into tuples alone."""
+
 # A pickled treedef names its registry by these two, so they must lead back to this object.
 registry.__module__ = "dovetail_core.tree.util"
 registry.__name__ = "registry"

@@ -46,6 +46,7 @@ from .registry import (
     register_pytree_with_keys_class as register_pytree_with_keys_class,
     register_static as register_static,
     registry as registry,
+    tuples as tuples,
 )
 
 default_registry = registry

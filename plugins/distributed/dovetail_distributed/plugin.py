@@ -16,6 +16,11 @@ MANIFEST = Manifest(
         "batching.batch": ("dovetail_distributed.rules.batching",),
         "backends.stablehlo": ("dovetail_distributed.rules.backends",),
     },
+    own_rules=(
+        "dovetail_distributed.rules.ad",
+        "dovetail_distributed.rules.batching",
+        "dovetail_distributed.rules.backends",
+    ),
     providers={"processes": "dovetail_distributed.runtime:RUNTIME"},
     variables=("coordinator_address", "num_processes", "process_id"),
     commands={"launch": "dovetail_distributed.launching.command"},

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from dovetail_core.xla import distributed
 
 from .addresses import own_address
-from .comparing import compare_program, compare_value
 from .options import cpu_collectives_implementation
 from .state import global_state
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Runtime:
@@ -43,8 +45,17 @@ class Runtime:
             found = {}
         return found, global_state.client
 
-    compare_program = staticmethod(compare_program)
-    compare_value = staticmethod(compare_value)
+    def compare_program(self, what: str, text: str, devices: Iterable[Any]) -> None:
+        """See :func:`dovetail_distributed.comparing.compare_program`."""
+        from .comparing import compare_program  # by programs of several processes alone
+
+        compare_program(what, text, devices)
+
+    def compare_value(self, what: str, value: np.ndarray[Any, Any], devices: Iterable[Any]) -> None:
+        """See :func:`dovetail_distributed.comparing.compare_value`."""
+        from .comparing import compare_value
+
+        compare_value(what, value, devices)
 
 
 def _collectives() -> Any:

@@ -38,7 +38,6 @@ from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_rea
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
-from .disk_cache import whole_executable
 from .pending import expect_callbacks, run_with_effects
 from .provisional import Successor
 from .restrictions import refuse_execution
@@ -97,6 +96,8 @@ class Executable:
     @property
     def whole(self) -> Any:
         """The runtime's executable with all that it was compiled from, to look at."""
+        from .disk_cache import whole_executable  # and with it all that reads the cache
+
         return whole_executable(self.module, self.device, self.options, self.loaded)
 
     @property

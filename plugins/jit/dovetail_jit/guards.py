@@ -8,7 +8,7 @@ call that stays in C++, is sent to Python, where the error names the array and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,10 @@ import numpy as np
 from dovetail_backends import deleted_error, give_away
 from dovetail_core import typeof
 from dovetail_core.base.errors import integer_too_large
-from dovetail_core.base.keys import exact_key
-from dovetail_core.base.options import disable_jit
-from dovetail_core.tree.util import PyTreeDef, calls, keystr, tree_flatten_with_path
+from dovetail_core.tree.util import calls, keystr, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
 
+from .exact_statics import told_apart, twinless, value_of
 from .settings import Settings
 
 
@@ -56,7 +55,7 @@ def _with_one_static(
     call that names no other: C++ is given it by position, which is as quick as without statics."""
     if (name := _only_static(settings)) is None:
         return careful
-    (place,), plain = settings.static_nums, _twinless
+    (place,), plain = settings.static_nums, twinless
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
@@ -86,114 +85,46 @@ def _only_static(settings: Settings) -> str | None:
 
 
 def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
-    plain, all_plain, by_identity = _plain, _plain.issuperset, object.__eq__
+    plain, by_identity = _plain, object.__eq__
+    nums, names = settings.static_nums, settings.static_names
 
-    def called(*args: Any, **kwargs: Any) -> Any:  # what most calls need is written out here
-        for x in args:
-            cls = x.__class__
-            if cls in plain or cls.__eq__ is by_identity:
-                continue
-            if cls is not tuple or not (all_plain(map(type, x)) or not _has_twin_inside(x)):
-                return careful(args, kwargs)
-        try:
-            if not kwargs:
-                return call(*args)
-            for x in kwargs.values():
-                cls = x.__class__
+    def called(*args: Any, **kwargs: Any) -> Any:
+        passed, count = args, len(args)
+        for n in nums:
+            if -count <= n < count:
+                cls = (x := args[n]).__class__
                 if cls in plain or cls.__eq__ is by_identity:
                     continue
-                if cls is not tuple or not all_plain(map(type, x)):
-                    return careful(args, kwargs)
-            return call(*args, **kwargs)
+                if (exact := told_apart(x)) is not x:
+                    passed = (*passed[:n], exact, *passed[n % count + 1 :])
+        try:
+            if not kwargs:
+                return call(*passed)
+            return call(*passed, **_exact_named(kwargs, names))
         except ValueError:
             settings.reject_unhashable(args, kwargs)  # C++'s own error names no argument
-            raise
-
-    def careful(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        passed, named, count = args, kwargs, len(args)
-        for n in settings.static_nums:
-            if -count <= n < count and _has_twin(args[n]):
-                passed = _told_apart(passed, n)
-        for k in settings.static_names:
-            if k in kwargs and _has_twin(kwargs[k]):
-                named = {**named, k: _tell_apart(kwargs[k])}
-        try:
-            return call(*passed, **named)
-        except ValueError:
-            settings.reject_unhashable(args, kwargs)
             raise
 
     return called
 
 
-# C++ compares static arguments by their type and ``==``, and what is in them by ``==`` alone.
-_twinless: set[type] = {  # inside of tuples, too
-    int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,
-}  # fmt: skip
+def _exact_named(kwargs: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    named = kwargs
+    for k in names:
+        if k in kwargs and (exact := told_apart(x := kwargs[k])) is not x:
+            named = {**named, k: exact}
+    return named
 
-_plain = _twinless | {ArrayImpl, np.ndarray, dict, list}
-"""Types of arguments that are not looked at any further, whether they are static or not."""
+
+_plain = twinless | {ArrayImpl, np.ndarray, dict, list}
+"""Types of static arguments that are not looked at any further."""
 
 _CONTAINERS = (dict, tuple, list)
-
-_NUMBERS = (bool, float, complex, np.generic)
-"""Types of which values in a collection equal values of other types."""
-
-
-class _Exact:
-    """Stands for a static argument in C++, where it is compared by type and bits."""
-
-    __slots__ = ("value", "key")
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.key = exact_key(value)
-
-    def __eq__(self, other: object) -> bool:
-        return other.__class__ is _Exact and self.key == other.key  # type: ignore[attr-defined]
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
-def _told_apart(args: tuple[Any, ...], n: int) -> tuple[Any, ...]:
-    n %= len(args)
-    return (*args[:n], _tell_apart(args[n]), *args[n + 1 :])
-
-
-def _tell_apart(value: Any) -> Any:
-    return value if disable_jit.value else _Exact(value)  # then C++ calls the function itself
-
-
-def _has_twin(value: Any) -> bool:
-    """Whether C++ would take another value for this one, or not this one for itself (``nan``)."""
-    cls = type(value)
-    if cls in _twinless:
-        return False
-    if issubclass(cls, (tuple, frozenset)):
-        return _has_twin_inside(value)
-    if issubclass(cls, (float, complex, np.generic)):
-        return bool(value == 0) or bool(value != value)
-    return False
-
-
-def _has_twin_inside(collection: Iterable[Any]) -> bool:
-    found = [*collection]
-    for x in found:  # grows
-        cls = x.__class__
-        if cls in _twinless:
-            continue
-        if cls is tuple or issubclass(cls, (tuple, frozenset)):
-            found += x
-        elif issubclass(cls, _NUMBERS):
-            return True
-    return False
 
 
 def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call as its caller gave them, from what C++ was given."""
-    plain = tuple([x.value if x.__class__ is _Exact else x for x in args])
-    return plain, {k: x.value if x.__class__ is _Exact else x for k, x in kwargs.items()}
+    return tuple(map(value_of, args)), {k: value_of(x) for k, x in kwargs.items()}
 
 
 def _give_away(tree: Any, name: str) -> None:

@@ -288,6 +288,19 @@ def test_collections_of_numbers_are_told_apart_at_any_depth(by_name: bool) -> No
             assert float(found) == len(repr(make(value))), (make(value), found)
 
 
+def test_numbers_in_a_tuple_count_by_their_places() -> None:
+    nan = float("nan")
+    values: list[Any] = [(True, 1), (1, True), (0.0, -0.0), (-0.0, 0.0), (1, 1.0), (1.0, 1)]
+    values += [(Pair, (True,)), (Pair, (1,)), (Pair(1, True), True), (Pair(True, 1), True)]
+    values += [(nan, True), (nan, 1), (1j, 0.5), (1j, np.float32(0.5)), ((), 0.5), (0.5, ())]
+    f = Counter(lambda x, value: lax.mul(x, np.float32(seen.append(repr(value)) or 1)))
+    seen: list[str] = []
+    g = jit(f, static_argnums=1)
+    for value in [*values, *reversed(values)]:
+        g(1.0, value)
+    assert seen == [repr(v) for v in values]
+
+
 def test_static_objects_of_classes_and_unhashable_ones() -> None:
     class Own:
         pass

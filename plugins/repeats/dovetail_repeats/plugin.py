@@ -13,4 +13,5 @@ MANIFEST = Manifest(
         "backends.reference": ("dovetail_repeats.rules.running",),
     },
     samples=("dovetail_repeats.samples",),
+    own_rules=("dovetail_repeats.rules.running",),
 )

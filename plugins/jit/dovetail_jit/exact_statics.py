@@ -1,0 +1,117 @@
+"""Static arguments told apart by type and bits, as C++ does not.
+
+C++ compares them by their type and ``==``, and what is in them by ``==`` alone: ``(1,)`` would be
+``(True,)`` to it, and ``0.0`` be ``-0.0``. Those that have such a twin are passed as values that
+compare by more. What is in tuples is listed and typed in C, since whole trees are passed as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from marshal import dumps
+from math import isnan
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from dovetail_core.base.keys import exact_key
+from dovetail_core.base.options import disable_jit
+from dovetail_core.tree.util import PyTreeDef, tuples
+
+twinless: frozenset[type] = frozenset({
+    int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,
+})  # fmt: skip
+"""Types whose values equal none of other types among these, inside of tuples, too."""
+
+_NUMBERS = (bool, float, complex, np.generic)
+"""Types of which values in a collection equal values of other types."""
+
+_OTHERS = (*_NUMBERS, tuple, frozenset)
+_all_twinless = twinless.issuperset
+_WRITTEN = twinless | {bool, float}
+_all_written = _WRITTEN.issuperset
+_leaves_of = tuples.flatten
+
+
+class _Exact:
+    """Stands for a static argument in C++, where it is compared by type and bits."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = exact_key(value)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is _Exact and self.key == other.key  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class _Typed(tuple[Any, ...]):
+    """Stands for a tuple: itself, the types of all that is in it, and the bits of what is real.
+
+    As a tuple it is hashed and compared in C.
+    """
+
+    __slots__ = ()
+
+
+_STAND_INS = (_Exact, _Typed)
+
+
+def told_apart(value: Any) -> Any:
+    """What C++ is given for a static argument: itself, or what stands for it."""
+    if value.__class__ is not tuple:
+        return _tell_apart(value) if _has_twin(value) else value
+    leaves = _leaves_of(value)[0]
+    types = tuple(map(type, leaves))
+    if _all_twinless(types):
+        return value
+    if not _all_written(types) and any(issubclass(t, _OTHERS) for t in {*types} - _WRITTEN):
+        return _tell_apart(value) if _has_twin_inside(leaves) else value
+    if float not in types:
+        typed = (value, types) if bool in types else None
+    else:
+        reals = [x for x in leaves if x.__class__ is float]
+        if isnan(sum(reals)):  # of which no two are equal
+            return _tell_apart(value)
+        typed = value, types, dumps(reals, 2)
+    return value if typed is None or disable_jit.value else _Typed(typed)
+
+
+def value_of(given: Any) -> Any:
+    """The static argument that its caller gave, from what C++ was given."""
+    cls = given.__class__
+    if cls not in _STAND_INS:
+        return given
+    return given.value if cls is _Exact else given[0]
+
+
+def _tell_apart(value: Any) -> Any:
+    return value if disable_jit.value else _Exact(value)  # then C++ calls the function itself
+
+
+def _has_twin(value: Any) -> bool:
+    """Whether C++ would take another value for this one, or not this one for itself (``nan``)."""
+    cls = type(value)
+    if issubclass(cls, (tuple, frozenset)):
+        return _has_twin_inside(cast("Iterable[Any]", value))
+    if issubclass(cls, (float, complex, np.generic)):
+        return bool(value == 0) or bool(value != value)
+    return False
+
+
+def _has_twin_inside(collection: Iterable[Any]) -> bool:
+    found = [*collection]
+    for x in found:  # grows
+        cls = x.__class__
+        if cls in twinless:
+            continue
+        if issubclass(cls, (tuple, frozenset)):
+            found += x
+        elif issubclass(cls, _NUMBERS):
+            return True
+    return False
