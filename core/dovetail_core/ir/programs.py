@@ -159,6 +159,10 @@ class Jaxpr:
             isinstance(other, Jaxpr) and hash(self) == hash(other) and _same_programs(self, other)
         )
 
+    def pretty_print(self, **options: Any) -> str:
+        """Its text, as ``str``; options of JAX's printer change nothing."""
+        return str(self)
+
     def text_of(self, eqn: Eqn) -> str:
         """One of its equations as text; ``text.printer`` names variables as the program does."""
         return repr(eqn)
@@ -203,6 +207,10 @@ class ClosedJaxpr(HeldProgram, Remembering):
         super().__init__()
         self.jaxpr: Jaxpr = program
         self.consts = list(consts)
+
+    def pretty_print(self, **options: Any) -> str:
+        """Its text, as ``str``; options of JAX's printer change nothing."""
+        return str(self)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.

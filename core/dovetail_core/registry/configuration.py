@@ -64,6 +64,21 @@ class Configuration:
         """The value of an option in this thread."""
         return self.option(name).value
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and self._is_option(name):
+            raise AttributeError(
+                f"an option is not set as an attribute{called()}. Call "
+                f"config.update({name!r}, {short_repr(value)})."
+            )
+        object.__setattr__(self, name, value)
+
+    def _is_option(self, name: str) -> bool:
+        try:
+            self.option(name)
+        except (AttributeError, DovetailError):
+            return False
+        return True
+
     def carried(self) -> Callable[[], None]:
         """A function that gives another thread, which calls it, what this one has set for itself:
         by ``with option(value):``."""

@@ -96,8 +96,12 @@ def option_exists(client: Client, name: str) -> bool:
     return _known[key]
 
 
+class CompilerOptionError(JaxRuntimeError, ValueError):
+    """The compiler does not know an option, or does not take its value."""
+
+
 class _OptionErrors:
-    """A context in which a compile failure that an option caused becomes a ValueError."""
+    """A context in which a compile failure that an option caused says so."""
 
     def __enter__(self) -> None:
         pass
@@ -107,7 +111,7 @@ class _OptionErrors:
             for marker, problem in _OPTION_PROBLEMS:
                 if marker in str(error):
                     rest = str(error).split(marker, 1)[1].splitlines()[0].rstrip(".")
-                    raise ValueError(
+                    raise CompilerOptionError(
                         f"{problem}{rest}; check `compiler_options` "
                         "(names are XLA's debug option fields)"
                     ) from error

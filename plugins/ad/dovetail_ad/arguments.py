@@ -270,7 +270,7 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
 
 def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:
     """Raise TypeError for inputs that ``grad`` and its like do not differentiate."""
-    real_only = what in ("jacfwd", "jacrev")
+    real_only = what == "jacfwd"
     for i, aval in enumerate(input_types(tree, tree_flatten(tree)[0], what)):
         if aval.is_mutable:
             path = tree_flatten_with_path(tree)[0][i][0]

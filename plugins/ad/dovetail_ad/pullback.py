@@ -24,7 +24,7 @@ class Pull(NamedTuple):
     in_avals: tuple[Any, ...]
     out_avals: tuple[Any, ...]
 
-    def __call__(self, linear: Any, cotangent: Any, into: Sequence[Any] | None = None) -> Any:
+    def __call__(self, linear: Any, cotangent: Any, *, into: Sequence[Any] | None = None) -> Any:
         """Cotangents of the arguments; ``into`` has a place for each of them."""
         given, tree = tree_flatten(cotangent)
         if tree != self.out_tree:

@@ -56,11 +56,15 @@ def _of_regions(primitive: Primitive) -> TransposeRule:
     return rule
 
 
+class OpenEndedLoop(MissingRule, ValueError):
+    """A loop is differentiated in reverse mode whose iterations are not counted beforehand."""
+
+
 def _check_transposable(primitive: Primitive, interface: RegionInterface) -> None:
     title = interface.title or primitive.name
     if interface.is_open_ended:
         remedy = f" {interface.remedy}" if interface.remedy else ""
-        raise MissingRule(
+        raise OpenEndedLoop(
             f"{title}{describe_source(current_source())} cannot be differentiated in reverse mode: "
             "the number of its iterations, and so of the values to keep, is not known when it is "
             f"compiled.{remedy}"

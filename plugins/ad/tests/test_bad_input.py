@@ -190,9 +190,8 @@ def test_complex_jacobians_must_be_asked_for() -> None:
     z = np.complex64(0.3 + 0.4j)
     for jac in (jacfwd, jacrev):
         np.testing.assert_allclose(jac(lax.sin, holomorphic=True)(z), np.cos(z), rtol=1e-6)
-        with pytest.raises(
-            TypeError, match=r"takes real inputs, but the input at \[0\] has dtype c"
-        ):
+        takes_real = "takes real inputs, but the input at \\[0\\] has dtype c"
+        with pytest.raises(TypeError, match=f"{takes_real}|takes functions with real outputs"):
             jac(lax.sin)(z)
         with pytest.raises(
             TypeError, match=r"holomorphic=True takes complex inputs, but .* float32"
@@ -339,3 +338,21 @@ def test_a_missing_rule_below_a_derived_one_names_both_primitives() -> None:
         vmap(outer.bind)(X)
     with pytest.raises(MissingRule, match=r"'ad\.transpose' has no rule .*'test\.inner'.*outer'"):
         linear_transpose(outer.bind, X)(X)
+
+
+def test_loops_without_an_end_are_value_errors_too() -> None:
+    loop = lambda x: lax.while_loop(lambda y: y < 3.0, lambda y: y * 2.0, x)  # noqa: E731
+    for error in (ValueError, NotImplementedError):
+        with pytest.raises(error, match="cannot be differentiated in reverse mode"):
+            grad(loop)(1.0)
+
+
+def test_the_vjp_function_takes_one_cotangent() -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        vjp(lax.sin, 1.0)[1](1.0, 2.0)
+
+
+def test_reverse_jacobians_of_real_functions_take_complex_inputs() -> None:
+    z = np.array([0.3 + 0.4j, 1j], np.complex64)
+    found = jacrev(lambda z: lax.abs(z))(z)
+    np.testing.assert_allclose(found, np.diag(np.conj(z) / np.abs(z)), rtol=1e-6)

@@ -28,6 +28,16 @@ class custom_jvp(custom):
     ) -> None:  # fmt: skip
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
 
+    @property
+    def jvp(self) -> Callable[..., Any] | None:
+        """The rule that was defined, or None."""
+        return self._defined("jvp", 0)
+
+    @property
+    def symbolic_zeros(self) -> bool:
+        """Whether the rule gets zero tangents as ``SymbolicZero``."""
+        return bool(self._defined("jvp", 1))
+
 
 class custom_vjp(custom):
     """A function with a rule of reverse mode, which its author defines by ``defvjp``.
@@ -46,6 +56,26 @@ class custom_vjp(custom):
         nondiff_argnames: str | Iterable[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
+
+    @property
+    def fwd(self) -> Callable[..., Any] | None:
+        """The forward function that was defined, or None."""
+        return self._defined("vjp", 0)
+
+    @property
+    def bwd(self) -> Callable[..., Any] | None:
+        """The backward function that was defined, or None."""
+        return self._defined("vjp", 1)
+
+    @property
+    def symbolic_zeros(self) -> bool:
+        """Whether the rule gets zeros as ``SymbolicZero``, and arguments as ``CustomVJPPrimal``."""
+        return bool(self._defined("vjp", 2))
+
+    @property
+    def optimize_remat(self) -> bool:
+        """Whether the function itself runs where residuals are not needed."""
+        return bool(self._defined("vjp", 3))
 
 
 class custom_dce(custom):

@@ -128,6 +128,20 @@ class custom:  # lower case: used as a decorator
         rules.mark(type(self).__name__, static_argnums, static_argnames, strict=True)
         rules.needs.update(self._needs)
 
+    @property
+    def fun(self) -> Callable[..., Any]:
+        """The function without its rules."""
+        return self.rules.fun
+
+    @property
+    def nondiff_argnums(self) -> tuple[int, ...]:
+        """The numbers of the arguments that are not differentiated."""
+        return tuple(sorted(self.rules.inert))
+
+    def _defined(self, kind: str, part: int) -> Any:
+        rule = self.rules.by_kind.get(kind)
+        return None if rule is None else rule[part]
+
     def def_jvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Any:
         """Set the rule of forward mode: ``rule(*nondiff, primals, tangents)`` returns the result
         and its tangent.

@@ -185,12 +185,13 @@ def _check_parts(x: Any, want: Any, place: str) -> None:
 
 
 def _converted(x: Any, want: Any) -> Any:
-    """``x``, converted where only the width of its floating-point type is another."""
+    """``x``, converted where only the width of its type is another, or where it is an integer."""
     got: Any = typeof(x) if is_value(x) else None
     if got is None or got.is_high or want.is_high or got.dtype == want.dtype:
         return x
     same_kind = is_inexact(got.dtype) and (got.dtype.kind == "c") == (want.dtype.kind == "c")
-    return algebra().convert(x, want) if same_kind and got.shape == want.shape else x
+    fits = same_kind or got.dtype.kind in "iub"
+    return algebra().convert(x, want) if fits and got.shape == want.shape else x
 
 
 def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:

@@ -50,12 +50,12 @@ def _checked(
     leaves, tree = tree_flatten(out)
     flags, flag_tree = tree_flatten(out_batched)
     if tree != flag_tree:
-        raise TypeError(
+        raise ValueError(
             f"{what} returned out_batched of another structure than its result: "
             f"{differences(tree, flag_tree)}. Return one bool per result."
         )
     if frame.out_tree is not None and tree != frame.out_tree:
-        raise TypeError(
+        raise ValueError(
             f"{what} returned a result of another structure than {frame.name} itself: "
             f"{differences(frame.out_tree, tree)}. Return what {frame.name} returns."
         )

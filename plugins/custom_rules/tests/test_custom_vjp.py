@@ -317,3 +317,25 @@ def test_a_backward_function_runs_with_cotangents_of_zero():
     assert dt.grad(lambda x: (measured(x), 2 * x)[1])(3.0) == 2
     assert dt.grad(lambda x: dt.lax.stop_gradient(measured(x)) + x)(3.0) == 1
     assert not seen
+
+
+def test_whole_numbers_are_cotangents() -> None:
+    for zero in (0, True, np.int32(0), np.zeros((), np.int8)):
+        f = dt.custom_vjp(lambda x, y: x * y)
+        f.defvjp(lambda x, y: (x * y, y), lambda y, g, zero=zero: (g * y, zero))
+        for transform in (lambda g: g, dt.jit):
+            dx, dy = transform(dt.grad(f, (0, 1)))(2.0, 3.0)
+            assert (dx, dy) == (3.0, float(zero)) and dy.dtype == np.float32
+
+
+def test_functions_tell_their_rules() -> None:
+    fwd, bwd = (lambda x: (x, None)), (lambda r, g: (g,))
+    f = dt.custom_vjp(np.sin)
+    assert (f.fwd, f.bwd, f.nondiff_argnums, f.symbolic_zeros) == (None, None, (), False)
+    f.defvjp(fwd, bwd, optimize_remat=True)
+    assert (f.fwd, f.bwd, f.fun, f.optimize_remat) == (fwd, bwd, np.sin, True)
+    rule = lambda n, p, t: (p[0], t[0])  # noqa: E731
+    g = dt.custom_jvp(lambda x, n: x, nondiff_argnames=("n",))
+    assert g.jvp is None and g.nondiff_argnums == (1,)
+    g.defjvp(rule, symbolic_zeros=True)
+    assert g.jvp is rule and g.symbolic_zeros

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dovetail_core import Option, config
@@ -130,6 +130,22 @@ _OTHER_NAMES = {
 }
 
 
+class Values(Mapping[str, Any]):
+    """The values of all options in this thread by JAX's names, as ``jax.config.values``."""
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return config.read(name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"jax_{name}" for name in config.names())
+
+    def __len__(self) -> int:
+        return len(config.names())
+
+
 def add_options() -> None:
     """Make JAX's options known, and set those that the environment sets by JAX's variables."""
     for name, default in IDLE.items():
@@ -139,6 +155,7 @@ def add_options() -> None:
         config.add(Option(name, value, "As JAX's default; not to be changed.", check=_only(value)))
     for name, own in _OTHER_NAMES.items():
         config.rename(name, own)
+    vars(config)["values"] = Values()
     vars(config)["parse_flags_with_absl"] = vars(config)["config_with_absl"] = take_flags
     for name in config.names():
         given = os.environ.get(f"JAX_{name.upper()}")

@@ -373,3 +373,25 @@ def test_traces_and_functions_by_hand(python) -> None:
 
 def test_programs_of_calls_are_in_jaxs_form(python) -> None:
     under_the_hook(python, FORMS)
+
+
+def test_the_configuration_and_texts_are_read_as_jaxs(python) -> None:
+    code = """
+import dovetail.jax, jax
+values = jax.config.values
+assert values["jax_enable_x64"] is False and "jax_debug_nans" in list(values)
+with jax.enable_x64(True):
+    assert values["jax_enable_x64"]
+assert "jax_nothing" not in values
+try:
+    jax.config.jax_enable_x64 = True
+except AttributeError as e:
+    assert "config.update('jax_enable_x64', True)" in str(e), e
+else:
+    assert False
+jaxpr = jax.make_jaxpr(jax.numpy.sin)(1.0)
+assert jaxpr.pretty_print(use_color=False) == str(jaxpr)
+assert jaxpr.jaxpr.pretty_print(source_info=False) == str(jaxpr.jaxpr)
+"""
+    done = python("-c", code)
+    assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -20,7 +21,13 @@ from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import MissResult, PjitFunctionCache, clear_cache, make_call
+from dovetail_core.xla.calls import (
+    MissResult,
+    PjitFunction,
+    PjitFunctionCache,
+    clear_cache,
+    make_call,
+)
 
 from .ahead import Answer, Found, ask
 from .boundary import boundary_of, call_boundary, refuse_aliases
@@ -88,13 +95,18 @@ def jit(
         TypeError, ValueError: arguments that do not exist, are not arrays or not hashable; names
             them.
     """
+    asked = {k: v for k, v in locals().items() if k != "fun"}
     if fun is _UNSET:
-        given = {k: v for k, v in locals().items() if k != "fun"}
-        return partial(jit, **given)
+        return partial(jit, **asked)
     if not callable(fun):
         raise TypeError(f"jit takes a function, got {fun!r} of type {type(fun).__name__}")
     if inspect.isgeneratorfunction(fun):
         raise TypeError(f"jit takes functions, but {function_name(fun)} is a generator")
+    if device is not None and backend is not None:
+        raise ValueError(
+            f"jit of {function_name(fun)}: give device or backend, not both; got {device!r} and "
+            f"{backend!r}"
+        )
     shardings = formats = None
     if in_shardings is not None or out_shardings is not None:
         shardings = Shardings(function_name(fun), in_shardings, out_shardings)
@@ -107,7 +119,24 @@ def jit(
         fun, static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline,
         backend, device, compiler_options, shardings, cache, reads, formats,
     )  # fmt: skip
-    return _wrap(settings)
+    call = _wrap(settings)
+    call._again = partial(
+        jit, fun, **{k: v for k, v in asked.items() if v is not None and v is not False}
+    )
+    return call
+
+
+def _copied(call: Any) -> Any:
+    """How copies and pickles of a compiled function are made: ``jit`` is called again."""
+    again = call.__dict__.get("_again")
+    return object.__reduce_ex__(call, 4) if again is None else (_called, (again,))
+
+
+def _called(again: Callable[[], Any]) -> Any:
+    return again()
+
+
+copyreg.pickle(PjitFunction, _copied)
 
 
 def _wrap(settings: Settings) -> Any:

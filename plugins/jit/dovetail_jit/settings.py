@@ -11,6 +11,7 @@ from dovetail_backends import backend as backend_named, runs_whole
 from dovetail_core import ClosedJaxpr, Tracer, here, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.errors import JaxRuntimeError
 from dovetail_core.base.source import called, short_repr
 from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
 from dovetail_core.xla.arrays import ArrayImpl
@@ -21,6 +22,10 @@ from .places import Committed, Wanted, committed_to, common_place
 from .shardings import Shardings
 from .structs import ShapeDtypeStruct
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
+
+
+class DonatedTwice(JaxRuntimeError, ValueError):
+    """An array is donated, and passed to the same call once more."""
 
 
 def _mapping(argument: str, given: Any) -> dict[Any, Any]:
@@ -193,7 +198,7 @@ class Settings:
                 j = first.setdefault(id(x), i)
                 if j != i and (donated[i] or donated[j]):
                     other = f"leaf {j - consts} of them" if j >= consts else "closed over"
-                    raise ValueError(
+                    raise DonatedTwice(
                         f"jit of {self.name}: leaf {i - consts} of the arguments, an array of type "
                         f"{typeof(x).str_short()}, is also {other}, and donated{here()}. Donate a "
                         "copy of it (x.copy()), or do not donate it."

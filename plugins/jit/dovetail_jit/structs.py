@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from dovetail_backends import Format as Format, Layout as Layout
 from dovetail_core import HiType, ShapedArray, register_type
@@ -47,6 +48,20 @@ class ShapeDtypeStruct:
     def size(self) -> int:
         return ShapedArray(self.shape, self.dtype).size
 
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"{self!r} has no axes, and so no length")
+        return self.shape[0]
+
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """Another one that differs in what is given: any argument of the class."""
+        where = self.sharding if self._layout is None else self.format
+        given = {
+            "shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type,
+            "sharding": where, "manual_axis_type": self.manual_axis_type,
+        }  # fmt: skip
+        return ShapeDtypeStruct(**{**given, **changes})
+
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         where = "" if self.sharding is None else f", sharding={self.sharding}"
@@ -82,7 +97,8 @@ def shape_struct(aval: Any, sharding: Any = None) -> Any:
     return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=where)
 
 
-class ArgInfo(NamedTuple):
+@dataclass(frozen=True)
+class ArgInfo:
     """An argument of a traced function: its type, and whether its memory is given away."""
 
     aval: Any

@@ -12,7 +12,7 @@ from dovetail_batching import vmap
 from dovetail_core import ShapedArray
 from dovetail_core.tree.util import tree_leaves, tree_structure
 from dovetail_jit import ShapeDtypeStruct, jit
-from dovetail_jit.stages import ArgInfo, Wrapped
+from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
@@ -60,7 +60,7 @@ def test_stages_tell_of_arguments_and_results() -> None:
         assert p == {"p": kind, "q": ShapedArray((2,), np.float32)}
         assert y == kind and kwargs == {"z": kind}
         assert stage.donate_argnums == (2,)
-        assert [i.donated for i in tree_leaves(stage.args_info, _is_info)] == [0, 0, 1, 0]
+        assert [i.donated for i in tree_leaves(stage.args_info)] == [0, 0, 1, 0]
         (info, _), _ = stage.args_info
         assert info["q"].shape == (2,) and info["q"].dtype == np.float32
         assert stage.out_info["b"][0].shape == (4,)
@@ -68,10 +68,6 @@ def test_stages_tell_of_arguments_and_results() -> None:
     assert isinstance(lowered.compiler_ir("hlo").as_hlo_text(), str)
     with pytest.raises(ValueError, match="unknown dialect 'x': stablehlo and hlo are known"):
         lowered.compiler_ir("x")
-
-
-def _is_info(x: Any) -> bool:
-    return isinstance(x, ArgInfo)
 
 
 def test_executables_tell_where_and_how_arrays_lie() -> None:

@@ -26,10 +26,11 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Array], Any]]:
 
     The vector has the dtype that the leaves' promote to. The function takes a vector of its shape
     and dtype and gives each leaf its shape and dtype again; it may be returned from transformed
-    functions.
+    functions. Where all leaves have one dtype it takes vectors of any, and its leaves have that.
 
     Raises:
-        TypeError: a leaf is no array; (from the function) a vector of another dtype.
+        TypeError: a leaf is no array; (from the function) a vector of another dtype, where
+            leaves differ in theirs.
         ValueError: (from the function) a vector of another shape.
     """
     leaves, tree = tree_flatten(pytree)
@@ -64,14 +65,15 @@ class _Unravel:
                 f"the way back from ravel_pytree takes a vector of shape {(size,)}, got "
                 f"{aval.shape}{here()}"
             )
-        if shapes and aval.dtype != dtype:
+        converts = len({*own, dtype}) > 1
+        if converts and aval.dtype != dtype:
             raise TypeError(
                 f"the way back from ravel_pytree takes a vector of dtype {dtype}, got {aval.dtype}"
                 f"{here()}. Convert it with astype."
             )
         vector = as_array("the way back from ravel_pytree", vector)
         parts = [
-            reshape(vector[end - int(np.prod(s)) : end], s).astype(d)
+            reshape(vector[end - int(np.prod(s)) : end], s).astype(d if converts else aval.dtype)
             for end, s, d in zip(ends, shapes, own)
         ]
         return tree_unflatten(tree, parts)

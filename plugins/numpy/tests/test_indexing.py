@@ -391,3 +391,15 @@ def test_slices_of_no_known_size():
         ds(0, -1)
     with pytest.raises(IndexError, match=r"ds\(0, 4, 2\) is of 7 elements, and axis 0 has 6"):
         x[ds(0, 4, 2)]
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), True])
+def test_updates_keep_weak_types(value: float) -> None:
+    weak, strong = dnp.full(3, 1.0), dnp.ones(3)
+    for update in (
+        lambda x: x.at[0].set(value), lambda x: x.at[:].set(value), lambda x: x.at[0].add(value),
+        lambda x: x.at[np.array([0, 1])].set(value),
+    ):  # fmt: skip
+        for f in (update, jit(update)):
+            assert f(weak).weak_type and not f(strong).weak_type
+            assert f(weak).dtype == np.float32

@@ -113,8 +113,9 @@ def test_the_way_back_takes_its_own_vector():
     vector, back = ravel_pytree(TREE)
     with pytest.raises(ValueError, match=r"takes a vector of shape \(7,\), got \(3,\)"):
         back(vector[:3])
+    _, mixed = ravel_pytree((np.ones(2, np.float32), np.int32(1)))
     with pytest.raises(TypeError, match="takes a vector of dtype float32, got int32"):
-        back(vector.astype("int32"))
+        mixed(np.ones(3, np.int32))
 
 
 def test_one_row_is_there_for_all_numbers():
@@ -132,3 +133,9 @@ def test_numbers_below_0_do_not_count_from_the_end_in_any_mode(
 ) -> None:
     found = segments.segment_sum(np.arange(1.0, 5), np.array([-1, 0, 1, 7]), 3, mode=mode)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_vectors_of_another_dtype_where_leaves_have_one() -> None:
+    _, back = ravel_pytree({"a": np.ones(2, np.float32), "b": np.float32(1)})
+    found = back(np.arange(3, dtype=np.int32))
+    assert found["a"].dtype == found["b"].dtype == np.int32 and found["a"].tolist() == [0, 1]

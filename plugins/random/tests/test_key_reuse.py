@@ -14,6 +14,7 @@ import dovetail_random as random
 from dovetail_backends import device_put
 from dovetail_batching import vmap
 from dovetail_core import Primitive
+from dovetail_core.base.errors import JAXTypeError
 from dovetail_jit import jit
 from dovetail_random.reuse.analysis import KeyReuseError
 from dovetail_random.reuse.option import debug_key_reuse
@@ -172,3 +173,7 @@ def test_a_rule_of_ones_own() -> None:
         else:
             with pytest.raises(KeyReuseError, match=r"bits at .* a key that reuse_test_draw used"):
                 run(key)
+
+
+def test_the_error_is_of_jaxs_class() -> None:
+    assert issubclass(KeyReuseError, JAXTypeError)

@@ -75,7 +75,8 @@ def associative_scan(
 
     Raises:
         TypeError: ``fn`` is not callable.
-        ValueError: there is no array, lengths differ, or the axis is out of bounds.
+        ValueError: there is no array, lengths differ, the axis is out of bounds, or ``fn`` returns
+            another structure.
     """
     if not callable(fn):
         raise TypeError(f"lax.associative_scan takes a function, got {fn!r}{place()}.")
@@ -87,7 +88,7 @@ def associative_scan(
     def step(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
         found, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
         if found_tree != tree:
-            raise TypeError(
+            raise ValueError(
                 f"the function of lax.associative_scan{place()} must return the structure of "
                 f"elems, {tree}; it returns {found_tree}."
             )

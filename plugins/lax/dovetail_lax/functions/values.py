@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from dovetail_core import Tracer, get_trace, here
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
@@ -151,7 +153,9 @@ def stop_gradient(x: T) -> T:
 def _stop(x: Any) -> Any:
     if isinstance(x, Tracer):
         return stop_gradient_p.bind(x)
-    check("stop_gradient", x)
+    aval = check("stop_gradient", x)
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype != aval.dtype:
+        return x.astype(aval.dtype)  # 64 bits where there are none
     return x
 
 

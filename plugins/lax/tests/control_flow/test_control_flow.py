@@ -408,3 +408,25 @@ def test_results_of_branches_that_differ_are_named() -> None:
         lax.cond(np.bool_(True), lambda: 1.0, lambda: (1.0,))
     with pytest.raises(TypeError, match=r"switch: the branches' results: types must"):
         lax.switch(np.asarray(0), [lambda: np.ones(2, np.float32), lambda: np.ones(3, np.float32)])
+
+
+def test_a_list_is_a_pair_of_carry_and_result() -> None:
+    last, ys = lax.scan(lambda c, x: [lax.add(c, x), c], np.int32(0), np.arange(3, dtype=np.int32))
+    assert last == 3 and ys.tolist() == [0, 0, 1]
+
+
+def test_indices_of_loops_in_python_are_whole_numbers_of_python() -> None:
+    kinds = []
+    with disable_jit(True):
+        found = lax.fori_loop(0, 3, lambda i, x: (kinds.append(type(i)), x + i)[1], 0)
+    assert found == 3 and type(found) is int and kinds == [int] * 3
+
+
+def test_functions_of_associative_scans_keep_structures() -> None:
+    with pytest.raises(ValueError, match="must return the structure of"):
+        lax.associative_scan(lambda a, b: (a, b), np.arange(4))
+
+
+def test_constants_to_differentiation_are_of_types_that_there_are() -> None:
+    assert lax.stop_gradient(np.ones(2)).dtype == np.float32
+    assert lax.stop_gradient(np.ones(2, np.int8)).dtype == np.int8

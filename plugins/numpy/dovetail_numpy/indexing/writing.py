@@ -33,6 +33,13 @@ def update(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
     Raises:
         IndexError, TypeError: of the index; or ``y`` does not broadcast to its shape.
     """
+    out = _updated(x, index, kind, y, options)
+    if not x.aval.weak_type or out.aval.weak_type:
+        return out
+    return lax.convert_element_type_p.bind(out, new_dtype=out.dtype, weak_type=True)
+
+
+def _updated(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
     try:
         plan, operands, inside = plan_for(x, index, options)
     except Windowed:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, DovetailError, Literal, describe_source
+from dovetail_core.base.errors import JAXTypeError
 from dovetail_core.base.source import Source
 from dovetail_core.ir.programs import Eqn
 from dovetail_core.ir.regions import Kind, RegionInterface
@@ -16,7 +17,7 @@ from ..keys import KeyArray
 from .table import Operand, Uses, is_of_keys, reuse_rules
 
 
-class KeyReuseError(DovetailError, RuntimeError):
+class KeyReuseError(DovetailError, JAXTypeError):
     """A random key is used up a second time while ``debug_key_reuse`` is on."""
 
 

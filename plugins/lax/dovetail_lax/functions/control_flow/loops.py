@@ -193,9 +193,9 @@ def fori_loop(
                 f"fori_loop: from {lower} to {upper} is more than 2**63 - 1 iterations{place()}"
             )
     if disable_jit.value and get_trace() is EVAL:
-        value = init_val
+        value, own = init_val, _first_index(lower, upper, dtype)[0].__class__
         for i in range(lower, upper):
-            value = body_fun(dtype.type(i), value)
+            value = body_fun(i if own is int else dtype.type(i), value)
         return value
     if any(x is None for x in known):
         if unroll is not None and unroll is not False and unroll != 1:

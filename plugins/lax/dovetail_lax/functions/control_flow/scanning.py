@@ -129,7 +129,8 @@ def _check_whole(what: str, types: Sequence[Any]) -> None:
 def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
     tree = staged.out_tree
     children = tree.children()
-    if tree.node_data() is None or tree.node_data()[0] is not tuple or len(children) != 2:
+    node = tree.node_data()
+    if node is None or node[0] not in (tuple, list) or len(children) != 2:
         raise TypeError(
             f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}{place()}. "
             "Return None in place of y if there is nothing to stack."
