@@ -179,7 +179,6 @@ def describe_all() -> None:
     of = primitives()
     say = partial(_say, of)
     say(f"{MOVES} {MOVES_FROM_SEVERAL}", moves=True)
-    say("broadcast_in_dim", shrinks_back=True)
     say(LINEAR, linear=((0,),))
     say(LINEAR_JOINTLY, linear=(slice(None),))
     say(BILINEAR, linear=((0,), (1,)))
