@@ -102,7 +102,7 @@ def put_sharded(
 
 def _is_large(shards: list[Any]) -> bool:
     """Whether shards of NumPy are worth the wait for threads that copy them."""
-    first = shards[0] if shards else None
+    first: Any = shards[0] if shards else None
     if first.__class__ is not np.ndarray or len(shards) * first.nbytes < _LARGE:
         return False
     return len(shards) > 1 and all(x.__class__ is np.ndarray for x in shards)
