@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import index
@@ -132,8 +131,6 @@ float0: DType = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of integer and boolean values: it holds nothing."""
 
 _interned: WeakValueDictionary[tuple[Any, ...], ShapedArray] = WeakValueDictionary()
-_recent: deque[ShapedArray] = deque(maxlen=256)
-"""Types that were made last: what makes and drops one array after another makes its type once."""
 _interning = RLock()  # a finaliser may make types while its thread is making one
 renew_in_child(_interning)
 
@@ -212,8 +209,6 @@ class ShapedArray(AbstractValue):
                 found.is_high = isinstance(dt, ExtendedDType) and bool(dt.low)
                 found._tangent = None
                 _interned[key] = found
-                if key is plain and not isinstance(dt, ExtendedDType):
-                    _recent.append(found)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:

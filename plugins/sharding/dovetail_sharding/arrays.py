@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,14 @@ def make_array_from_callback(
         )
     if isinstance(parts[0].dtype, ExtendedDType):
         return _made_of_lanes(shape, place, own, parts, dtype)
-    aval = ShapedArray(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
+    aval = _type_of(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
     return _placed(parts, aval, place, own)
+
+
+@lru_cache(256)
+def _type_of(shape: tuple[int, ...], dtype: Any) -> ShapedArray:
+    """Held for a while: one array after another of a type may be made and dropped."""
+    return ShapedArray(shape, dtype)
 
 
 def _first(cut: Any, mine: Sequence[int], i: int) -> int:
