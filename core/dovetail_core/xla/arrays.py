@@ -27,8 +27,6 @@ XlaRuntimeError = _b.JaxRuntimeError
 # The default semantics alias 64-byte aligned NumPy memory: later writes would show in the array.
 _COPY_NOW = _b.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 _SHARED = _b.HostBufferSemantics.ZERO_COPY
-_ALIGNMENT, _LARGE = 64, 1 << 20
-"""Bytes: of memory that a CPU device shares; and from which on shards are copied by threads."""
 
 
 def put(
@@ -90,40 +88,10 @@ def put_sharded(
     for shard in shards:
         if shard.dtype is not dtype and shard.dtype != dtype:
             raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {dtype}")
-    aval, given, places = told(aval, sharding), list(shards), list(devices)
-    if not shared and _is_large(given):
-        found = _copied_together(given, aval, sharding, places, committed)
-        if found is not None:
-            return found
     return _b.batched_device_put(
-        aval, sharding, given, places, committed, False, _SHARED if shared else _COPY_NOW, True
-    )
-
-
-def _is_large(shards: list[Any]) -> bool:
-    """Whether shards of NumPy are worth the wait for threads that copy them."""
-    first: Any = shards[0] if shards else None
-    if first.__class__ is not np.ndarray or len(shards) * first.nbytes < _LARGE:
-        return False
-    return len(shards) > 1 and all(x.__class__ is np.ndarray for x in shards)
-
-
-def _copied_together(
-    shards: list[Any], aval: Any, sharding: Any, devices: list[Device], committed: bool
-) -> ArrayImpl | None:
-    """The array, whose shards the runtime's threads have copied; None where one would be shared.
-
-    Memory that is not aligned as the device wants it cannot be shared. The runtime copies it after
-    the call, each shard in a thread, and what is returned here has been waited for.
-    """
-    sources = [x.__array_interface__["data"][0] for x in shards]
-    if any(at % _ALIGNMENT == 0 for at in sources):
-        return None
-    found = _b.batched_device_put(aval, sharding, shards, devices, committed, False, _SHARED, True)
-    _b.batched_block_until_ready([found])
-    if any(x.unsafe_buffer_pointer() == at for x, at in zip(found._arrays, sources)):
-        return None  # another version of the runtime, to which this is aligned
-    return found
+        told(aval, sharding), sharding, list(shards), list(devices), committed, False,
+        _SHARED if shared else _COPY_NOW, True,
+    )  # fmt: skip
 
 
 def put_global(
