@@ -40,7 +40,7 @@ def run(name: str, address: str, count: int, index: int) -> Figures:
     found = Figures()
     for workload, timed in model(Library(name)):
         if workload.startswith("step."):
-            found[workload] = timed()
+            found[workload] = min(timed() for _ in range(5))  # threads meet by chance
     return found
 
 
