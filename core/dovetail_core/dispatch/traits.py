@@ -53,6 +53,9 @@ class Traits:
             754 says), or none. What ``moves`` elements is exact for all.
         pulls_zeros: of a linear operation, whether its transpose is run, where a result is used,
             with cotangents that are all zero, too: an author's rule may return others.
+        shrinks_back: of a linear operation, whether its transpose makes smaller arrays, also of
+            cotangents that devices of a mesh have in part, or that are divided otherwise than types
+            say: what devices have is summed after it.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -71,6 +74,7 @@ class Traits:
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     exact: Literal["", "integers", "numbers"] = ""
     pulls_zeros: bool = False
+    shrinks_back: bool = False
 
     def extended(self, **traits: Any) -> Traits:
         """These and others, as ``dataclasses.replace`` would put them together, which takes four

@@ -84,9 +84,10 @@ def put_sharded(
     """
     if len(shards) != len(devices):
         raise ValueError(f"{len(shards)} shards for {len(devices)} devices: give one for each")
+    dtype = aval.dtype
     for shard in shards:
-        if shard.dtype != aval.dtype:
-            raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {aval.dtype}")
+        if shard.dtype is not dtype and shard.dtype != dtype:
+            raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {dtype}")
     return _b.batched_device_put(
         told(aval, sharding), sharding, list(shards), list(devices), committed, False,
         _SHARED if shared else _COPY_NOW, True,
@@ -94,30 +95,23 @@ def put_sharded(
 
 
 def put_global(
-    value: np.ndarray[Any, Any],
-    aval: Any,
-    sharding: Any,
-    devices: Sequence[Device],
-    shared: bool = False,
+    value: np.ndarray[Any, Any], aval: Any, sharding: Any, shared: bool = False
 ) -> ArrayImpl:
     """A committed array from the whole host value, cut up as `sharding` says: the parts of this
-    process's devices are put there."""
-    cut, every = cut_of(sharding, aval.shape), sharding._internal_device_list
-    mine: Sequence[int] = range(len(devices))
-    if not every.is_fully_addressable:  # other processes put the other parts
-        own = set(every.addressable_device_list)
-        mine = [i for i, d in enumerate(devices) if d in own]
-        devices = [devices[i] for i in mine]
-        if not devices:
-            return assemble(aval, sharding, [])
+    process's devices are put there, other processes put the others."""
+    cut = cut_of(sharding, aval.shape)
+    if not cut.own:
+        return assemble(aval, sharding, [])
     if cut.is_whole:
-        parts = [value] * len(devices)
+        parts = [value] * len(cut.own)
     else:
         # C++ fails (bad_function_call) where some of the shards, but not all, are one memory.
         # Parts without elements are one memory, too.
-        pairs = [(cut.indices[i], cut.again[i]) for i in mine]
-        parts = [value[i].copy() if a or not value.size else value[i] for i, a in pairs]
-    return put_sharded(parts, aval, sharding, devices, shared=shared)
+        indices, again, copied = cut.indices, cut.again, not value.size
+        parts = [
+            value[indices[i]].copy() if again[i] or copied else value[indices[i]] for i in cut.mine
+        ]
+    return put_sharded(parts, aval, sharding, cut.own, shared=shared)
 
 
 def assemble(

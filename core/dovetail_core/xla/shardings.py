@@ -92,11 +92,14 @@ class Cut(NamedTuple):
     Attributes:
         indices: the part of each. again: whether a device before it has the same part.
         is_whole: whether each has everything.
+        mine: which of the devices are this process's. own: those devices.
     """
 
     indices: tuple[tuple[slice, ...], ...]
     again: tuple[bool, ...]
     is_whole: bool
+    mine: tuple[int, ...]
+    own: tuple[Device, ...]
 
 
 @lru_cache(4096)
@@ -107,9 +110,13 @@ def cut_of(sharding: Any, shape: tuple[int, ...]) -> Cut:
         ValueError: as :func:`shard_indices`.
     """
     hlo_sharding = sharding._to_xla_hlo_sharding(len(shape))
-    found = shard_indices(hlo_sharding, shape, len(sharding._internal_device_list))
+    devices = sharding._internal_device_list
+    found = shard_indices(hlo_sharding, shape, len(devices))
     again = tuple([found.index(index) < i for i, index in enumerate(found)])
-    return Cut(tuple(found), again, hlo_sharding.is_replicated())
+    own = tuple(devices.addressable_device_list)
+    here = set(own)
+    mine = tuple([i for i, d in enumerate(devices) if d in here])
+    return Cut(tuple(found), again, hlo_sharding.is_replicated(), mine, own)
 
 
 def shard_indices(

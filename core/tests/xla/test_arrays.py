@@ -33,14 +33,14 @@ def split(cpu, aval):
         client.device_list(devices), shardings.HloSharding.iota_tile((2,))
     )
     whole = np.arange(6, dtype=np.float32)
-    return arrays.put_global(whole, aval((6,)), sharding, devices), sharding
+    return arrays.put_global(whole, aval((6,)), sharding), sharding
 
 
 def test_each_half_of_a_value_may_be_on_two_devices(aval):
     devices = client.make_cpu_client(4).devices()
     halves = shardings.HloSharding.from_string("{devices=[2,2]<=[4] last_tile_dim_replicate}")
     sharding = shardings.GSPMDSharding(client.device_list(devices), halves)
-    array = arrays.put_global(np.arange(6, dtype=np.float32), aval((6,)), sharding, devices)
+    array = arrays.put_global(np.arange(6, dtype=np.float32), aval((6,)), sharding)
     found = [arrays.to_numpy(shard).tolist() for shard in arrays.shards_of(array)]
     assert found == [[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]]
 
@@ -126,7 +126,7 @@ def test_a_sharded_array_is_read_whole(split):
 
 def test_a_sharded_bfloat16_array_is_read_whole(cpu, aval, split):
     value = np.arange(6).astype(ml_dtypes.bfloat16)
-    array = arrays.put_global(value, aval((6,), value.dtype), split[1], cpu.devices())
+    array = arrays.put_global(value, aval((6,), value.dtype), split[1])
     assert arrays.to_numpy(array).tobytes() == value.tobytes()
 
 
@@ -276,3 +276,14 @@ def test_arrays_can_be_weakly_referenced(put):
     del array
     gc.collect()
     assert reference() is None
+
+
+@pytest.mark.parametrize("offset", [0, 16])
+def test_large_host_memory_is_copied_by_the_time_the_call_returns(split, aval, offset):
+    memory = np.zeros((1 << 21) + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + offset
+    value = memory[start : start + (1 << 21)].view(np.float32)
+    value[:] = 1
+    x = arrays.put_global(value, aval(value.shape), split[1])
+    value[:] = 2
+    assert (arrays.to_numpy(x) == 1).all()

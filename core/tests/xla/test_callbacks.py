@@ -95,7 +95,7 @@ module @m attributes {{mhlo.num_partitions = 2 : i32}} {{
     program = execution.compile(cpu, text, devices, opts, [double])
     sharding = shardings.GSPMDSharding(devices, shardings.HloSharding.iota_tile((2,)))
     value = np.arange(6, dtype=np.float32)
-    x = arrays.put_global(value, aval((6,)), sharding, cpu.devices())
+    x = arrays.put_global(value, aval((6,)), sharding)
     (out,) = execution.execute(program, [x], [aval((6,))], [sharding], True)
     np.testing.assert_array_equal(arrays.to_numpy(out), 2 * value)
 

@@ -211,7 +211,7 @@ def test_an_array_on_the_wrong_number_of_devices_is_handed_to_the_fallback(harne
     everywhere = shardings.GSPMDSharding(
         client.device_list(cpu.devices()), shardings.HloSharding.replicate()
     )
-    wide = arrays.put_global(np.ones(3, np.float32), aval((3,)), everywhere, cpu.devices())
+    wide = arrays.put_global(np.ones(3, np.float32), aval((3,)), everywhere)
     h = harness()
     call = calls.make_call(
         "f", None, lambda a: (None, h.fast, False), key=(), registry=REGISTRY,

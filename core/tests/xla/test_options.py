@@ -109,7 +109,7 @@ def test_a_partitioned_program_runs_on_its_devices(cpu, aval):
     assert execution.parameter_shardings(program) == [told]
     sharding = shardings.GSPMDSharding(devices, told)
     value = np.arange(4, dtype=np.float32)
-    x = arrays.put_global(value, aval((4,)), sharding, cpu.devices())
+    x = arrays.put_global(value, aval((4,)), sharding)
     (out,) = execution.execute(program, [x], [aval((4,))], [sharding], True)
     np.testing.assert_array_equal(arrays.to_numpy(out), 2 * value)
 
@@ -137,6 +137,6 @@ module @r attributes {mhlo.num_replicas = 2 : i32} {
     program = execution.compile(cpu, text, devices, opts)
     sharding = shardings.GSPMDSharding(devices, shardings.HloSharding.iota_tile((2,)))
     value = np.arange(4, dtype=np.float32)
-    x = arrays.put_global(value, aval((4,)), sharding, cpu.devices())
+    x = arrays.put_global(value, aval((4,)), sharding)
     (out,) = execution.execute(program, [x], [aval((4,))], [sharding], True)
     np.testing.assert_array_equal(arrays.to_numpy(out), [2, 4, 2, 4])

@@ -98,6 +98,6 @@ def test_named_shardings_take_an_installed_partition(cpu, aval, monkeypatch):
     named = shardings.NamedSharding(Mesh(), ("x",))
     assert named.memory_kind == "device"
     value = np.arange(4, dtype=np.float32)
-    array = arrays.put_global(value, aval((4,)), named, cpu.devices())
+    array = arrays.put_global(value, aval((4,)), named)
     np.testing.assert_array_equal(arrays.to_numpy(arrays.shards_of(array)[1]), [2, 3])
     np.testing.assert_array_equal(arrays.to_numpy(array), value)

@@ -23,6 +23,7 @@ from dovetail_core.types.algebra import add, collected
 from dovetail_core.types.dividing import forgotten, is_ambiguous
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
+from .pending import Pending
 from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
 from .zeros import transposed_type
@@ -73,6 +74,7 @@ def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int], reached: set[
     ``reached`` are values on which outputs depend, where an equation asks for that.
     """
     rules, record = transpose_rules.rules, trace.take()
+    pending = Pending(record)
     while record:
         primitive, args, params, outs, source = record.pop()  # and its residuals may go
         if primitive.multiple_results:
@@ -96,7 +98,7 @@ def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int], reached: set[
                 found = rule(given, *args, **params)
             except Exception as e:
                 found = _undecided(e, rule, given, args, params)
-            _give(cts, trace, primitive, args, found)
+            _give(cts, trace, primitive, args, found, pending)
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
@@ -136,6 +138,7 @@ def _give(
     primitive: Primitive,
     args: Sequence[Any],
     results: Any,
+    pending: Pending,
 ) -> None:
     """Add what a rule returned to the cotangents of its operands, checked against their types."""
     if results.__class__ is not list or len(results) != len(args):
@@ -149,11 +152,13 @@ def _give(
                 fits = False
             if not fits:
                 check_cotangent(primitive, args, x, ct)
-                ct = collected(ct, aval)
+                ct = pending.collected(ct, x, cts)
             before = cts[x.index]
             if before is None:
                 cts[x.index] = ct
             else:
+                if pending.waiting:
+                    pending.settle(x, cts)
                 _accumulate(cts, x.index, ct)
 
 

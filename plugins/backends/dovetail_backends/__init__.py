@@ -112,6 +112,7 @@ if TYPE_CHECKING:
         reference_rules as reference_rules,
         stablehlo_rules as stablehlo_rules,
     )
+    from .transfer import put_on as put_on
 else:
     from dovetail_core import lazy_exports
 

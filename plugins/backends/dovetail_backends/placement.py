@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dovetail_core import (
     EVAL,
     Primitive,
@@ -117,10 +119,17 @@ def device_put(
             not a prefix of ``x``. OverflowError: a Python integer is too large for its type.
             RuntimeError: an array was deleted or donated.
     """
+    plain = src is None and donate is False and device.__class__ is NamedSharding
+    if plain and x.__class__ is np.ndarray and get_trace() is EVAL:
+        return explicit_put(_put_array, x, device, may_alias)  # the most frequent one
     leaves, treedef = tree_flatten(x)
     given = {"device": device, "src": src, "donate": donate, "may_alias": may_alias}
     options = [_per_leaf(name, value, x, len(leaves)) for name, value in given.items()]
     return treedef.unflatten(explicit_put(_put_leaves, leaves, options))
+
+
+def _put_array(x: Any, device: Any, may_alias: Any) -> Any:
+    return _device_put_now(x, device=device, donate=False, may_alias=may_alias, src=None)
 
 
 def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:

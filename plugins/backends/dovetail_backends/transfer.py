@@ -122,13 +122,13 @@ def put_on(
     value: Any, aval: Any, sharding: Any, committed: bool = True, shared: bool = False
 ) -> ArrayImpl:
     """A host value of exactly type ``aval`` on the devices of a sharding: a copy, or ``shared``."""
-    devices = list(sharding._internal_device_list)
+    devices = sharding._internal_device_list
     if len(devices) > 1:
         sharding.shard_shape(aval.shape)
-        return arrays.put_global(value, aval, sharding, devices, shared)
-    kind = sharding.memory_kind
-    if not sharding._internal_device_list.is_fully_addressable:
-        return arrays.put_global(value, aval, sharding, devices, shared)
+        return arrays.put_global(value, aval, sharding, shared)
+    if not devices.is_fully_addressable:
+        return arrays.put_global(value, aval, sharding, shared)
+    kind, devices = sharding.memory_kind, list(devices)
     plain = kind is None or kind == devices[0].default_memory().kind
     found = arrays.put(value, aval, devices[0], committed, None if plain else kind, shared)
     if sharding.__class__ is not NamedSharding:

@@ -23,7 +23,7 @@ from .state import global_state
 from .watch.ending import STATUS, end, end_at_once, say, text_of, wait_for_others
 from .watch.hub import BEATS, Hub
 from .watch.member import Member, Refused
-from .watch.messages import whereabouts
+from .watch.messages import raised_at, whereabouts
 from .watch.waiting import Waiting
 
 _SOON = 0.2
@@ -250,7 +250,8 @@ def _at_exit() -> None:
                 say(f"{_me()}: {_whereabouts(global_state.member)}.")
             # What it raises may be that another process is lost, of which the watch hears soon.
             time.sleep(_SOON)
-            global_state.member.fail(f"{type(error).__name__}: {error}"[:2000])
+            why = f"{type(error).__name__}: {error}"[:2000]
+            global_state.member.fail(why, raised_at(error))
         if global_state.hub is not None:
             wait_for_others(global_state.hub.others)
         return

@@ -17,4 +17,4 @@ def test_what_processes_have_in_common(run):
 
 
 def test_the_example_has_the_losses_of_one_device(run):
-    all_well(run("digits"))
+    all_well(run("digits", seconds=120.0))

@@ -133,7 +133,8 @@ SCENARIOS = [
     ),
     Scenario(
         "raises", "one raises an exception", "",
-        {0: r"process 1 \(host .*\) of 2 failed: ValueError: bad data"}, 3,
+        {0: r"process 1 \(host .*\) of 2 failed: ValueError: bad data\. "
+            r"It was at .*failing.py:\d+: raise ValueError"}, 3,
     ),
     Scenario(
         "exits", "one ends too early (sys.exit)", "shutdown_timeout_seconds=2",

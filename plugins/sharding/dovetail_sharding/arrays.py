@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,24 +45,22 @@ def make_array_from_callback(
     place = _place("make_array_from_callback", sharding)
     shape = arguments.integers("shape", shape)
     wanted = place.shard_shape(shape)
-    cut, devices = cut_of(place, shape), place._internal_device_list
-    own = list(devices.addressable_device_list)
-    mine = range(len(own))
-    if len(own) < len(devices):
-        here_too = set(own)
-        mine = [i for i, d in enumerate(devices) if d in here_too]
+    cut = cut_of(place, shape)
+    own, mine = cut.own, cut.mine
     parts: list[Any] = []
-    made: list[Any] = []  # the indices of the parts, of which some may be equal
+    known: Any = None  # a dtype that arrays hold
     for i in mine:
         index = cut.indices[i]
-        if cut.again[i] and index in made:
-            part = parts[made.index(index)]
+        if cut.again[i] and (at := _first(cut, mine, i)) < len(parts):
+            part = parts[at]
             # C++ fails where some of the parts, but not all, are one memory.
             part = part if cut.is_whole or not isinstance(part, np.ndarray) else part.copy()
         else:
-            part = _part(data_callback(index), wanted, place)
+            part = data_callback(index)
+            if part.__class__ is not np.ndarray or part.dtype is not known or part.shape != wanted:
+                part = _part(part, wanted, place)
+                known = part.dtype
         parts.append(part)
-        made.append(index)
     if not parts and dtype is not None and not place.is_fully_addressable:
         aval = ShapedArray(shape, canonical_dtype(dtype))
         return assemble(aval, place, [])  # type: ignore[return-value]
@@ -71,11 +70,22 @@ def make_array_from_callback(
         )
     if isinstance(parts[0].dtype, ExtendedDType):
         return _made_of_lanes(shape, place, own, parts, dtype)
-    aval = ShapedArray(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
+    aval = _type_of(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
     return _placed(parts, aval, place, own)
 
 
-def _placed(parts: list[Any], aval: ShapedArray, place: Any, own: list[Any]) -> Any:
+@lru_cache(256)
+def _type_of(shape: tuple[int, ...], dtype: Any) -> ShapedArray:
+    """Held for a while: one array after another of a type may be made and dropped."""
+    return ShapedArray(shape, dtype)
+
+
+def _first(cut: Any, mine: Sequence[int], i: int) -> int:
+    """Where among this process's parts the first is that is the same as the one of device ``i``."""
+    return next(k for k, j in enumerate(mine) if cut.indices[j] == cut.indices[i])
+
+
+def _placed(parts: list[Any], aval: ShapedArray, place: Any, own: Sequence[Any]) -> Any:
     if len(own) == 1 and place.is_fully_addressable:
         return device_put(parts[0], place)
     return put_sharded(parts, aval, place, own)
@@ -99,7 +109,7 @@ def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
 
 
 def _made_of_lanes(
-    shape: tuple[int, ...], place: Any, own: list[Any], parts: list[Any], dtype: Any
+    shape: tuple[int, ...], place: Any, own: Sequence[Any], parts: list[Any], dtype: Any
 ) -> Any:
     """An array of an extended dtype: each of the arrays that it is made of by itself."""
     kind: Any = _common_dtype(parts, dtype, "make_array_from_callback")
@@ -116,7 +126,7 @@ def _common_dtype(parts: Sequence[Any], dtype: Any, name: str) -> np.dtype[Any]:
     if dtype is not None and dtype is not found:
         wanted = canonical_dtype(dtype)
     for part in parts:
-        if part.dtype != wanted:
+        if part.dtype is not wanted and part.dtype != wanted:
             other = "that is asked for" if dtype is not None else "of another part"
             raise ValueError(
                 f"{name}{here()}: a part has dtype {part.dtype}, and the dtype {other} is "

@@ -73,10 +73,14 @@ class Member:
         with self._changed:
             return self._changed.wait_for(lambda: self._gone, seconds)
 
-    def fail(self, why: str) -> None:
-        """Tell the others that this process cannot go on; they hear when it has ended."""
+    def fail(self, why: str, at: str = "") -> None:
+        """Tell the others that this process cannot go on; they hear when it has ended.
+
+        Args:
+            at: the user's line; by default the one that runs.
+        """
         self._over = True
-        self._lines.send(**{"is": "failed", "why": why, "at": whereabouts()})
+        self._lines.send(**{"is": "failed", "why": why, "at": at or whereabouts()})
 
     def where_are(self, seconds: float = 2.0) -> dict[int, tuple[str, str]]:
         """The name of each process that lives, and the user's line that it ran lately."""

@@ -12,7 +12,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from dovetail_core.base.source import source_of
+from dovetail_core.base.source import is_hidden, source_of
 
 LONGEST = 1 << 16
 """Bytes of a line; a connection that sends more is closed."""
@@ -81,6 +81,21 @@ def whereabouts() -> str:
     source = source_of(frame)
     if source is None or source.filename.startswith(_STANDARD):
         return _last[0]  # it is being imported, or ends
-    code = linecache.getline(source.filename, source.line).strip()
-    _last[0] = f"{source.filename}:{source.line}{f': {code}' if code else ''}"[:500]
+    _last[0] = _line(source.filename, source.line)
     return _last[0]
+
+
+def raised_at(error: BaseException) -> str:
+    """The user's line at which an exception was raised; else that of :func:`whereabouts`."""
+    found, at = "", error.__traceback__
+    while at is not None:
+        frame = at.tb_frame
+        if not is_hidden(frame) and not frame.f_code.co_filename.startswith(_STANDARD):
+            found = _line(frame.f_code.co_filename, at.tb_lineno)
+        at = at.tb_next
+    return found or whereabouts()
+
+
+def _line(filename: str, line: int) -> str:
+    code = linecache.getline(filename, line).strip()
+    return f"{filename}:{line}{f': {code}' if code else ''}"[:500]

@@ -67,6 +67,29 @@ raises(
     np.arange(2.0) + me,
     copies,
 )
+
+# Other meshes: of another shape, in another order, and of other sizes.
+devices = np.array(dt.devices())
+square = dt.sharding.Mesh(devices.reshape(2, 2), ("p", "q"))
+mixed = dt.sharding.Mesh(devices[[1, 3, 0, 2]], ("x",))
+wide = np.arange(48, dtype=np.float32).reshape(12, 4)
+places = [
+    NamedSharding(m, s)
+    for m, specs in (
+        (mesh, (P("x"), P())),
+        (square, (P("p", "q"), P(("q", "p")))),
+        (mixed, (P("x"),)),
+    )
+    for s in specs
+]
+for before in places:
+    w = dt.make_array_from_callback(wide.shape, before, lambda i: wide[i])
+    for after in places:
+        moved = dt.device_put(w, after)
+        assert moved.sharding == after, (before, after)
+        for part in moved.addressable_shards:
+            np.testing.assert_array_equal(part.data, wide[part.index])
+
 far = dt.device_put(np.arange(3.0), dt.devices()[-1 if me == 0 else 0])
 assert far.addressable_shards == [] and "other processes" in repr(far)
 raises(RuntimeError, "of which this process has 0", np.asarray, far)

@@ -60,6 +60,9 @@ def doubled(v):
 
 v = np.arange(4, dtype=np.float32) + me
 assert dt.grad(lambda v: (doubled(v) * v).sum())(v).tolist() == (4 * v).tolist()
+whole = lambda v: mu.host_local_array_to_global_array(v, auto, P("x"))  # noqa: E731
+assert dt.grad(lambda v: whole(v).sum())(v).tolist() == [1] * 4
+assert dt.grad(lambda v: (whole(v) ** 2).sum())(v).tolist() == (2 * v).tolist()
 assert dt.jvp(doubled, (v,), (v,))[1].tolist() == (2 * v).tolist()
 assert dt.vmap(doubled)(np.stack([v, v])).tolist() == [(2 * v).tolist()] * 2
 assert dt.eval_shape(doubled, v).shape == (4,)

@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 reshape_p = Primitive("reshape")
 transpose_p = Primitive("transpose")
-broadcast_in_dim_p = Primitive("broadcast_in_dim")
+broadcast_in_dim_p = Primitive("broadcast_in_dim").def_traits(shrinks_back=True)
 squeeze_p = Primitive("squeeze")
 rev_p = Primitive("rev")
 

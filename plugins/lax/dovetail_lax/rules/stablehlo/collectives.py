@@ -48,11 +48,15 @@ def _pairs(name: str, rows: Sequence[Sequence[int]]) -> str:
     return f"{name} = dense<[{text}]> : tensor<{len(rows)}x{width}xi64>"
 
 
-def _among(b: Any, axes: Sequence[Any], groups: Any) -> str:
+def _rows(b: Any, axes: Sequence[Any], groups: Any) -> list[list[int]]:
     rows = _parts(b, axes).groups(axes)
     if groups:
         rows = [[row[i] for i in group] for row in rows for group in groups]
-    return f"{_CHANNEL}, {_pairs('replica_groups', rows)}"
+    return rows
+
+
+def _among(b: Any, axes: Sequence[Any], groups: Any) -> str:
+    return f"{_CHANNEL}, {_pairs('replica_groups', _rows(b, axes, groups))}"
 
 
 def _reshape(b: Any, x: Any, shape: Sequence[int]) -> Any:
@@ -61,6 +65,8 @@ def _reshape(b: Any, x: Any, shape: Sequence[int]) -> Any:
 
 def _reduction(primitive: Primitive, kind: str, kind_of_booleans: str) -> None:
     def rule(b: Any, x: Any, *, axes: Any, groups: Any = (), **params: Any) -> Any:
+        if all(len(row) == 1 for row in _rows(b, axes, groups)):
+            return x  # of two of them, alone with themselves, XLA's CPU compiler makes nonsense
         how = kind_of_booleans if x.aval.dtype.kind == "b" else kind
         attrs = f"{_among(b, axes, groups)}, use_global_device_ids"
         return b.op("stablehlo.all_reduce", [x], b.out, attrs, [combiner(how, x.aval.dtype)])
