@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..base.annotations import Annotated, annotations_of
 from ..base.places import SourceInfo
 from ..base.source import Source
 from ..dispatch.primitive import HeldProgram, Primitive
@@ -70,6 +71,11 @@ class Eqn:
     def source_info(self) -> SourceInfo:
         """The user's line and the scopes around it."""
         return SourceInfo.of(self.source)
+
+    @property
+    def ctx(self) -> Annotated:
+        """What the operation stands in beside its scopes: ``with eqn.ctx.manager:`` enters it."""
+        return Annotated(annotations_of(self.source))
 
     def replace(self, **changes: Any) -> Eqn:
         """A copy with some fields replaced; ``source_info`` is another way to give ``source``."""
@@ -159,6 +165,11 @@ class Jaxpr:
             isinstance(other, Jaxpr) and hash(self) == hash(other) and _same_programs(self, other)
         )
 
+    def pretty_print(self, **_: Any) -> str:
+        """The program as text: what ``str`` is. Options of JAX's, for colours and widths, have no
+        effect."""
+        return str(self)
+
     def text_of(self, eqn: Eqn) -> str:
         """One of its equations as text; ``text.printer`` names variables as the program does."""
         return repr(eqn)
@@ -215,6 +226,10 @@ class ClosedJaxpr(HeldProgram, Remembering):
         if found is _missing:
             found = self.remember(key, make)
         return found
+
+    def pretty_print(self, **_: Any) -> str:
+        """:meth:`Jaxpr.pretty_print`."""
+        return str(self)
 
     @property
     def in_avals(self) -> list[AbstractValue]:

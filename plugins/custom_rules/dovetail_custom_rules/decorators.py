@@ -28,6 +28,16 @@ class custom_jvp(custom):
     ) -> None:  # fmt: skip
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
 
+    @property
+    def jvp(self) -> Callable[..., Any] | None:
+        """The rule, None before it is defined."""
+        return self.rules.by_kind.get("jvp", (None,))[0]
+
+    @property
+    def symbolic_zeros(self) -> bool:
+        """Whether the rule is shown zeros as such."""
+        return bool(self.rules.by_kind.get("jvp", (None, False))[1])
+
 
 class custom_vjp(custom):
     """A function with a rule of reverse mode, which its author defines by ``defvjp``.
@@ -46,6 +56,30 @@ class custom_vjp(custom):
         nondiff_argnames: str | Iterable[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
+
+    @property
+    def fwd(self) -> Callable[..., Any] | None:
+        """The forward function of the rule, None before it is defined."""
+        return self._rule[0]
+
+    @property
+    def bwd(self) -> Callable[..., Any] | None:
+        """The backward function of the rule, None before it is defined."""
+        return self._rule[1]
+
+    @property
+    def symbolic_zeros(self) -> bool:
+        """Whether the rule is shown zeros as such."""
+        return bool(self._rule[2])
+
+    @property
+    def optimize_remat(self) -> bool:
+        """Whether the function itself runs where residuals are not needed."""
+        return bool(self._rule[3])
+
+    @property
+    def _rule(self) -> tuple[Any, ...]:
+        return self.rules.by_kind.get("vjp", (None, None, False, False))
 
 
 class custom_dce(custom):
@@ -73,6 +107,11 @@ class custom_vmap(custom):
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         super().__init__(fun)
+
+    @property
+    def vmap_rule(self) -> Callable[..., Any] | None:
+        """The rule, None before it is defined."""
+        return self.rules.by_kind.get("vmap")
 
 
 class custom_transpose(custom):

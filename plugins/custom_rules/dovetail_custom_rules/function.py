@@ -176,11 +176,11 @@ class custom:  # lower case: used as a decorator
         self.rules.set("dce", rule)
         return rule
 
-    def def_vmap(self, rule: Callable[..., Any]) -> Any:
-        """Set the rule of batching: ``rule(axis_size, in_batched, *args)`` returns the result and
-        ``out_batched``, of its structure. Mapped axes come first."""
-        self.rules.set("vmap", rule)
-        return rule
+    def def_vmap(self, vmap_rule: Callable[..., Any]) -> Any:
+        """Set the rule of batching: ``vmap_rule(axis_size, in_batched, *args)`` returns the result
+        and ``out_batched``, of its structure. Mapped axes come first."""
+        self.rules.set("vmap", vmap_rule)
+        return vmap_rule
 
     def def_transpose(self, rule: Callable[..., Any]) -> Any:
         """Set the rule of transposition of a function that is linear in its last argument:
@@ -209,9 +209,21 @@ class custom:  # lower case: used as a decorator
         self.rules.set_rule(table, rule)
         return rule
 
-    # JAX's names.
-    defjvp = def_jvp
-    defvjp = def_vjp
+    defvjp = def_vjp  # JAX's name
+
+    @property
+    def fun(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self.rules.fun
+
+    @property
+    def nondiff_argnums(self) -> tuple[int, ...]:
+        """The positions of arguments that derivative rules do not differentiate."""
+        return tuple(sorted(self.rules.inert))
+
+    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Any:
+        """:meth:`def_jvp`, by JAX's name."""
+        return self.def_jvp(jvp, symbolic_zeros)
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule of forward mode as a sum: one function ``jvp(tangent, result, *args)`` per

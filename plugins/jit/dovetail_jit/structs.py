@@ -47,6 +47,23 @@ class ShapeDtypeStruct:
     def size(self) -> int:
         return ShapedArray(self.shape, self.dtype).size
 
+    def update(self, **changes: Any) -> ShapeDtypeStruct:
+        """A copy in which some of the constructor's arguments are others."""
+        where = self.sharding if self._layout is None else self.format
+        fields = {"sharding": where, "weak_type": self.weak_type}
+        fields |= {
+            "shape": self.shape,
+            "dtype": self.dtype,
+            "manual_axis_type": self.manual_axis_type,
+        }
+        return ShapeDtypeStruct(**fields | changes)
+
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """That of a value: its shape, element type and sharding."""
+        kept = {n: getattr(x, n, None) for n in ("sharding", "manual_axis_type")}
+        return cls(x.shape, x.dtype, weak_type=bool(getattr(x, "weak_type", False)), **kept)
+
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         where = "" if self.sharding is None else f", sharding={self.sharding}"

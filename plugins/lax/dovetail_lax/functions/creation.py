@@ -34,7 +34,7 @@ def iota(dtype: Any, size: int) -> Array:
 
 @names_itself
 def broadcasted_iota(
-    dtype: Any, shape: Sequence[int], dimension: int, out_sharding: Any = None
+    dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None
 ) -> Array:
     """``0, 1, 2, ...`` along axis ``dimension`` of an array of ``shape``."""
     if dtype is None:
@@ -45,7 +45,7 @@ def broadcasted_iota(
 
 
 def full(
-    shape: Sequence[int] | int, fill_value: ArrayLike, dtype: Any = None, sharding: Any = None
+    shape: Sequence[int] | int, fill_value: ArrayLike, dtype: Any = None, *, sharding: Any = None
 ) -> Array:
     """An array filled with a scalar, of ``dtype`` or else of the scalar's own type.
 
@@ -101,7 +101,7 @@ def full_like(
     return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
 
 
-def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:
+def empty(shape: Sequence[int] | int, dtype: Any, *, out_sharding: Any = None) -> Array:
     """An array whose values do not matter (they are zeros)."""
     if out_sharding is not None:
         return divided_result(out_sharding, empty, shape, dtype)
