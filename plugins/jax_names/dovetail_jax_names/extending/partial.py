@@ -178,7 +178,7 @@ def _needed(
     jaxpr: Jaxpr, outs: list[PartialVal], consts: Sequence[Any]
 ) -> tuple[Jaxpr, list[PartialVal], tuple[Any, ...]]:
     """The program without what no result needs."""
-    reduced, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), keep_inputs=True)
+    reduced, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)
     used = {v for e in reduced.eqns for v in e.invars} | set(reduced.outvars)
     kept = [v in used for v in reduced.constvars]
     reduced = reduced.replace(constvars=[v for v, k in zip(reduced.constvars, kept) if k])
@@ -208,7 +208,7 @@ def trace_to_jaxpr_dynamic(
 
     jaxpr, consts = stage(flat, in_avals, fun.debug_info.func_name)
     if auto_dce:
-        jaxpr, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), keep_inputs=True)
+        jaxpr, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)
     return jaxpr, jaxpr.out_avals, consts
 
 
