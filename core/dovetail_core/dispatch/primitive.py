@@ -49,11 +49,6 @@ class Trace:
             watched.append(ref(self))
 
     @property
-    def parent_trace(self) -> Trace | None:
-        """:attr:`parent`, by JAX's name."""
-        return self.parent
-
-    @property
     def main(self) -> Any:
         """What identifies the transformation to those who compare traces: the trace itself."""
         return self

@@ -8,7 +8,13 @@ from typing import Any
 from dovetail_core import lift_call, lift_program
 from dovetail_core.interpret.lowering import LowCarrier
 
-from .linear_solve import LinearSolveTuple, inlined, linear_solve_p, split
+from .linear_solve import (
+    LinearSolveTuple,
+    inlined,
+    joined,
+    linear_solve_p as linear_solve_p,
+    split,
+)
 
 Structures = tuple[Any, ...]
 
@@ -26,14 +32,12 @@ def lift(carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]
     ins = LinearSolveTuple(*[tuple(carrier.structure(c, 0) for c in g) for g in groups])
     x = _solution(carrier, params["jaxprs"], ins, tuple(carrier.structure(b, 0) for b in rhs))
     programs, aux = _programs(carrier, params["jaxprs"], ins, x)
-    arrays = [
-        [a for c, s in zip(g, ss) for a in carrier.arrays(c, s, 0)] for g, ss in zip(groups, ins)
-    ]
-    rhs_arrays = [a for b, s in zip(rhs, x) for a in carrier.arrays(b, s, 0)]
+    arrays = LinearSolveTuple(*[_arrays(carrier, g, s) for g, s in zip(groups, ins)])
     outs = linear_solve_p.bind(
-        *(a for group in arrays for a in group), *rhs_arrays,
-        const_lengths=LinearSolveTuple(*map(len, arrays)), jaxprs=programs,
-    )  # fmt: skip
+        *joined(arrays, _arrays(carrier, rhs, x)),
+        const_lengths=LinearSolveTuple(*map(len, arrays)),
+        jaxprs=programs,
+    )
     found: list[Any] = []
     at = 0
     for aval, s in zip(params["jaxprs"].solve.out_avals, (*x, *aux)):

@@ -27,6 +27,7 @@ _REASONS = {
     f"{_PRIMITIVES}.custom_lin_p": "programs have a primitive of its own for each derivative",
     f"{_PRIMITIVES}.empty2_p": "nothing here makes arrays without contents",
     "jax.extend.pallas": "kernels written in Python are planned",
+    "jax.extend.sharding.xla_client": "it is jaxlib.xla_client",
     "jax.ffi": "calls of foreign functions are planned",
     "jax.interpreters.ad.annotations": "it is Python's __future__.annotations",
     "jax.interpreters.partial_eval.partial_eval_jaxpr_custom_rules": (
