@@ -7,8 +7,9 @@ What a backend makes of them is its own affair. Where no program is annotated th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..xla.config import LateConfig
 from .scopes import Scope
@@ -55,3 +56,14 @@ def are_used() -> bool:
 def annotations_of(source: Source | None) -> Mapping[str, str]:
     """The annotations of what is at ``source``."""
     return _NONE if source is None else getattr(source.scope, "annotations", _NONE)
+
+
+class Annotated(NamedTuple):
+    """The annotations of an operation, for interpreters that apply it again."""
+
+    annotations: Mapping[str, str]
+
+    @property
+    def manager(self) -> Any:
+        """A context manager in which operations have these annotations."""
+        return annotate(self.annotations) if self.annotations else nullcontext()

@@ -16,6 +16,8 @@ from typing import Any, ParamSpec, TypeVar
 from ..base.errors import UnexpectedTracerError
 from ..base.options import check_tracer_leaks
 from ..base.source import describe
+from . import primitive
+from .primitive import Trace
 from .tracer import Tracer
 
 P = ParamSpec("P")
@@ -43,28 +45,53 @@ def _checked(f: Callable[..., R], *args: Any, **kwargs: Any) -> R:
     return out
 
 
-Leaks = dict[int, Any]
-"""Tracers that have outlived their traces, kept so that no other one gets the address of one."""
+Leaks = dict[int, Trace]
+"""Traces that are over and alive, kept so that no other one gets the address of one."""
 
 
 def leaks_so_far() -> Leaks:
     """Those that are nobody's fault who begins a trace now; none where nobody asks for leaks."""
-    return {id(t): t for t in _leaked()} if check_tracer_leaks.value else {}
+    if not check_tracer_leaks.value:
+        return {}
+    if primitive.watched is None:
+        primitive.watched = []
+    return _over({})
 
 
 def refuse_leaks(known: Leaks) -> None:
-    """Raise UnexpectedTracerError where there are others, with the option (see above)."""
+    """Raise UnexpectedTracerError where there are others, with the option (see above).
+
+    A tracer holds its trace. So nothing is searched for where all traces that are over have died,
+    and all objects only where some are alive that are no garbage.
+    """
     if not check_tracer_leaks.value:
         return
-    gc.collect()
-    found = [t for t in _leaked() if id(t) not in known]
+    for generation in (1, 2):  # the traces are young: most garbage that holds them is, too
+        if not _over(known):
+            return
+        gc.collect(generation)
+    alive = _over(known)
+    if not alive:
+        return
+    found = _tracers_of(alive)
     if found:
         raise UnexpectedTracerError(_report(found))
+    assert primitive.watched is not None
+    primitive.watched[:] = [r for r in primitive.watched if id(r()) not in alive]
 
 
-def _leaked() -> list[Tracer[Any]]:
+def _tracers_of(traces: Leaks) -> list[Tracer[Any]]:
     tracers: list[Any] = [x for x in gc.get_objects() if isinstance(x, Tracer)]
-    return [x for x in tracers if x._trace.ended]
+    return [x for x in tracers if id(x._trace) in traces]
+
+
+def _over(known: Leaks) -> Leaks:
+    """The traces that are over and alive, without those that are known."""
+    watched = primitive.watched or []
+    alive = [t for t in [r() for r in watched] if t is not None]
+    if len(alive) < len(watched):
+        watched[:] = [r for r in watched if r() is not None]
+    return {id(t): t for t in alive if t.ended and id(t) not in known}
 
 
 def _report(found: list[Tracer[Any]]) -> str:

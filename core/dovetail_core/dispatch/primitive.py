@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+from weakref import ref
 
 from ..base.caches import KEPT
 from ..base.errors import MissingRule, RegistryError
@@ -27,6 +28,10 @@ from .traits import NO_TRAITS
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+watched: list[ref[Trace]] | None = None
+"""Traces that were made since somebody asked for leaks (see ``leaks``); nobody has where None."""
+
+
 class Trace:
     """Handles operations while it is current. ``ended`` is set when its transformation is over."""
 
@@ -40,6 +45,8 @@ class Trace:
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent
         self.ended = False
+        if watched is not None:
+            watched.append(ref(self))
 
     @property
     def main(self) -> Any:

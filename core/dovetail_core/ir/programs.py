@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..base.annotations import Annotated, annotations_of
 from ..base.places import SourceInfo
 from ..base.source import Source
 from ..dispatch.primitive import HeldProgram, Primitive
@@ -70,6 +71,11 @@ class Eqn:
     def source_info(self) -> SourceInfo:
         """The user's line and the scopes around it."""
         return SourceInfo.of(self.source)
+
+    @property
+    def ctx(self) -> Annotated:
+        """What the operation stands in beside its scopes: ``with eqn.ctx.manager:`` enters it."""
+        return Annotated(annotations_of(self.source))
 
     def replace(self, **changes: Any) -> Eqn:
         """A copy with some fields replaced; ``source_info`` is another way to give ``source``."""

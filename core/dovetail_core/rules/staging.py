@@ -239,6 +239,7 @@ def stage(
             trace.ended = True
             outer.put_back()
     inputs.clear()  # they are nobody's fault
+    del trace
     refuse_leaks(known)
     return found
 

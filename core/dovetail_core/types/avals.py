@@ -238,6 +238,16 @@ class ShapedArray(AbstractValue):
         return len(self.shape)
 
     @property
+    def itemsize(self) -> int:
+        """The number of bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
     def size(self) -> int:
         n = 1
         for d in self.shape:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from dovetail_ad import has_tangent
-from dovetail_core import Jaxpr, Tracer, eval_jaxpr, stage, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Jaxpr,
+    Tracer,
+    consts_to_inputs,
+    eval_jaxpr,
+    stage,
+    typeof,
+)
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import (
@@ -150,6 +159,11 @@ class Converted:
     def out_avals(self) -> list[Any]:
         """The types of its results."""
         return self.jaxpr.out_avals
+
+    @cached_property
+    def program(self) -> ClosedJaxpr:
+        """The program, with what it closes over as its first operands."""
+        return consts_to_inputs(self.jaxpr)
 
     def __call__(self, consts: Any, x: Any) -> Any:
         found = eval_jaxpr(self.jaxpr, list(consts), *tree_flatten(x)[0])

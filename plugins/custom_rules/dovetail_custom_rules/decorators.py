@@ -104,6 +104,11 @@ class custom_vmap(custom):
     def __init__(self, fun: Callable[..., Any]) -> None:
         super().__init__(fun)
 
+    @property
+    def vmap_rule(self) -> Callable[..., Any] | None:
+        """The rule, None before it is defined."""
+        return self.rules.by_kind.get("vmap")
+
 
 class custom_transpose(custom):
     """A linear function whose author defines its transpose, by ``def_transpose``.

@@ -190,11 +190,11 @@ class custom:  # lower case: used as a decorator
         self.rules.set("dce", rule)
         return rule
 
-    def def_vmap(self, rule: Callable[..., Any]) -> Any:
-        """Set the rule of batching: ``rule(axis_size, in_batched, *args)`` returns the result and
-        ``out_batched``, of its structure. Mapped axes come first."""
-        self.rules.set("vmap", rule)
-        return rule
+    def def_vmap(self, vmap_rule: Callable[..., Any]) -> Any:
+        """Set the rule of batching: ``vmap_rule(axis_size, in_batched, *args)`` returns the result
+        and ``out_batched``, of its structure. Mapped axes come first."""
+        self.rules.set("vmap", vmap_rule)
+        return vmap_rule
 
     def def_transpose(self, rule: Callable[..., Any]) -> Any:
         """Set the rule of transposition of a function that is linear in its last argument:
@@ -223,9 +223,11 @@ class custom:  # lower case: used as a decorator
         self.rules.set_rule(table, rule)
         return rule
 
-    # JAX's names.
-    defjvp = def_jvp
-    defvjp = def_vjp
+    defvjp = def_vjp  # JAX's name
+
+    def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Any:
+        """:meth:`def_jvp`, by JAX's name."""
+        return self.def_jvp(jvp, symbolic_zeros)
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule of forward mode as a sum: one function ``jvp(tangent, result, *args)`` per

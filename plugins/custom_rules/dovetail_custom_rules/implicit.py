@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_ad import SymbolicZero, jvp, linear_transpose, linearize
+from dovetail_ad import jvp, linear_transpose, linearize
 from dovetail_core import UnexpectedTracerError, get_trace, typeof
 from dovetail_core.base.foreign import names_itself
-from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_structure
+from dovetail_core.tree.util import (
+    tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
+    tree_unflatten,
+)
 from dovetail_core.types.algebra import algebra
 
 from .checks import (
@@ -17,11 +23,12 @@ from .checks import (
     differences,
     name_of,
     names_rule,
-    shown_zero,
     zero_from_primal,
 )
 from .closures import Converted, closure_convert
 from .function import custom, looks_through
+from .linear_solve import LinearSolveTuple
+from .linear_solve_lifting import linear_solve_p
 
 
 @names_itself
@@ -140,23 +147,25 @@ def custom_linear_solve(
     def forward(x: Any) -> Any:
         return mv(mv.consts, x)
 
-    def transposed(x: Any) -> Any:
-        return forward(x) if symmetric else linear_transpose(forward, b)(x)[0]
+    solver = _solver(solve, forward, leaves, tree, has_aux)
+    vm = back = None
+    if transpose_solve is solve and symmetric:
+        vm, back = mv, solver
+    elif transpose_solve is not None:
 
-    direct = _Direction(mv, _solver(solve, forward, leaves, tree, has_aux))
-    reverse = None
-    if transpose_solve is not None:
-        vm = Converted(transposed, leaves, tree, f"{name}_transposed")
-        reverse = _Direction(vm, _solver(transpose_solve, transposed, leaves, tree, has_aux))
-    return _Solve(direct, reverse, has_aux)(b)
+        def transposed(x: Any) -> Any:
+            return forward(x) if symmetric else linear_transpose(forward, b)(x)[0]
 
-
-class _Direction:
-    """A linear map and its solver, as programs."""
-
-    def __init__(self, matvec: Converted, solver: Converted) -> None:
-        self.matvec = matvec
-        self.solver = solver
+        vm = mv if symmetric else Converted(transposed, leaves, tree, f"{name}_transposed")
+        back = _solver(transpose_solve, transposed, leaves, tree, has_aux)
+    parts = (mv, vm, solver, back)
+    outs = linear_solve_p.bind(
+        *(c for p in parts if p is not None for c in p.consts),
+        *leaves,
+        const_lengths=LinearSolveTuple(*[0 if p is None else len(p.consts) for p in parts]),
+        jaxprs=LinearSolveTuple(*[None if p is None else p.program for p in parts]),
+    )
+    return tree_unflatten(solver.out_tree, outs)
 
 
 def _solver(
@@ -179,62 +188,7 @@ def _solver(
 
 
 def _unflattened(found: Converted) -> Any:
-    from dovetail_core.tree.util import tree_unflatten
-
     return tree_unflatten(found.out_tree, found.jaxpr.outvars)
-
-
-class _Solve:
-    """A solve and its transpose: two functions with rules that name each other."""
-
-    def __init__(self, direct: _Direction, reverse: _Direction | None, has_aux: bool) -> None:
-        self.parts = [d for d in (direct, reverse) if d is not None]
-        self.has_aux = has_aux
-        self.functions = [self._function(i) for i in range(len(self.parts))]
-
-    def __call__(self, b: Any) -> Any:
-        values = [(d.matvec.consts, d.solver.consts) for d in self.parts]
-        return self.functions[0](values, b)
-
-    def _function(self, i: int) -> custom:
-        part = self.parts[i]
-
-        def linear_solve(values: Any, b: Any) -> Any:
-            return part.solver(values[i][1], b)
-
-        made = custom(linear_solve)
-        made.def_transpose(lambda values, ct: self._transposed(i, values, ct))
-        made.def_jvp(lambda p, t: self._jvp(i, p, t), symbolic_zeros=True)
-        return made
-
-    def _solution(self, found: Any) -> Any:
-        return found[0] if self.has_aux else found
-
-    def _transposed(self, i: int, values: Any, ct: Any) -> Any:
-        if len(self.parts) == 1:
-            raise TypeError(
-                "custom_linear_solve is differentiated in reverse mode, which solves the "
-                "transposed equation: pass transpose_solve, or symmetric=True."
-            )
-        return self._solution(self.functions[1 - i](values, self._solution(ct)))
-
-    def _jvp(self, i: int, primals: Any, tangents: Any) -> tuple[Any, Any]:
-        (values, b), (value_dots, b_dot) = primals, tangents
-        matvec = self.parts[i].matvec
-        found = self.functions[i](values, b)
-        x = self._solution(found)
-        const_dots = value_dots[i][0]
-        rhs = tree_map(_dense, b_dot)
-        if not all(isinstance(t, SymbolicZero) for t in const_dots):
-            dots = tree_map(_dense, const_dots)
-            _, change = jvp(lambda c: matvec(c, x), (values[i][0],), (dots,))
-            rhs = tree_map(lambda t, c: algebra().add(t, algebra().neg(c)), rhs, change)
-        dx = self._solution(self.functions[i](values, rhs))
-        return found, (dx, tree_map(zero_from_primal, found[1])) if self.has_aux else dx
-
-
-def _dense(t: Any) -> Any:
-    return shown_zero(t.aval, False) if isinstance(t, SymbolicZero) else t
 
 
 def _check(what: str, tree: Any, types: Any, want: Any, avals: Any, reference: str) -> None:

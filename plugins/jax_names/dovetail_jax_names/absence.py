@@ -14,8 +14,10 @@ _PRIMITIVES = "jax.extend.core.primitives"
 _NO_TOKENS = "effects that are ordered keep their order without tokens"
 _REASONS = {
     "jax.custom_derivatives.remat_opt_p": "optimize_remat is said to the forward function",
+    "jax.experimental.control_deps": "it is a call of a foreign function that XLA knows on TPUs",
     "jax.experimental.fused": "it is on trial in JAX, for hardware that Dovetail is not tested on",
     "jax.experimental.pallas": "kernels written in Python are planned",
+    "jax.experimental.rnn": "it is written for cuDNN; flax.linen.OptimizedLSTMCell has cells",
     "jax.experimental.sparse": "of sparse arrays it has neither the primitives nor the tracer",
     "jax.experimental.transfer": "it belongs to programs on many devices",
     "jax.export": "exported and stored programs are planned",
@@ -25,8 +27,7 @@ _REASONS = {
     f"{_PRIMITIVES}.custom_lin_p": "programs have a primitive of its own for each derivative",
     f"{_PRIMITIVES}.empty2_p": "nothing here makes arrays without contents",
     "jax.extend.pallas": "kernels written in Python are planned",
-    "jax.extend.sharding": "shardings are lowered without protocol buffers",
-    "jax.extend.xla": "plugins bring passes over modules",
+    "jax.extend.sharding.xla_client": "it is jaxlib.xla_client",
     "jax.ffi": "calls of foreign functions are planned",
     "jax.interpreters.ad.annotations": "it is Python's __future__.annotations",
     "jax.interpreters.partial_eval.partial_eval_jaxpr_custom_rules": (

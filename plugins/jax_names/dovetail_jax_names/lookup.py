@@ -53,7 +53,7 @@ def attributes(
 
     def listed() -> list[str]:
         known = {*own, *of_facade()}
-        inner = (n for n in names.known().get(module, ()) if n in known or _is_module(module, n))
+        inner = (n for n in names.names_of(module) if n in known or _is_module(module, n))
         return sorted({n for n in own if n.startswith("__")} | set(inner))
 
     return get, listed

@@ -54,20 +54,35 @@ def _exists(name: str) -> bool:
 @cache
 def known() -> dict[str, frozenset[str]]:
     """JAX's public names, by module (``names.txt``)."""
-    text = files("dovetail_jax_names").joinpath("names.txt").read_text("utf-8")
-    lines = (line.split(": ", 1) for line in text.splitlines() if not line.startswith("#"))
-    return {module: frozenset(names.split()) for module, names in lines}
+    return _read("names.txt")
+
+
+@cache
+def undocumented() -> dict[str, frozenset[str]]:
+    """The names of modules that JAX's documentation does not list (``undocumented.txt``)."""
+    return _read("undocumented.txt")
+
+
+def _read(name: str) -> dict[str, frozenset[str]]:
+    text = files("dovetail_jax_names").joinpath(name).read_text("utf-8")
+    lines = (line.partition(":") for line in text.splitlines() if not line.startswith("#"))
+    return {module: frozenset(names.split()) for module, _, names in lines}
+
+
+def names_of(module: str) -> frozenset[str]:
+    """The names that JAX's module has."""
+    return known().get(module) or undocumented().get(module, frozenset())
 
 
 @cache
 def _modules() -> frozenset[str]:
-    parts = [m.split(".") for m in known()]
+    parts = [m.split(".") for m in (*known(), *undocumented())]
     return frozenset(".".join(p[:i]) for p in parts for i in range(1, len(p) + 1))
 
 
 def knows(module: str, name: str) -> bool:
     """Whether JAX has a public name, or module."""
-    return name in known().get(module, ()) or f"{module}.{name}" in _modules()
+    return name in names_of(module) or f"{module}.{name}" in _modules()
 
 
 def is_module(name: str) -> bool:

@@ -62,6 +62,12 @@ class ShapeDtypeStruct:
         }  # fmt: skip
         return ShapeDtypeStruct(**{**given, **changes})
 
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """That of a value: its shape, element type and sharding."""
+        kept = {n: getattr(x, n, None) for n in ("sharding", "manual_axis_type")}
+        return cls(x.shape, x.dtype, weak_type=bool(getattr(x, "weak_type", False)), **kept)
+
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         where = "" if self.sharding is None else f", sharding={self.sharding}"

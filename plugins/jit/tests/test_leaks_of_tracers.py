@@ -1,5 +1,7 @@
 """The option check_tracer_leaks: what is kept is found and named; what is not is not."""
 
+import gc
+
 import pytest
 
 import dovetail_lax as lax
@@ -52,6 +54,17 @@ def test_nothing_is_found_where_nothing_is_kept(name):
 
     with checking_leaks():
         TRANSFORMATIONS[name](f)
+
+
+def test_nothing_is_searched_where_all_traces_have_died(monkeypatch):
+    collected = []
+    real = gc.collect
+    monkeypatch.setattr(gc, "collect", lambda *g: collected.append(g) or real(*g))
+    f = lambda x: lax.fori_loop(0, 3, lambda i, c: c * dnp.sin(x), x)  # noqa: E731
+    with checking_leaks():
+        for transformed in TRANSFORMATIONS.values():
+            transformed(f)
+    assert not collected
 
 
 class Model:

@@ -101,6 +101,11 @@ def _tolist(x: Any) -> Any:
     return np.asarray(x).tolist()
 
 
+def _astype(x: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
+    """The array in another element type; see :func:`numpy.astype`."""
+    return astype(x, dtype, copy=copy, device=device)
+
+
 def _to_device(x: Any, device: Any, *, stream: Any = None) -> Any:
     """The array on another device, or with another sharding."""
     if stream is not None:
@@ -136,7 +141,7 @@ def _imag(x: Any) -> Any:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "all": basic.all, "any": basic.any, "argmax": basic.argmax, "argmin": basic.argmin,
-    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "astype": astype,
+    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "astype": _astype,
     "choose": taking.choose, "conj": unary.conjugate, "conjugate": unary.conjugate,
     "copy": _copy, "clip": _clip, "cumprod": cumulative.cumprod, "cumsum": cumulative.cumsum,
     "diagonal": diagonal, "dot": dot, "flatten": _flatten, "max": basic.max, "mean": moments.mean,

@@ -39,7 +39,7 @@ def seed_with_impl(impl: Implementation, seed: Any) -> Key:
         TypeError: the seed is no integer, or ``impl`` is no generator.
     """
     _check("seed_with_impl", impl)
-    return key(seed, impl)
+    return key(seed, impl=impl)
 
 
 def _check(name: str, impl: Any) -> None:

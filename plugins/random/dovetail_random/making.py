@@ -28,7 +28,7 @@ from .primitives import (
 U32 = UINTS[32]
 
 
-def key(seed: Any, impl: Any = None, *, dtype: Any = None) -> Key:
+def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Key:
     """A typed key made of a seed.
 
     Args:

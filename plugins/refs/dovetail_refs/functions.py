@@ -46,7 +46,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any
     return new_p.bind(init_val)
 
 
-def empty_ref(ty: Any, *, memory_space: Any = None) -> Any:
+def empty_ref(ty: Any, memory_space: Any = None) -> Any:
     """A new reference to an array of a type that is not given a value (it reads as zeros).
 
     Args:
@@ -82,13 +82,14 @@ def _place(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
     return base, encode(aval.inner_aval, indices)
 
 
-def get(ref: Any, idx: Any = ...) -> Any:
-    """``ref[idx]``: the value that a reference (or view) holds at an index, as an array.
+def get(ref: Any, idx: Any = None) -> Any:
+    """``ref[idx]``: the value that a reference (or view) holds at an index, as an array; all of
+    it without an index.
 
     Raises:
         IndexError: a static index is out of range. RuntimeError: the reference was freed or frozen.
     """
-    base, (chain, operands) = _place("get", ref, idx)
+    base, (chain, operands) = _place("get", ref, ... if idx is None else idx)
     return get_p.bind(base, *operands, index=chain)
 
 

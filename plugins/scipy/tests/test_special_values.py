@@ -272,8 +272,9 @@ def test_multigammaln() -> None:
 
 
 def test_names_of_nn() -> None:
-    """``softmax``, ``log_softmax`` and ``logsumexp`` are those of ``dovetail.nn``."""
-    x = np.float32([1.0, 2.0, 4.0])
+    """``softmax`` and ``log_softmax`` are over all axes unless one is given."""
+    x = np.float32([[1.0, 2.0, 4.0], [0.0, 3.0, 1.0]])
+    np.testing.assert_allclose(special.softmax(x, axis=0), reference.softmax(x, axis=0), rtol=1e-6)
     np.testing.assert_allclose(special.softmax(x), reference.softmax(x), rtol=1e-6)
     np.testing.assert_allclose(special.log_softmax(x), reference.log_softmax(x), rtol=1e-6)
     np.testing.assert_allclose(

@@ -16,7 +16,7 @@ from dovetail_core import (
     StagingTrace,
     Trace,
     dce_closed,
-    dce_jaxpr,
+    dce_jaxpr as kernel_dce_jaxpr,
     dce_rules as kernel_dce_rules,
     eval_jaxpr,
     get_trace,
@@ -178,7 +178,7 @@ def _needed(
     jaxpr: Jaxpr, outs: list[PartialVal], consts: Sequence[Any]
 ) -> tuple[Jaxpr, list[PartialVal], tuple[Any, ...]]:
     """The program without what no result needs."""
-    reduced, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), keep_inputs=True)
+    reduced, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)
     used = {v for e in reduced.eqns for v in e.invars} | set(reduced.outvars)
     kept = [v in used for v in reduced.constvars]
     reduced = reduced.replace(constvars=[v for v, k in zip(reduced.constvars, kept) if k])
@@ -208,8 +208,17 @@ def trace_to_jaxpr_dynamic(
 
     jaxpr, consts = stage(flat, in_avals, fun.debug_info.func_name)
     if auto_dce:
-        jaxpr, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), keep_inputs=True)
+        jaxpr, _ = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=True)
     return jaxpr, jaxpr.out_avals, consts
+
+
+def dce_jaxpr(
+    jaxpr: Jaxpr, used_outputs: Sequence[bool], instantiate: bool | Sequence[bool] = False
+) -> tuple[Jaxpr, list[bool]]:
+    """The program without what the used results do not need, and which of its inputs are left:
+    all those for which ``instantiate`` says so, and what is needed."""
+    keep = instantiate if isinstance(instantiate, bool) else list(instantiate)
+    return kernel_dce_jaxpr(jaxpr, used_outputs, keep)
 
 
 def dce_jaxpr_consts(
@@ -217,8 +226,7 @@ def dce_jaxpr_consts(
 ) -> tuple[Jaxpr, list[bool], list[bool]]:
     """The program without what the used results do not need; which of its constants and which of
     its inputs are left."""
-    keep = instantiate if isinstance(instantiate, bool) else list(instantiate)
-    reduced, left = dce_jaxpr(jaxpr, used_outputs, keep)
+    reduced, left = dce_jaxpr(jaxpr, used_outputs, instantiate)
     used = {v for e in reduced.eqns for v in e.invars} | set(reduced.outvars)
     consts = [v in used for v in reduced.constvars]
     constvars = [v for v, u in zip(reduced.constvars, consts) if u]

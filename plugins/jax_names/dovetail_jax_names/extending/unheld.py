@@ -16,9 +16,8 @@ from .primitive import Primitive
 class _Unheld(Primitive):
     """Cannot be bound."""
 
-    def __init__(self, name: str, instead: str, multiple_results: bool = False) -> None:
+    def __init__(self, name: str, instead: str) -> None:
         super().__init__(name)
-        self.multiple_results = multiple_results
         self.instead = instead
 
     def bind(self, *args: Any, **params: Any) -> NoReturn:
@@ -31,5 +30,4 @@ _NO_TOKENS = "Effects that are ordered keep their order without tokens: leave it
 
 after_all_p = _Unheld("after_all", _NO_TOKENS)
 create_token_p = _Unheld("create_token", _NO_TOKENS)
-linear_solve_p = _Unheld("custom_linear_solve", "Call jax.lax.custom_linear_solve.", True)
 select_and_scatter_p = _Unheld("select_and_scatter", "Differentiate jax.lax.reduce_window.")

@@ -13,7 +13,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule
 from dovetail_core.registry.hooks import has_hooks, manager
-from dovetail_core.xla import client
+from dovetail_core.xla import client, transforms
 from dovetail_core.xla.version import JAXLIB_VERSION
 
 _VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
@@ -32,6 +32,7 @@ def facts_of_compiling(options: Mapping[str, Any]) -> tuple[Any, ...]:
     compilers: list[str] = []
     if has_hooks("dovetail_compile"):
         compilers = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
+    compilers += transforms.names()
     variables = [os.environ.get(name, "") for name in _VARIABLES]
     return sorted(options.items()), compilers, variables
 

@@ -43,7 +43,7 @@ def sub(x: ArrayLike, y: ArrayLike) -> Array:
     return binary(sub_p, x, y)
 
 
-def mul(x: ArrayLike, y: ArrayLike, out_dtype: Any = None) -> Array:
+def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: Any = None) -> Array:
     """The product, elementwise; of type ``out_dtype``, to which operands are converted first."""
     if out_dtype is not None:
         return binary(mul_p, x, y, {"out_dtype": as_dtype(out_dtype)})
@@ -151,6 +151,6 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     return binary(nextafter_p, x1, x2)
 
 
-def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
+def mulhi(x: ArrayLike, y: ArrayLike, /) -> Array:
     """The upper half of the double-width product of integers, elementwise."""
     return binary(mulhi_p, x, y)

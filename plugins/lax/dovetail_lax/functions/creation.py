@@ -36,7 +36,7 @@ def iota(dtype: Any, size: int) -> Array:
 
 @names_itself
 def broadcasted_iota(
-    dtype: Any, shape: Sequence[int], dimension: int, out_sharding: Any = None
+    dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None
 ) -> Array:
     """``0, 1, 2, ...`` along axis ``dimension`` of an array of ``shape``."""
     if dtype is None:
@@ -47,7 +47,7 @@ def broadcasted_iota(
 
 
 def full(
-    shape: Sequence[int] | int, fill_value: ArrayLike, dtype: Any = None, sharding: Any = None
+    shape: Sequence[int] | int, fill_value: ArrayLike, dtype: Any = None, *, sharding: Any = None
 ) -> Array:
     """An array filled with a scalar, of ``dtype`` or else of the scalar's own type.
 
@@ -125,7 +125,7 @@ def place_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] | Non
     return getattr(x, "sharding", None)
 
 
-def empty(shape: Sequence[int] | int, dtype: Any, out_sharding: Any = None) -> Array:
+def empty(shape: Sequence[int] | int, dtype: Any, *, out_sharding: Any = None) -> Array:
     """An array whose values do not matter (they are zeros)."""
     if out_sharding is not None:
         return divided_result(out_sharding, empty, shape, dtype)

@@ -19,6 +19,7 @@ def rng_bit_generator(
     shape: Sequence[int],
     dtype: Any = "uint32",
     algorithm: RandomAlgorithm = RandomAlgorithm.RNG_DEFAULT,
+    *,
     out_sharding: Any = None,
 ) -> tuple[Array, Array]:
     """The generator's next state, and random bits of ``shape`` and an unsigned ``dtype``.

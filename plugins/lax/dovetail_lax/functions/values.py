@@ -159,7 +159,7 @@ def _stop(x: Any) -> Any:
     return x
 
 
-def optimization_barrier(operand: T) -> T:
+def optimization_barrier(operand: T, /) -> T:
     """``operand`` (a pytree of arrays); compilers move no operation across."""
     leaves, tree = tree_flatten(operand)
     for x in leaves:

@@ -182,7 +182,7 @@ def _without_ones(x: Any, a: str, y: Any, b: str) -> tuple[Any, str]:
 
 
 @names_itself
-def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "greedy") -> Any:
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Any:
     """The order in which :func:`einsum` would contract, and a description of its cost."""
     import opt_einsum
 

@@ -3,11 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_nn import (
-        log_softmax as log_softmax,
-        logsumexp as logsumexp,
-        softmax as softmax,
-    )
+    from dovetail_nn import logsumexp as logsumexp
     from dovetail_scipy.special.bernoulli_numbers import bernoulli as bernoulli
     from dovetail_scipy.special.bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
     from dovetail_scipy.special.beta_functions import beta as beta, betaln as betaln
@@ -53,6 +49,7 @@ if TYPE_CHECKING:
         ndtri as ndtri,
         owens_t as owens_t,
     )
+    from dovetail_scipy.special.softmaxes import log_softmax as log_softmax, softmax as softmax
     from dovetail_scipy.special.spherical import sph_harm_y as sph_harm_y
     from dovetail_scipy.special.transformations import (
         boxcox as boxcox,

@@ -2,12 +2,13 @@
 
 from typing import Any as _Any
 
-from dovetail_core import StagedTracer as DynamicJaxprTracer, dce_jaxpr as dce_jaxpr
+from dovetail_core import StagedTracer as DynamicJaxprTracer
 
 from ...extending.partial import (
     JaxprTracer as JaxprTracer,
     PartialVal as PartialVal,
     custom_partial_eval_rules as custom_partial_eval_rules,
+    dce_jaxpr as dce_jaxpr,
     dce_jaxpr_call_rule as dce_jaxpr_call_rule,
     dce_jaxpr_closed_call_rule as dce_jaxpr_closed_call_rule,
     dce_jaxpr_consts as dce_jaxpr_consts,

@@ -14,6 +14,7 @@ _MODULES = (
     "dovetail_lax.linalg",
     "dovetail_backends",
     "dovetail_custom_rules",
+    "dovetail_custom_rules.linear_solve_lifting",
     "dovetail_jit.primitive",
     "dovetail_remat.primitive",
     "dovetail_random.primitives",

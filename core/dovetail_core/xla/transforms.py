@@ -1,0 +1,55 @@
+"""Python functions that XLA's compilers run on modules in their own form (serialized HLO)."""
+# pyright: basic
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from ._lazy import load
+from .client import loaded_plugins
+
+Transform = Callable[[bytes], "bytes | None"]
+
+
+class PipelineStage(Enum):
+    """When a module is handed over: before or after its instructions are put in order."""
+
+    PRE_SCHEDULER = 0
+    POST_SCHEDULER = 1
+
+
+registered: dict[tuple[str, str, PipelineStage], Transform] = {}
+"""What is registered: by platform, name and stage."""
+
+
+def register(client: Any, platform: str, name: str, stage: PipelineStage, f: Transform) -> None:
+    """Let the compiler of a platform run ``f`` on modules; those of one stage run in turn.
+
+    ``f`` takes and returns a serialized ``HloModuleProto``; None where it changes nothing.
+    """
+    bindings = load("_xla")
+    if platform in loaded_plugins():
+        bindings.register_xla_transform_c_api(client, name, stage.value, f)
+    else:
+        bindings.register_xla_transform(name, stage.value, f)
+    registered[platform, name, stage] = f
+
+
+def clear(client: Any, platform: str, name: str, stage: PipelineStage) -> bool:
+    """Take a function away again; whether there was one."""
+    bindings = load("_xla")
+    registered.pop((platform, name, stage), None)
+    if platform in loaded_plugins():
+        return bool(bindings.clear_xla_transform_c_api(client, name, stage.value))
+    return bool(bindings.clear_xla_transform(name, stage.value))
+
+
+def names() -> list[str]:
+    """What tells apart programs that were compiled under other functions, as text."""
+    return sorted(
+        f"{platform} {name} {stage.name} {getattr(f, '__module__', '')}:"
+        f"{getattr(f, '__qualname__', type(f).__qualname__)}"
+        for (platform, name, stage), f in registered.items()
+    )

@@ -1,0 +1,1 @@
+"""``jax.cloud_tpu_init``, which has no public names."""

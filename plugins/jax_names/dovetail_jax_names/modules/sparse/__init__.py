@@ -1,0 +1,1 @@
+"""The modules below ``jax.experimental.sparse``: names of its own, by where JAX defines them."""
