@@ -42,7 +42,7 @@ WRONG = [
     (lambda: lax.associative_scan(lax.add, []), ValueError, r"at least one array, got none"),
     (lambda: lax.associative_scan(lax.add, M, axis=2), ValueError, r"got axis 2 for an array f32"),
     (lambda: lax.associative_scan(lax.add, (M, M.T)), ValueError, r"one length along axis 0"),
-    (lambda: lax.associative_scan(lambda a, b: (a, b), M), TypeError, r"return the structure of"),
+    (lambda: lax.associative_scan(lambda a, b: (a, b), M), ValueError, r"return the structure of"),
     (lambda: lax.sort([]), TypeError, r"lax.sort takes at least one array"),
     (lambda: lax.sort((M, M[0])), TypeError, r"one shape, got f32\[3,4\], f32\[4\]"),
     (lambda: lax.sort(M, dimension=2), ValueError, r"dimension 2 for an operand of shape \(3, 4\)"),
