@@ -183,7 +183,7 @@ class Executable:
             return None
         if self.module.effects or self._nothing:
             return None
-        common = [self._array(c, a, s) for c, a, s in zip(consts, self.in_avals, self._all_ins())]
+        common = [self._array(c, a, s) for c, a, s in zip(consts, self.in_avals, self.input_shardings())]
         return FastPath(
             self.loaded,
             out_tree,
@@ -233,14 +233,14 @@ class Executable:
             return False
         count = len(self.partition.devices)
         arrays = lower_values(operands, f"asked for to call {self.module.name}")
-        for x, a, s in zip(arrays, self.in_avals, self._all_ins()):
+        for x, a, s in zip(arrays, self.in_avals, self.input_shardings()):
             if x.__class__ is ArrayImpl and s is not None and x._sharding is not s:
                 own = x._sharding
                 if len(own._internal_device_list) == count and not own.is_equivalent_to(s, a.ndim):
                     return True
         return False
 
-    def _all_ins(self) -> list[Any]:
+    def input_shardings(self) -> list[Any]:
         """The sharding of each input, None for those that the program does not take."""
         own = iter(self.ins[len(self.constants) :])
         return [next(own) if keep else None for keep in self.module.kept]

@@ -17,6 +17,7 @@ from dovetail_core import (
 )
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
+from dovetail_core.xla.arrays import ArrayImpl
 
 from .argument_names import array_names, leaf_names, with_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
@@ -310,10 +311,12 @@ class Compiled(Stage):
 
         Raises:
             TypeError: structure, shapes or dtypes differ, or one is traced; names them.
-            ValueError: an array lies in memory in another layout than was asked for, or chosen.
+            ValueError: an array lies in memory in another layout than was asked for, or chosen; or
+                it is bound to other devices than the program takes it on, or divided in another way.
         """
         program, name = self._program, self._lowered._traced.fun_name
         leaves = self._checked(name, args, kwargs)
+        self._check_places(name, leaves)
         committed = self._lowered._committed
         operands, bound = [*program.consts, *leaves], boundary_of(program.call)
         if bound is None:
@@ -347,6 +350,23 @@ class Compiled(Stage):
                     "jitted function itself."
                 )
         return leaves
+
+    def _check_places(self, name: str, leaves: Sequence[Any]) -> None:
+        """Arrays that are bound to devices must be where the program takes them."""
+        places = self._executable.input_shardings()
+        consts = len(self._program.consts)
+        if len(places) != consts + len(leaves):  # of high types, which are several arrays each
+            return
+        for i, (x, place) in enumerate(zip(leaves, places[consts:])):
+            if place is None or x.__class__ is not ArrayImpl or not x._committed or x.is_deleted():
+                continue
+            own = x._sharding
+            if own is not place and not own.is_equivalent_to(place, x.ndim):
+                raise ValueError(
+                    f"the compiled {name} takes leaf {i} of its arguments with the sharding "
+                    f"{place}, called{here()} with an array that is bound to {own}. Move it with "
+                    "device_put, compile for that sharding, or call the jitted function itself."
+                )
 
     def as_text(self) -> str:
         """The optimised HLO."""
