@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
+from weakref import WeakSet
 
 from ..base.errors import UnexpectedTracerError
 from ..base.options import check_tracer_leaks
@@ -54,7 +55,7 @@ def leaks_so_far() -> Leaks:
     if not check_tracer_leaks.value:
         return {}
     if primitive.watched is None:
-        primitive.watched = []
+        primitive.watched = WeakSet()
     return _over({})
 
 
@@ -77,7 +78,7 @@ def refuse_leaks(known: Leaks) -> None:
     if found:
         raise UnexpectedTracerError(_report(found))
     assert primitive.watched is not None
-    primitive.watched[:] = [r for r in primitive.watched if id(r()) not in alive]
+    primitive.watched.difference_update(alive.values())
 
 
 def _tracers_of(traces: Leaks) -> list[Tracer[Any]]:
@@ -87,10 +88,7 @@ def _tracers_of(traces: Leaks) -> list[Tracer[Any]]:
 
 def _over(known: Leaks) -> Leaks:
     """The traces that are over and alive, without those that are known."""
-    watched = primitive.watched or []
-    alive = [t for t in [r() for r in watched] if t is not None]
-    if len(alive) < len(watched):
-        watched[:] = [r for r in watched if r() is not None]
+    alive = [*primitive.watched] if primitive.watched is not None else []
     return {id(t): t for t in alive if t.ended and id(t) not in known}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
-from weakref import ref
+from weakref import WeakSet
 
 from ..base.caches import KEPT
 from ..base.errors import MissingRule, RegistryError
@@ -28,7 +28,7 @@ from .traits import NO_TRAITS
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-watched: list[ref[Trace]] | None = None
+watched: WeakSet[Trace] | None = None
 """Traces that were made since somebody asked for leaks (see ``leaks``); nobody has where None."""
 
 
@@ -46,7 +46,7 @@ class Trace:
         self.parent = parent
         self.ended = False
         if watched is not None:
-            watched.append(ref(self))
+            watched.add(self)
 
     @property
     def main(self) -> Any:

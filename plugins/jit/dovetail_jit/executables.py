@@ -183,7 +183,9 @@ class Executable:
             return None
         if self.module.effects or self._nothing:
             return None
-        common = [self._array(c, a, s) for c, a, s in zip(consts, self.in_avals, self.input_shardings())]
+        common = [
+            self._array(c, a, s) for c, a, s in zip(consts, self.in_avals, self.input_shardings())
+        ]
         return FastPath(
             self.loaded,
             out_tree,

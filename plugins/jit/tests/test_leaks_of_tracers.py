@@ -10,6 +10,7 @@ from dovetail_ad import grad, hessian, jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import UnexpectedTracerError
 from dovetail_core.base.options import check_tracer_leaks, checking_leaks
+from dovetail_core.dispatch import primitive
 from dovetail_jit import jit
 from dovetail_remat import checkpoint
 
@@ -122,3 +123,15 @@ def test_only_new_leaks_are_told_of():
             jit(_in_an_attribute(model := Model()))(1.0)
         assert jit(lambda x: x + 1)(1.0) == 2
     assert model.last is not None
+
+
+def test_nothing_is_remembered_of_traces_that_have_died():
+    with check_tracer_leaks(True):
+        jit(lambda x: x + 1)(1.0)
+    gc.collect()
+    assert primitive.watched is not None
+    before = len(primitive.watched)
+    for _ in range(20):
+        grad(lambda x: x * x)(1.0)
+    gc.collect()
+    assert len(primitive.watched) <= before

@@ -283,6 +283,20 @@ def test_stages(x, at):
     assert float(total) == WHOLE.sum() and "all-reduce" in compiled.as_text()
 
 
+def test_compiled_programs_take_arrays_where_they_were_compiled_for(x, at, devices):
+    compiled = dt.jit(lambda x: x * 2).lower(dt.device_put(x, at("x"))).compile()
+    for given in (dt.device_put(x, at("x")), x, np.asarray(x)):
+        assert compiled(given).sharding == at("x")
+    said = r"the compiled <lambda> takes leaf 0 of its arguments with the sharding NamedSharding.*"
+    for other in (at(), devices[1]):
+        with pytest.raises(ValueError, match=rf"{said}, called at .* bound to .*device_put"):
+            compiled(dt.device_put(x, other))
+    alone = dt.jit(lambda x: x * 2).lower(np.asarray(x)).compile()
+    assert alone(dt.device_put(x, devices[0])).sharding.device_set == {devices[0]}
+    with pytest.raises(ValueError, match="SingleDeviceSharding"):
+        alone(dt.device_put(x, devices[1]))
+
+
 def test_the_disk_cache(tmp_path, x, at):
     from dovetail_jit.disk_cache import cache_dir
 
