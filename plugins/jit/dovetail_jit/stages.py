@@ -312,7 +312,7 @@ class Compiled(Stage):
         Raises:
             TypeError: structure, shapes or dtypes differ, or one is traced; names them.
             ValueError: an array lies in memory in another layout than was asked for, or chosen; or
-                it is bound to other devices than the program takes it on, or divided in another way.
+                it is bound to other devices than the program takes it on, or otherwise divided.
         """
         program, name = self._program, self._lowered._traced.fun_name
         leaves = self._checked(name, args, kwargs)
