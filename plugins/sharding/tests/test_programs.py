@@ -291,7 +291,7 @@ def test_compiled_programs_take_arrays_where_they_were_compiled_for(x, at, devic
     for other in (at(), devices[1]):
         with pytest.raises(ValueError, match=rf"{said}, called at .* bound to .*device_put"):
             compiled(dt.device_put(x, other))
-    alone = dt.jit(lambda x: x * 2).lower(np.asarray(x)).compile()
+    alone = dt.jit(lambda x: x * 2).lower(dt.device_put(x, devices[0])).compile()
     assert alone(dt.device_put(x, devices[0])).sharding.device_set == {devices[0]}
     with pytest.raises(ValueError, match="SingleDeviceSharding"):
         alone(dt.device_put(x, devices[1]))
