@@ -27,7 +27,7 @@ class Writer:
     def dovetail_traced(self, function: Any, signature: Signature, seconds: float) -> None:
         """Say what was traced, and why."""
         if not (self.log.value or self.explain.value):
-            return  # they were on before, or are in another thread
+            return  # they are on in another thread
         reason = self.history.traced(function, signature)
         what = f"{callable_name(function)} ({place_of(function)})"
         if self.log.value:

@@ -7,7 +7,6 @@ libraries, takes up to a tenth of a second. So the thread that loaded a program 
 from __future__ import annotations
 
 from contextlib import suppress
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from dovetail_backends import LoweredModule
 from dovetail_core.xla.arrays import put
 from dovetail_core.xla.execution import run_ahead
+from dovetail_remat import nbytes
 
 LARGEST = 1 << 28
 """Bytes of arguments and results, beyond which a program is not run ahead."""
@@ -26,7 +26,7 @@ def can_prepare(module: LoweredModule) -> bool:
     """Whether a program may run on zeros: it ends, does nothing but compute, and is not large."""
     if module.effects or module.host_callbacks or any(x in module.text for x in _UNKNOWN):
         return False
-    return sum(map(_size, (*module.in_avals, *module.out_avals))) <= LARGEST
+    return sum(map(nbytes, (*module.in_avals, *module.out_avals))) <= LARGEST
 
 
 def prepare(loaded: Any, module: LoweredModule, device: Any) -> None:
@@ -34,7 +34,3 @@ def prepare(loaded: Any, module: LoweredModule, device: Any) -> None:
     with suppress(Exception):
         zeros = [put(np.zeros(a.shape, a.dtype), a, device) for a in module.in_avals]
         run_ahead(loaded, zeros)
-
-
-def _size(aval: Any) -> int:
-    return prod(aval.shape) * np.dtype(aval.dtype).itemsize
