@@ -77,6 +77,10 @@ for _name in ("flatten", "leaves", "map", "reduce", "structure", "transpose", "u
 """Names that JAX had, and what does the same."""
 
 
+PRIVATE = "It is private in JAX, and no library is known to need it: use a public name, or ask for it."
+"""What is said of JAX's private names that nothing here answers for."""
+
+
 def is_expected(full: str) -> bool:
     """Whether a name is below one that is known to be missing, public or not."""
     return any(f"{full}.".startswith(f"{place}.") for place in _REASONS)
@@ -90,6 +94,9 @@ def reason(module: str, name: str) -> str:
     """
     theirs = ".".join(["jax", *module.split(".")[1:]])
     full = f"{theirs}.{name}"
+    if full.startswith("jax._src."):
+        asked.missing(full)
+        return PRIVATE
     if not names.knows(theirs, name):
         if module.startswith("dovetail") and not is_installed():
             return ""
