@@ -77,7 +77,7 @@ for _name in ("flatten", "leaves", "map", "reduce", "structure", "transpose", "u
 """Names that JAX had, and what does the same."""
 
 
-PRIVATE = "It is private in JAX, and no library is known to need it: use a public name, or ask for it."
+PRIVATE = "It is private in JAX, and no library is known to need it: use a public name."
 """What is said of JAX's private names that nothing here answers for."""
 
 

@@ -37,8 +37,7 @@ from dovetail_jax_names.private import (
     xla_bridge,
 )
 
-
-PRIVATE = "It is private in JAX, and no library is known to need it: use a public name, or ask for it."
+PRIVATE = "It is private in JAX, and no library is known to need it: use a public name."
 
 
 def test_each_module_answers_and_says_who_needs_it() -> None:
