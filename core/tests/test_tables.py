@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import threading
 import types
@@ -256,6 +257,27 @@ def test_of_two_plugins_that_override_one_rule_the_second_is_set_aside(acme):
         table.fill()
     assert "override=True" not in str(caught[0].message)
     assert table[primitives()[0]]() == "beta"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_overrides_that_come_when_a_table_is_filled_make_nothing_stale(acme, monkeypatch, threads):
+    """Nobody has used what they replace, unless another thread ran meanwhile."""
+    monkeypatch.setattr("dovetail_core.rules.tables.active_count", lambda: threads)
+    rival(acme, "delta", ", override=True")
+    table = registry().table("acme.cost")
+    before = generation.value
+    table.fill()
+    assert table[primitives()[0]]() == "delta" and generation.value == before + threads - 1
+
+
+def test_overrides_of_rules_that_were_there_before_make_programs_stale(acme):
+    rival(acme, "epsilon", ", override=True")
+    table = registry().table("acme.cost")
+    importlib.import_module("acme.rules")  # as a user's own module may
+    before = generation.value
+    assert table[primitives()[0]]() == 1
+    table.fill()
+    assert table[primitives()[0]]() == "epsilon" and generation.value == before + 1
 
 
 def test_users_may_override_at_any_time(acme):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from threading import Lock, get_ident
+from threading import Lock, active_count, get_ident
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import WeakSet
 
@@ -176,10 +176,16 @@ class RuleTable(Generic[RuleT]):
                 return
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
-        new_here = _is_being_made(primitive) or get_ident() in self._filling
-        late = old is not None or (self._filled and not new_here)
-        if late and not primitive.anonymous:
+        if not primitive.anonymous and self._is_late(primitive, old):
             generation.set_global(generation.value + 1)
+
+    def _is_late(self, primitive: Primitive, old: Origin | None) -> bool:
+        """Whether a program may have been made without the rule that has just been entered."""
+        filling = self._filling.get(get_ident())
+        if old is None:
+            return self._filled and filling is None and not _is_being_made(primitive)
+        came_now = filling is not None and any(change.new is old for change in filling.changes)
+        return not came_now or active_count() > 1  # another thread may have met what it replaces
 
     def withdraw(self, primitive: Primitive) -> None:
         """Take the rule of ``primitive`` out again: the table derives one, or has none.
