@@ -23,6 +23,7 @@ from ..registry.discovery import registry
 from ..types.avals import NOWHERE, AbstractValue, are_divided, undivided, varied
 from ..types.dividing import dividing
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
+from ..types.roles import has_roles, joined
 from .traits import NO_TRAITS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -303,6 +304,8 @@ class Primitive:
         varies = self.traits.varies
         if varies is not None:
             vma = varies(vma, params)
+        if vma and self.regions is None and has_roles(vma):
+            vma = joined(self, avals, params, vma)
         if vma:
             results = [varied(a, vma | a.vma) for a in results]
         if divided:

@@ -16,6 +16,7 @@ from ..registry.aside import set_aside
 from ..registry.discovery import registry
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.dividing import dividing
+from ..types.roles import vma_of
 from .numerals import NUMERAL, number_value
 from .scanner import NAME, STRING, Scanner
 from .syntax import Kind, array_type, find_dtype, find_kind, find_type, numbered
@@ -23,7 +24,7 @@ from .syntax import Kind, array_type, find_dtype, find_kind, find_type, numbered
 NUMBER = re.compile(NUMERAL)
 _DIM = r"(?:\d+(?:@(?:\w+|\([^()]*\)))?)"
 _array = re.compile(
-    rf"([A-Za-z_][\w<>|.]*)\[((?:{_DIM}(?:, ?{_DIM})*)?)\](~?)(?:\{{([VUR]:[^{{}}]+)\}})?"
+    rf"([A-Za-z_][\w<>|.]*)\[((?:{_DIM}(?:, ?{_DIM})*)?)\](~?)(?:\{{((?:V|M?[UR]):[^{{}}]+)\}})?"
 )
 _dimension = re.compile(_DIM)
 _word = re.compile(r"@[\w.]+:[\w.]+|[A-Za-z_]\w*(?:\.\w+)*")
@@ -74,8 +75,9 @@ class ValueParser:
         if aval is None:
             return self.scan.fail("an element type", start)
         roles = dict(r.split(":", 1) for r in (found[4] or "").split(", ") if r)
-        if axes := roles.pop("V", ""):
-            aval = aval.update(vma=frozenset(a.strip() for a in axes.strip("()").split(",")))
+        manual = [_names(roles.pop(kind, "")) for kind in ("V", "MU", "MR")]
+        if any(manual):
+            aval = aval.update(vma=vma_of(*manual))
         if not roles and "@" not in found[2]:
             return aval
         try:
@@ -272,6 +274,10 @@ class ValueParser:
                 f"no primitive is called {name!r}: import the module that defines it first", start
             )
         return self.primitives[name]
+
+
+def _names(text: str) -> list[str]:
+    return [n.strip() for n in text.strip("()").split(",") if n.strip()]
 
 
 def import_primitives() -> None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..registry.discovery import registry
 from .avals import AbstractValue, typeof
 from .dividing import divided_as
+from .roles import cotangent_vma, has_roles
 
 
 class Algebra(Protocol):
@@ -52,6 +53,11 @@ class Algebra(Protocol):
 
     def sum_parts(self, x: Any, axes: frozenset[Any]) -> Any:
         """The sum of the parts of ``x`` over axes of a mesh along which it varies."""
+        ...
+
+    def with_roles(self, x: Any, vma: frozenset[Any]) -> Any:
+        """The value ``x`` as one of which types say ``vma`` (see ``roles``): summed over axes over
+        which it varies, or is a sum, and the new one does not."""
         ...
 
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
@@ -125,9 +131,12 @@ def collected(cotangent: Any, aval: AbstractValue) -> Any:
     """A cotangent of a value of type ``aval``: where that is equal on all devices along axes of a
     mesh and the cotangent is not, the sum over them; divided as types say that it is."""
     now = typeof(cotangent)
-    more = now.vma - aval.vma if now.vma else now.vma
-    if more:
-        cotangent = algebra().sum_parts(cotangent, more)
+    if now.vma or aval.vma:
+        wanted = cotangent_vma(aval.vma)
+        if has_roles(now.vma) or has_roles(wanted):
+            cotangent = algebra().with_roles(cotangent, wanted)
+        elif more := now.vma - wanted:
+            cotangent = algebra().sum_parts(cotangent, more)
     if now.divided is None and aval.divided is None:
         return cotangent
     return divided_as(cotangent, aval.cotangent_type(), now)

@@ -19,6 +19,7 @@ from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
 from ..xla.fork import renew_in_child
 from .dividing import dividing, dividing_or_none
+from .roles import cotangent_vma, text_of, vma_of
 
 DType = np.dtype[Any]
 
@@ -154,10 +155,11 @@ class ShapedArray(AbstractValue):
     """The type of an array: ``shape``, ``dtype``, ``weak_type``, ``vma`` and ``divided``.
 
     ``vma`` are the axes of a mesh over which the array varies, where it is a part that each device
-    has one of; for all others it is empty. ``divided`` says how it is divided along axes of a mesh
-    that are of type ``Explicit``; it is None for all that are not (see ``dividing``). Instances are
-    interned: equal types are one object, so that comparing and hashing them is comparing and
-    hashing an address. Arrays of an extended dtype are high: made of low ones.
+    has one of (and other roles of axes, see ``roles``); for all others it is empty. ``divided``
+    says how it is divided along axes of a mesh that are of type ``Explicit``; it is None for all
+    that are not (see ``dividing``). Instances are interned: equal types are one object, so that
+    comparing and hashing them is comparing and hashing an address. Arrays of an extended dtype are
+    high: made of low ones.
 
     Args:
         sharding: how it is divided; what that says of other axes is forgotten.
@@ -178,7 +180,8 @@ class ShapedArray(AbstractValue):
         vma: Any = None, manual_axis_type: Any = None, memory_space: Any = None,
     ) -> ShapedArray:  # fmt: skip
         if vma is None and manual_axis_type is not None:
-            vma = manual_axis_type.varying
+            mat = manual_axis_type
+            vma = vma_of(mat.varying, mat.unreduced, mat.reduced)
         if vma or sharding is not None:
             return cls._intern(shape, dtype, weak_type, frozenset(vma or ()), sharding)
         found = _interned.get((tuple(shape), dtype, weak_type))
@@ -290,6 +293,8 @@ class ShapedArray(AbstractValue):
 
     def cotangent_type(self) -> ShapedArray:
         found = self.tangent_type()
+        if found.vma and (vma := cotangent_vma(found.vma)) != found.vma:
+            found = found.update(vma=vma)
         if found.divided is None:
             return found
         divided = dividing().cotangent(found.divided)
@@ -324,8 +329,7 @@ class ShapedArray(AbstractValue):
         if self.divided is not None:
             dims, roles = dividing().text(self.divided, self.shape)
         if self.vma:
-            axes = ",".join(sorted(map(str, self.vma)))
-            roles.insert(0, f"V:{f'({axes})' if len(self.vma) > 1 else axes}")
+            roles = [*text_of(self.vma), *roles]
         behind = f"{{{', '.join(roles)}}}" if roles else ""
         return f"{dtype}[{','.join(dims)}]{weak if self.weak_type else ''}{behind}"
 

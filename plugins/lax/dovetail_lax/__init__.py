@@ -34,13 +34,13 @@ if TYPE_CHECKING:
         broadcast_to_rank as broadcast_to_rank,
         expand_dims as expand_dims,
     )
+    from .functions.casts import pcast as pcast, pvary as pvary
     from .functions.collectives import (
         all_gather as all_gather,
         all_to_all as all_to_all,
         axis_index as axis_index,
         axis_size as axis_size,
         pbroadcast as pbroadcast,
-        pcast as pcast,
         pmax as pmax,
         pmean as pmean,
         pmin as pmin,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         psum as psum,
         psum_scatter as psum_scatter,
         pswapaxes as pswapaxes,
-        pvary as pvary,
         ragged_all_to_all as ragged_all_to_all,
     )
     from .functions.composite import composite as composite
@@ -265,8 +264,10 @@ if TYPE_CHECKING:
     )
     from .primitives.collectives import (
         all_gather_p as all_gather_p,
+        all_gather_reduced_p as all_gather_reduced_p,
         all_to_all_p as all_to_all_p,
         axis_index_p as axis_index_p,
+        pcast_p as pcast_p,
         pmax_p as pmax_p,
         pmin_p as pmin_p,
         ppermute_p as ppermute_p,

@@ -13,7 +13,8 @@ from dovetail_core import float0, high_algebra, typeof
 from . import primitives as primitives
 from .halves import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
-from .primitives.collectives import sum_over, vary_over
+from .primitives.casts import with_roles
+from .primitives.collectives import sum_over
 from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
@@ -33,7 +34,7 @@ class ArrayAlgebra:
         full = spread(x, aval.shape) if aval.shape else x
         if aval.weak_type:
             full = convert_element_type_p.bind(full, new_dtype=aval.dtype, weak_type=True)
-        return vary_over(full, sorted(aval.vma, key=str)) if aval.vma else full
+        return with_roles(full, aval.vma) if aval.vma else full
 
     def add(self, x: Any, y: Any) -> Any:
         """The sum of two values of one type."""
@@ -67,6 +68,10 @@ class ArrayAlgebra:
     def sum_parts(self, x: Any, axes: frozenset[Any]) -> Any:
         """The sum over axes of a mesh along which ``x`` varies."""
         return sum_over(x, sorted(axes, key=str))
+
+    def with_roles(self, x: Any, vma: frozenset[Any]) -> Any:
+        """The value ``x`` as one of which types say ``vma``."""
+        return with_roles(x, vma)
 
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
         """``x`` with a new axis of length ``size`` at ``axis``."""

@@ -216,9 +216,12 @@ def test_errors_of_collectives(on):
             NotImplementedError,
             "nor over several axes",
         ),
-        (lambda a: lax.pcast(a, "x", to="reduced"), NotImplementedError, "is not supported"),
         (lambda a: lax.pcast(a, "x", to="x"), ValueError, "pcast: to='x' is unknown"),
-        (lambda a: lax.all_gather(a, "x", to="reduced"), NotImplementedError, "to='reduced'"),
+        (
+            lambda a: lax.all_gather(a, "x", to="reduced", axis_index_groups=[[0, 1], [2, 3]]),
+            NotImplementedError,
+            "to='reduced' is not supported with axis_index_groups",
+        ),
     ):
         with pytest.raises(error, match=text):
             on(f, P("x"), P("x"))(X)

@@ -17,12 +17,14 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.tree.util import tree_map
+from dovetail_core.types.roles import Unreduced
 
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import div_p
 from ..primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
     pmax_p,
@@ -48,7 +50,12 @@ Names = Hashable | Sequence[Hashable]
 _REDUCTIONS = {"pmax": reduce_max, "pmin": reduce_min}
 
 
-def _axes(axis_name: Names) -> dict[str, Any]:
+def named_axes(axis_name: Names) -> dict[str, Any]:
+    """The parameters of a collective over these names.
+
+    Raises:
+        NameError: one is not bound. ValueError: one is named twice. TypeError: it is not hashable.
+    """
     names: Any = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
     for name in names:
         arguments.hashable("axis_name", name)
@@ -59,7 +66,7 @@ def _axes(axis_name: Names) -> dict[str, Any]:
 
 def _each(axis_name: Names) -> list[dict[str, Any]]:
     """Parameters for each named axis alone."""
-    found = _axes(axis_name)
+    found = named_axes(axis_name)
     return [
         {"axes": (name,), "axis_sizes": (size,)} for name, size in zip(*found.values(), strict=True)
     ]
@@ -76,7 +83,7 @@ def _apart(params: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _varied(v: Any, axes: Sequence[Any]) -> Any:
+def varied_over(v: Any, axes: Sequence[Any]) -> Any:
     """``v``, varying over those of the axes that are a mesh's."""
     manual = manual_axes()
     return vary_over(v, [a for a in axes if a in manual]) if manual else v
@@ -85,12 +92,12 @@ def _varied(v: Any, axes: Sequence[Any]) -> Any:
 def _summed(v: Any, params: dict[str, Any]) -> Any:
     """The sum over all named axes."""
     if "groups" in params:
-        return psum_p.bind(_varied(v, params["axes"]), **params)
+        return psum_p.bind(varied_over(v, params["axes"]), **params)
     for part in _apart(params):
         if manual_axes().get(part["axes"][0]) and all(map(manual_axes().get, part["axes"])):
             v = sum_over(v, part["axes"])
         else:
-            v = psum_p.bind(_varied(v, part["axes"]), **part)
+            v = psum_p.bind(varied_over(v, part["axes"]), **part)
     return v
 
 
@@ -101,7 +108,7 @@ def _grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
         NotImplementedError: there are groups, and the axis is mapped, or it is none alone.
         ValueError: the groups have several lengths, or do not have each position once.
     """
-    params = _axes(axis_name)
+    params = named_axes(axis_name)
     if groups is None:
         return params
     manual = manual_axes()
@@ -124,7 +131,7 @@ def _split(axis_name: Names) -> tuple[dict[str, Any], tuple[int, ...]]:
     """Parameters for the named axes, and the axes of the array itself that are given as numbers."""
     given: Any = tuple(axis_name) if isinstance(axis_name, (tuple, list)) else (axis_name,)
     own = tuple([n for n in given if isinstance(n, int)])
-    return _axes([n for n in given if not isinstance(n, int)]), own
+    return named_axes([n for n in given if not isinstance(n, int)]), own
 
 
 def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any) -> Any:
@@ -135,7 +142,7 @@ def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any
         v = operands(what, (v,))[0]
         v = _REDUCTIONS[what](v, own) if own else v
         for part in parts:
-            v = primitive.bind(_varied(v, part["axes"]), **part)
+            v = primitive.bind(varied_over(v, part["axes"]), **part)
         return v
 
     return tree_map(leaf, x)
@@ -209,7 +216,7 @@ def pbroadcast(x: Any, axis_name: Names, source: int) -> Any:
     Raises:
         ValueError: the axis has no such position.
     """
-    size = prod(_axes(axis_name)["axis_sizes"])
+    size = prod(named_axes(axis_name)["axis_sizes"])
     at = source.__index__()
     if not 0 <= at < size:
         raise ValueError(
@@ -228,16 +235,16 @@ def pbroadcast(x: Any, axis_name: Names, source: int) -> Any:
 @names_itself
 def axis_size(axis_name: Names) -> int:
     """The length of the named axis (the product of several)."""
-    return prod(_axes(axis_name)["axis_sizes"])
+    return prod(named_axes(axis_name)["axis_sizes"])
 
 
 @names_itself
 def axis_index(axis_name: Names) -> Any:
     """This instance's position along the named axis: an int32 scalar (row-major over several)."""
-    params = _axes(axis_name)
+    params = named_axes(axis_name)
     index: Any = None if params["axes"] else np.int32(0)
     for name, size in zip(params["axes"], params["axis_sizes"]):
-        one = _varied(axis_index_p.bind(axes=(name,), axis_sizes=(size,)), (name,))
+        one = varied_over(axis_index_p.bind(axes=(name,), axis_sizes=(size,)), (name,))
         index = one if index is None else mul(index, np.int32(size)) + one
     return index
 
@@ -262,10 +269,10 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
             raise ValueError(f"ppermute: perm names a {role} twice: {list(pairs)}")
         if any(not 0 <= p < n for p in positions):
             raise ValueError(f"ppermute: perm has a {role} outside of 0..{n - 1}: {list(pairs)}")
-    params = _axes(axis_name)
+    params = named_axes(axis_name)
     if len(params["axes"]) == 1:
         return tree_map(
-            lambda v: ppermute_p.bind(_varied(v, params["axes"]), **params, perm=pairs), x
+            lambda v: ppermute_p.bind(varied_over(v, params["axes"]), **params, perm=pairs), x
         )
     sources = np.full(n, n, np.int32)
     for source, destination in pairs:
@@ -309,39 +316,56 @@ def all_gather(
     Args:
         tiled: concatenate them along an existing axis instead.
         to: how the result varies over the named axis: ``"varying"``, or, of an axis of a mesh,
-            ``"invarying"``: known to be equal on all devices. ``"reduced"`` is not supported.
+            ``"invarying"``: known to be equal on all devices, or ``"reduced"``: that, and its
+            cotangents are left to be summed.
 
     Raises:
-        ValueError: ``axis`` is out of bounds, or ``to`` is none of the three.
-        NotImplementedError: ``to`` is ``"reduced"``, or ``"invarying"`` over a mapped axis.
+        ValueError: ``axis`` is out of bounds, ``to`` is none of the three, or ``x`` does not vary
+            over the axis, where the result is ``"reduced"``.
+        NotImplementedError: ``to`` is ``"reduced"`` or ``"invarying"`` over a mapped axis, or
+            ``"reduced"`` with groups.
     """
-    _check_to(to, axis_name)
+    _check_to(to, axis_name, axis_index_groups)
     each = _each(axis_name)
     if axis_index_groups is not None:
         each = [_grouped("all_gather", axis_name, axis_index_groups)]
+    gather = _GATHERS[to]
 
     def leaf(v: Any) -> Any:
         (v,) = operands("all_gather", (v,))
         at = axis_in("all_gather", "axis", axis, len(np.shape(v)) + (not tiled))
+        if to == "reduced" and not typeof(v).vma.issuperset(named_axes(axis_name)["axes"]):
+            raise ValueError(
+                f"all_gather{place()}: to='reduced' is for what varies over {axis_name!r}, and a "
+                f"leaf is of type {typeof(v).str_short()}. See lax.pcast."
+            )
         for params in reversed(each):
-            gather = all_gather_p if to == "varying" else all_gather_invariant_p
-            v = gather.bind(_varied(v, params["axes"]), **params, axis=at)
+            v = gather.bind(varied_over(v, params["axes"]), **params, axis=at)
         return _merged(v, at, len(each) + tiled)
 
     return tree_map(leaf, x)
 
 
-def _check_to(to: str, axis_name: Names) -> None:
-    if to not in ("varying", "invarying", "reduced"):
+_GATHERS = {
+    "varying": all_gather_p, "invarying": all_gather_invariant_p, "reduced": all_gather_reduced_p,
+}  # fmt: skip
+
+
+def _check_to(to: str, axis_name: Names, groups: Any) -> None:
+    if to not in _GATHERS:
         raise ValueError(
             f"all_gather: to={to!r} is unknown{place()}. It may be 'varying', 'invarying' or "
             "'reduced'."
         )
-    manual = all(name in manual_axes() for name in _axes(axis_name)["axes"])
-    if to == "reduced" or (to == "invarying" and not manual):
+    manual = all(name in manual_axes() for name in named_axes(axis_name)["axes"])
+    if to != "varying" and not manual:
         raise NotImplementedError(
             f"all_gather: to={to!r} is for programs on several devices, and a mapped axis is "
             f"none{place()}. Leave it out."
+        )
+    if to == "reduced" and groups is not None:
+        raise NotImplementedError(
+            f"all_gather: to='reduced' is not supported with axis_index_groups{place()}."
         )
 
 
@@ -383,7 +407,7 @@ def all_to_all(
         n = prod(params["axis_sizes"][0] for params in each)
         _check_parts("all_to_all", v.shape[split], split, axis_name, n, tiled)
         if len(each) == 1 and not tiled:
-            v = _varied(v, each[0]["axes"])
+            v = varied_over(v, each[0]["axes"])
             return all_to_all_p.bind(v, **each[0], split_axis=split, concat_axis=concat)
         return _exchanged(v, each, split, concat, tiled)
 
@@ -408,7 +432,7 @@ def _exchanged(v: Any, each: list[dict[str, Any]], split: int, concat: int, tile
     front = moved(parts, split, 0)
     front = reshaped(front, (*sizes, *front.shape[1:]))
     for i, params in enumerate(each):
-        front = _varied(front, params["axes"])
+        front = varied_over(front, params["axes"])
         front = all_to_all_p.bind(front, **params, split_axis=i, concat_axis=i)
     return _merged(moved(_merged(front, 0, len(each)), 0, concat), concat, 1 + tiled)
 
@@ -449,7 +473,7 @@ def ragged_all_to_all(
             "the mesh."
         )
     _check_ragged(what, operand, output, numbers, params["axis_sizes"][0])
-    args = [_varied(v, params["axes"]) for v in (operand, output, *numbers)]
+    args = [varied_over(v, params["axes"]) for v in (operand, output, *numbers)]
     return ragged_all_to_all_p.bind(*args, **params)
 
 
@@ -509,7 +533,9 @@ def psum_scatter(
         rest = [shape[dim] // n] if tiled else []
         v = reshaped(v, (*shape[:dim], *sizes, *rest, *shape[dim + 1 :]))
         for params in each:
-            v = reduce_scatter_p.bind(_varied(v, params["axes"]), **params, axis=dim)
+            is_sum = Unreduced(params["axes"][0]) in typeof(v).vma
+            ready = v if is_sum and not axis_index_groups else varied_over(v, params["axes"])
+            v = reduce_scatter_p.bind(ready, **params, axis=dim)
         return v
 
     return tree_map(leaf, x)
@@ -519,28 +545,3 @@ def psum_scatter(
 def pswapaxes(x: Any, axis_name: Names, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Exchange the named axis with an array axis."""
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)
-
-
-@names_itself
-def pvary(x: Any, axis_name: Names) -> Any:
-    """Every leaf of ``x`` as a value that varies over the named axes of a mesh.
-
-    Its value is what it was. Operations do this by themselves where one operand varies and another
-    does not; the cotangent of ``x`` is the sum of the cotangents of all devices.
-    """
-    axes = _axes(axis_name)["axes"]
-    return tree_map(lambda v: _varied(operands("pvary", (v,))[0], axes), x)
-
-
-@names_itself
-def pcast(x: Any, axis_name: Names, *, to: str) -> Any:
-    """:func:`pvary` where ``to`` is ``"varying"``.
-
-    Raises:
-        ValueError: it is unknown. NotImplementedError: it is ``"reduced"`` or ``"unreduced"``.
-    """
-    if to in ("reduced", "unreduced"):
-        raise NotImplementedError(f"pcast: to={to!r} is not supported{place()}: sum with psum.")
-    if to != "varying":
-        raise ValueError(f"pcast: to={to!r} is unknown{place()}. Give 'varying'.")
-    return pvary(x, axis_name)

@@ -5,7 +5,8 @@ transformation that binds one of the names (``vmap`` with ``axis_name``) removes
 are axes of a mesh, types say along which of them a value varies (``vma``): what sums and what
 collects over an axis exists with results that vary along it and with results that do not
 (``..._invariant``). These differ in their derivatives: a value that does not vary has one
-cotangent, the sum over the devices.
+cotangent, the sum over the devices. For values that are sums left to be done along an axis, or
+whose cotangents are, the ``axes`` of these are roles (``Unreduced("x")``, ``Reduced("x")``).
 """
 
 from __future__ import annotations
@@ -16,6 +17,16 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import Primitive, ShapedArray, typeof
+from dovetail_core.base.source import here
+from dovetail_core.types.roles import (
+    Reduced,
+    Unreduced,
+    has_roles,
+    names_of,
+    reduced_in,
+    unreduced_in,
+    varying_in,
+)
 
 Groups = tuple[tuple[int, ...], ...]
 """Positions along an axis of a mesh: each group of them is an axis of its own, whose length is the
@@ -47,6 +58,17 @@ def _pvary(x: Any, *, axes: tuple[Any, ...]) -> Any:
     return x
 
 
+pcast_p = Primitive("pcast")
+"""What varies over ``axes`` as what is a summand along them (``to="unreduced"``); what is reduced
+along them as what varies (``"varying"``), or is equal for derivatives as well (``"invarying"``);
+and summands as what they are on each device (``"varying"``)."""
+
+
+@pcast_p.def_abstract_eval
+def _pcast(x: Any, *, axes: tuple[Any, ...], to: str) -> Any:
+    return x
+
+
 def _less(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
     return varies if params.get("groups") else varies.difference(params["axes"])
 
@@ -55,20 +77,58 @@ def _more(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
     return varies.union(params["axes"])
 
 
+def _cast(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
+    axes, to = params["axes"], params["to"]
+    if to == "unreduced":
+        return varies.difference(axes).union(map(Unreduced, axes))
+    known = varies.difference(map(Reduced, axes), map(Unreduced, axes))
+    return known.union(axes if to == "varying" else ())
+
+
 for _p in (pmax_p, pmin_p, psum_invariant_p):
     _p.def_traits(varies=_less)
 pvary_p.def_traits(varies=_more, moves=True)
+pcast_p.def_traits(varies=_cast, moves=True)
 
 
 def vary_over(x: Any, axes: Iterable[Any]) -> Any:
-    """``x`` as a value that varies over these axes of a mesh, too; as it is where it does."""
-    more = tuple([a for a in axes if a not in typeof(x).vma])
+    """``x`` as a value that varies over these axes of a mesh, too; as it is where it does.
+
+    Raises:
+        ValueError: it is a sum that is left to be done along one of them, or should be.
+    """
+    now = typeof(x).vma
+    more = tuple([a for a in axes if a not in now])
+    if not more:
+        return x
+    if has_roles(now) or has_roles(frozenset(more)):
+        x, more = _ready_to_vary(x, now, more)
     return pvary_p.bind(x, axes=more) if more else x
+
+
+def _ready_to_vary(x: Any, now: frozenset[Any], more: tuple[Any, ...]) -> tuple[Any, Any]:
+    """``x`` without roles along these axes, and those over which it is to vary still."""
+    sums = unreduced_in(now)
+    if wrong := [*unreduced_in(frozenset(more)), *(a for a in more if a in sums)]:
+        raise ValueError(
+            f"a value of type {typeof(x).str_short()}{here()} is to be one, along {wrong[0]!r}, "
+            "with others that are, or are not, sums left to be done. Sum it (lax.psum), or make "
+            "it a summand like the others: lax.pcast(x, axis, to='unreduced')."
+        )
+    varying, known = varying_in(now), reduced_in(now)
+    if known := tuple(a for a in more if a in known):
+        x = pcast_p.bind(x, axes=known, to="varying")
+    roles = [Reduced(a) for a in varying]
+    return x, tuple(a for a in more if a not in known and a not in roles)
 
 
 def sum_over(x: Any, axes: Iterable[Any]) -> Any:
     """The sum over axes of a mesh: equal on all devices along these."""
     axes = tuple(axes)
+    if axes and has_roles(now := typeof(x).vma):
+        axes = tuple([Unreduced(a) if Unreduced(a) in now else a for a in axes])
+        over = [a for a in axes if a not in now]
+        return psum_invariant_p.bind(vary_over(x, over) if over else x, axes=axes)
     return psum_invariant_p.bind(vary_over(x, axes), axes=axes) if axes else x
 
 
@@ -102,9 +162,19 @@ def _all_gather(
 
 all_gather_invariant_p = Primitive("all_gather_invariant").def_traits(varies=_less)
 all_gather_invariant_p.def_abstract_eval(_all_gather)
+all_gather_reduced_p = Primitive("all_gather_reduced").def_traits(
+    varies=lambda varies, params: _less(varies, params).union(map(Reduced, params["axes"]))
+)
+all_gather_reduced_p.def_abstract_eval(_all_gather)
 
 
-reduce_scatter_p = Primitive("reduce_scatter")
+def _scattered(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
+    axes = params["axes"]
+    sums = varies.intersection(map(Unreduced, axes))
+    return varies.difference(sums).union(axes) if sums else varies
+
+
+reduce_scatter_p = Primitive("reduce_scatter").def_traits(varies=_scattered)
 
 
 @reduce_scatter_p.def_abstract_eval
@@ -134,6 +204,6 @@ def _all_to_all(
 
 for _p in (
     psum_p, psum_invariant_p, pmax_p, pmin_p, ppermute_p, all_gather_p, all_gather_invariant_p,
-    reduce_scatter_p, all_to_all_p,
+    all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
 ):  # fmt: skip
-    _p.def_traits(meets=lambda params: params["axes"])
+    _p.def_traits(meets=lambda params: names_of(params["axes"]))

@@ -13,12 +13,13 @@ from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.shardings import NamedSharding
+from dovetail_lax import pcast_p
 
 from ..contexts import use_abstract_mesh
 from ..specs import PartitionSpec
 from .high import is_high_spec, part_of, varying, whole_of
 from .joining import whole_array
-from .primitives import named, shard_map_p, to_parts_p
+from .primitives import has_parts, shard_map_p, to_parts_p
 from .references import frozen, held, made, put
 from .specs import (
     INFER,
@@ -53,6 +54,7 @@ def shard_map(
         f: a function of arrays by position. Without it, a decorator.
         in_specs: a PartitionSpec, or a pytree of them, a prefix of the tuple of arguments; by
             default the specs of the arguments' shardings, where all axes are of type ``Explicit``.
+            There they may name axes that are ``unreduced`` or ``reduced``, too (see ``lax.pcast``).
             Values of high types have specs of their own (``hijax.HiPspec``).
         out_specs: the same for the result. Along axes that a spec does not name the results of all
             devices are equal, and one is taken.
@@ -137,7 +139,7 @@ def _call(
 def _spelled(x: Any, spec: Any) -> Any:
     """An evaluated result with the sharding that it has in the spelling of its spec."""
     had: Any = x.sharding if x.__class__ is ArrayImpl else None
-    if had.__class__ is not NamedSharding or had.spec == spec:
+    if had.__class__ is not NamedSharding or had.spec == spec or spec.unreduced:
         return x
     wanted: Any = NamedSharding(had.mesh, spec, memory_kind=had.memory_kind)
     return device_put(x, wanted) if wanted.is_equivalent_to(had, x.ndim) else x
@@ -146,9 +148,13 @@ def _spelled(x: Any, spec: Any) -> Any:
 def _part(mapping: Mapping, x: Any, spec: Any) -> Any:
     if is_high_spec(spec):
         return part_of(mapping, x, spec)
-    if named(spec):
+    if has_parts(spec):
         x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
-    return x if mapping.check else varying(x, mapping.axes)
+    if mapping.check:
+        return x
+    if told := spec.unreduced | spec.reduced:
+        x = pcast_p.bind(x, axes=tuple(sorted(told, key=str)), to="varying")
+    return varying(x, mapping.axes)
 
 
 class _Results:

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Kind, Operand, Primitive, Region, RegionInterface
+from dovetail_core.types.roles import vma_of
 
 from .. import texts as texts  # so that programs with these can be printed and parsed
 from ..grids import NamedSharding
@@ -34,6 +35,16 @@ def counts(mesh: Any, spec: PartitionSpec, ndim: int) -> list[int]:
     return [prod(mesh.shape[a] for a in axes_of(p)) for p in given]
 
 
+def roles(spec: PartitionSpec) -> frozenset[Any]:
+    """What a spec says of parts: the axes over which they vary, and those of other roles."""
+    return vma_of(named(spec), spec.unreduced, spec.reduced)
+
+
+def has_parts(spec: PartitionSpec) -> bool:
+    """Whether a spec says anything of what devices have."""
+    return bool(named(spec) or spec.unreduced or spec.reduced)
+
+
 _MEANING = {"mesh": "the mesh", "spec": "which axes of it divide which dimension"}
 
 to_parts_p = Primitive("to_parts").def_traits(
@@ -41,7 +52,7 @@ to_parts_p = Primitive("to_parts").def_traits(
     moves=True,
     divides=True,
     parameters=_MEANING,
-    varies=lambda vma, params: vma.union(named(params["spec"])),
+    varies=lambda vma, params: vma.union(roles(params["spec"])),
 )
 
 
@@ -60,7 +71,7 @@ from_parts_p = Primitive("from_parts").def_traits(
     moves=True,
     divides=True,
     parameters=_MEANING,
-    varies=lambda vma, params: vma.difference(named(params["spec"])),
+    varies=lambda vma, params: vma.difference(roles(params["spec"])),
 )
 
 
@@ -70,7 +81,8 @@ def _from_parts(x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
     own = [None] * x.ndim if x.divided is None else x.divided.spec.partitions
     given = [*spec.partitions, *[None] * x.ndim]
     both = [(*axes_of(p), *axes_of(q)) for p, q in zip(given, own)]
-    return x.update(shape=shape, sharding=NamedSharding(mesh, PartitionSpec(*both)))
+    whole = PartitionSpec(*both, unreduced=spec.unreduced, reduced=spec.reduced)
+    return x.update(shape=shape, sharding=NamedSharding(mesh, whole))
 
 
 one_of_parts_p = Primitive("one_of_parts").def_traits(

@@ -159,11 +159,32 @@ def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
                 f"{what} names the axis {axis!r} in {spec}, and the function is mapped over "
                 f"{mapping.axes}."
             )
+    if spec.unreduced or spec.reduced:
+        _check_roles(mapping, what, spec)
     if UNCONSTRAINED in spec.partitions:
         raise ValueError(
             f"{what} has {spec}: within shard_map no dimension is left to the compiler."
         )
     return spec
+
+
+def _check_roles(mapping: Mapping, what: str, spec: PartitionSpec) -> None:
+    """Raise where axes cannot be unreduced or reduced.
+
+    Raises:
+        ValueError: an axis is not of type Explicit, so that types do not say what a value is along
+            it. NotImplementedError: the function is not mapped over all axes.
+    """
+    if not mapping.mesh.are_all_axes_explicit:
+        raise ValueError(
+            f"{what} has {spec}, with axes that are unreduced or reduced: types tell of these "
+            f"where all axes of a mesh are of type Explicit, and it is {mapping.mesh!s}."
+        )
+    if set(mapping.axes) != set(mapping.mesh.axis_names):
+        raise NotImplementedError(
+            f"{what} has {spec}, with axes that are unreduced or reduced: that is supported where "
+            f"a function is mapped over all axes of the mesh, and this one is over {mapping.axes}."
+        )
 
 
 def leaf_names(tree: Any, root: str) -> list[str]:
@@ -191,7 +212,7 @@ def check_argument(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
                 f"{_shaped(mapping, name, shape)} {spec} divides dimension {dim}, of size {n}, "
                 f"into {parts} parts, which is not possible. Pad it, or leave it whole."
             )
-    if aval.divided is not None:
+    if aval.divided is not None or spec.unreduced or spec.reduced:
         _check_told(mapping, spec, aval, name)
 
 
@@ -233,10 +254,16 @@ def _check_kind(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
 def _check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
     """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
     given = [*spec.partitions, *[None] * aval.ndim]
-    for told, p in zip(aval.divided.spec.partitions, given):
-        if [a for a in axes_of(told) if a in mapping.axes] != list(axes_of(p)):
-            raise ValueError(
-                f"shard_map of {mapping.name}{here()}: {name} is of type {aval.str_short()}, and "
-                f"its spec in in_specs is {spec}. Reshard it (dovetail.sharding.reshard), or leave "
-                "in_specs out: then specs are those of the arguments."
-            )
+    told = PartitionSpec() if aval.divided is None else aval.divided.spec
+    is_so = all(
+        [a for a in axes_of(q) if a in mapping.axes] == list(axes_of(p))
+        for q, p in zip(told.partitions, given)
+    )
+    own = set(mapping.axes)
+    roles = (told.unreduced & own, told.reduced & own)
+    if not is_so or roles != (spec.unreduced, spec.reduced):
+        raise ValueError(
+            f"shard_map of {mapping.name}{here()}: {name} is of type {aval.str_short()}, and "
+            f"its spec in in_specs is {spec}. Reshard it (dovetail.sharding.reshard), or leave "
+            "in_specs out: then specs are those of the arguments."
+        )

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from dovetail_core.base.source import here
+from dovetail_core.types.roles import reduced_in, unreduced_in, varying_in
 
 Axes = frozenset[Any]
 
@@ -69,5 +70,6 @@ class ManualAxisType:
 
 
 def of_type(aval: Any) -> ManualAxisType:
-    """What a type says: along which axes its values vary."""
-    return ManualAxisType(varying=aval.vma)
+    """What a type says of its values along axes that a function is mapped over."""
+    vma = aval.vma
+    return ManualAxisType(varying_in(vma), unreduced_in(vma), reduced_in(vma))

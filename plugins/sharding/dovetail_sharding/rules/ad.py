@@ -40,13 +40,21 @@ def _vary(x: Any, axes: Sequence[Any]) -> Any:
 
 
 @transpose_rules.register(to_parts_p)
-def _to_parts_transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
-    return [from_parts_p.bind(_vary(ct, named(params["spec"])), **params)]
+def _to_parts_transpose(ct: Any, x: Any, *, mesh: Any, spec: Any) -> list[Any]:
+    back = _dual(spec)
+    return [from_parts_p.bind(_vary(ct, named(spec)), mesh=mesh, spec=back)]
 
 
 @transpose_rules.register(from_parts_p)
-def _from_parts_transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
-    return [to_parts_p.bind(ct, **params)]
+def _from_parts_transpose(ct: Any, x: Any, *, mesh: Any, spec: Any) -> list[Any]:
+    return [to_parts_p.bind(ct, mesh=mesh, spec=_dual(spec))]
+
+
+def _dual(spec: Any) -> Any:
+    """Cotangents of what is unreduced are reduced, and the reverse."""
+    if not spec.unreduced and not spec.reduced:
+        return spec
+    return spec.update(unreduced=spec.reduced, reduced=spec.unreduced)
 
 
 @transpose_rules.register(one_of_parts_p)

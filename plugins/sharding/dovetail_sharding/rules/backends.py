@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +76,10 @@ def _looked_up(b: Any, table: Any, at: Any) -> Any:
     return b.op("stablehlo.reshape", [found], at.aval)
 
 
-def _sharding(mesh: Any, partitions: Sequence[Any], ndim: int, axes: Sequence[Any]) -> str:
+def _sharding(
+    mesh: Any, partitions: Sequence[Any], ndim: int, axes: Sequence[Any],
+    unreduced: Collection[Any] = (),
+) -> str:  # fmt: skip
     """How a value is divided: dimensions that are not are open to the compiler's axes, if any."""
     words = words_of(mesh)
     is_open = bool(axes) and len(axes) < len(mesh.axis_names)
@@ -84,7 +87,9 @@ def _sharding(mesh: Any, partitions: Sequence[Any], ndim: int, axes: Sequence[An
     for p in [*partitions, *[None] * ndim][:ndim]:
         dims.append(f"{{{', '.join([*(words[a] for a in axes_of(p)), *(['?'] * is_open)])}}}")
     sizes = ", ".join(f"{words[n]}={size}" for n, size in mesh.shape_tuple)
-    return f"<mesh<[{sizes}]>, [{', '.join(dims)}]>"
+    left = ", ".join(words[a] for a in mesh.axis_names if a in unreduced)
+    sums = f", unreduced={{{left}}}" if left else ""
+    return f"<mesh<[{sizes}]>, [{', '.join(dims)}]{sums}>"
 
 
 def _attributes(ins: Sequence[str], outs: Sequence[str], mesh: Any, axes: Sequence[Any]) -> str:
@@ -119,7 +124,9 @@ def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
 
     def whole(v: Any) -> tuple[Any, tuple[Any, bool]]:
         over = stacked_over(v.aval, axes)
-        return v, (PartitionSpec(over) if over else PartitionSpec(), bool(over))
+        if over or v.aval.divided is None:
+            return v, (PartitionSpec(over) if over else PartitionSpec(), bool(over))
+        return v, (PartitionSpec(unreduced=v.aval.divided.spec.unreduced), False)
 
     def taken(v: Any) -> tuple[Any, tuple[Any, bool]]:
         own = uses.get(v, [])
@@ -212,7 +219,8 @@ def _computation(
 
     def text(pairs: Sequence[tuple[Any, bool]], types: Sequence[Any]) -> list[str]:
         return [
-            _sharding(mesh, s.partitions, len(t.shape), axes) for (s, _), t in zip(pairs, types)
+            _sharding(mesh, s.partitions, len(t.shape), axes, s.unreduced)
+            for (s, _), t in zip(pairs, types)
         ]
 
     region = b.region(ins, body, "sdy.return", True)

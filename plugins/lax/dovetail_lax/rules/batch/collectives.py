@@ -14,8 +14,10 @@ from ...primitives.arithmetic import mul_p
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
+    pcast_p,
     pmax_p,
     pmin_p,
     ppermute_p,
@@ -71,6 +73,7 @@ def _in_place(primitive: Primitive) -> None:
 
 _in_place(psum_invariant_p)
 _in_place(pvary_p)
+_in_place(pcast_p)
 
 
 @batch_rules.register(axis_index_p)
@@ -127,9 +130,15 @@ def _reduce_scatter(
     return moved(total, axis, 0), 0
 
 
-@batch_rules.register(all_gather_invariant_p)
-def _all_gather_invariant(mapped: Any, args: Any, dims: Any, **params: Any) -> Any:
-    return _along_others(all_gather_invariant_p, args[0], dims[0], params)
+def _gather_of_mesh(primitive: Primitive) -> None:
+    def rule(mapped: Any, args: Any, dims: Any, **params: Any) -> Any:
+        return _along_others(primitive, args[0], dims[0], params)
+
+    batch_rules.set(primitive, rule)
+
+
+_gather_of_mesh(all_gather_invariant_p)
+_gather_of_mesh(all_gather_reduced_p)
 
 
 @batch_rules.register(all_gather_p)

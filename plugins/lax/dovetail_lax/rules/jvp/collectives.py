@@ -12,8 +12,10 @@ from ...primitives.arithmetic import div_p, mul_p
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
+    pcast_p,
     pmax_p,
     pmin_p,
     ppermute_p,
@@ -28,8 +30,8 @@ from ...primitives.values import convert_element_type_p
 from .kinds import linear, zero
 
 for _p in (
-    psum_p, psum_invariant_p, pvary_p, ppermute_p, all_gather_p, all_gather_invariant_p,
-    all_to_all_p, reduce_scatter_p,
+    psum_p, psum_invariant_p, pvary_p, pcast_p, ppermute_p, all_gather_p, all_gather_invariant_p,
+    all_gather_reduced_p, all_to_all_p, reduce_scatter_p,
 ):  # fmt: skip
     linear(_p)
 zero(axis_index_p)

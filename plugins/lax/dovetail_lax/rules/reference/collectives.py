@@ -9,12 +9,15 @@ import numpy as np
 
 from dovetail_backends import exchanged, index_along, reference_rules
 from dovetail_core import Primitive
+from dovetail_core.types.roles import names_of
 
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
+    pcast_p,
     pmax_p,
     pmin_p,
     ppermute_p,
@@ -46,7 +49,7 @@ def _sum(values: Sequence[Array]) -> Array:
 
 def _reduction(primitive: Primitive, join: Callable[[Sequence[Array]], Array]) -> None:
     def rule(x: Array, *, axes: Any, groups: Any = (), **params: Any) -> Array:
-        return np.asarray(join(_group(x, axes, groups)[0]), x.dtype)
+        return np.asarray(join(_group(x, names_of(axes), groups)[0]), x.dtype)
 
     reference_rules.set(primitive, rule)
 
@@ -58,7 +61,8 @@ _reduction(pmin_p, np.minimum.reduce)
 
 
 @reference_rules.register(pvary_p)
-def _pvary(x: Array, *, axes: Any) -> Array:
+@reference_rules.register(pcast_p)
+def _as_it_is(x: Array, **params: Any) -> Array:
     return x
 
 
@@ -80,6 +84,7 @@ def _gathered(x: Array, *, axes: Any, axis: int, groups: Any = (), **params: Any
 
 reference_rules.set(all_gather_p, _gathered)
 reference_rules.set(all_gather_invariant_p, _gathered)
+reference_rules.set(all_gather_reduced_p, _gathered)
 
 
 @reference_rules.register(reduce_scatter_p)

@@ -9,7 +9,9 @@ from dovetail_sharding.types import Application, Parts, infer_rules, same, undiv
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
+    pcast_p,
     pmax_p,
     pmin_p,
     ppermute_p,
@@ -19,7 +21,7 @@ from ...primitives.collectives import (
     reduce_scatter_p,
 )
 
-for _p in (psum_p, pmax_p, pmin_p, psum_invariant_p, pvary_p, ppermute_p):
+for _p in (psum_p, pmax_p, pmin_p, psum_invariant_p, pvary_p, pcast_p, ppermute_p):
     infer_rules.set(_p, same)
 
 
@@ -30,6 +32,7 @@ def _all_gather(app: Application, /, *, axis: int, **params: Any) -> Parts:
 
 infer_rules.set(all_gather_p, _all_gather)
 infer_rules.set(all_gather_invariant_p, _all_gather)
+infer_rules.set(all_gather_reduced_p, _all_gather)
 
 
 @infer_rules.register(reduce_scatter_p)

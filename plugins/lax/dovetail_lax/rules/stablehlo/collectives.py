@@ -11,12 +11,15 @@ from typing import Any
 
 from dovetail_backends import stablehlo_rules
 from dovetail_core import Primitive, describe_source
+from dovetail_core.types.roles import names_of
 
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
+    pcast_p,
     pmax_p,
     pmin_p,
     ppermute_p,
@@ -65,6 +68,7 @@ def _reshape(b: Any, x: Any, shape: Sequence[int]) -> Any:
 
 def _reduction(primitive: Primitive, kind: str, kind_of_booleans: str) -> None:
     def rule(b: Any, x: Any, *, axes: Any, groups: Any = (), **params: Any) -> Any:
+        axes = names_of(axes)
         if all(len(row) == 1 for row in _rows(b, axes, groups)):
             return x  # of two of them, alone with themselves, XLA's CPU compiler makes nonsense
         how = kind_of_booleans if x.aval.dtype.kind == "b" else kind
@@ -81,7 +85,8 @@ _reduction(pmin_p, "min", "and")
 
 
 @stablehlo_rules.register(pvary_p)
-def _pvary(b: Any, x: Any, **params: Any) -> Any:
+@stablehlo_rules.register(pcast_p)
+def _as_it_is(b: Any, x: Any, **params: Any) -> Any:
     return x
 
 
@@ -108,6 +113,7 @@ def _all_gather(b: Any, x: Any, *, axes: Any, axis: int, groups: Any = (), **par
 
 stablehlo_rules.set(all_gather_p, _all_gather)
 stablehlo_rules.set(all_gather_invariant_p, _all_gather)
+stablehlo_rules.set(all_gather_reduced_p, _all_gather)
 
 
 @stablehlo_rules.register(reduce_scatter_p)

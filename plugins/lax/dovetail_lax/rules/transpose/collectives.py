@@ -9,12 +9,16 @@ import numpy as np
 from dovetail_ad import is_linear, transpose_rules, transposed_type
 from dovetail_core import typeof
 from dovetail_core.types.algebra import zeros
+from dovetail_core.types.roles import Reduced, Unreduced, cotangent_vma, dual, names_of
 
+from ...primitives.casts import with_roles
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
+    all_gather_reduced_p,
     all_to_all_p,
     axis_index_p,
+    pcast_p,
     ppermute_p,
     psum_invariant_p,
     psum_p,
@@ -40,12 +44,18 @@ def _psum(ct: Any, x: Any, **params: Any) -> list[Any]:
 @transpose_rules.register(psum_invariant_p)
 def _psum_invariant(ct: Any, x: Any, *, axes: Any) -> list[Any]:
     # There is one output, and one cotangent: each instance's input has that.
-    return [vary_over(ct, axes)]
+    return [vary_over(ct, dual(axes))]
 
 
 @transpose_rules.register(pvary_p)
 def _pvary(ct: Any, x: Any, *, axes: Any) -> list[Any]:
-    return [sum_over(ct, axes)]
+    return [sum_over(ct, names_of(axes))]
+
+
+@transpose_rules.register(pcast_p)
+def _pcast(ct: Any, x: Any, *, axes: Any, to: str) -> list[Any]:
+    # Of a sum's summands each has the cotangent of the sum; what was reduced wants summands.
+    return [with_roles(ct, transposed_type(typeof(x)).vma)]
 
 
 @transpose_rules.register(ppermute_p)
@@ -58,9 +68,18 @@ def _all_gather(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
     return [reduce_scatter_p.bind(ct, **params, axis=axis)]
 
 
+@transpose_rules.register(all_gather_reduced_p)
+def _all_gather_reduced(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
+    ct = with_roles(ct, cotangent_vma(typeof(x).vma.difference(params["axes"])
+        .union(map(Reduced, params["axes"]))))  # fmt: skip
+    return [reduce_scatter_p.bind(ct, **params, axis=axis)]
+
+
 @transpose_rules.register(reduce_scatter_p)
 def _reduce_scatter(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
-    return [all_gather_p.bind(ct, **params, axis=axis)]
+    is_sum = Unreduced(params["axes"][0]) in typeof(x).vma
+    gather = all_gather_reduced_p if is_sum else all_gather_p
+    return [gather.bind(ct, **params, axis=axis)]
 
 
 @transpose_rules.register(all_gather_invariant_p)
