@@ -47,7 +47,8 @@ def kernel_alone(monkeypatch):
     for name in ("PLUGINS", "DISABLE_PLUGINS", "STRICT"):
         monkeypatch.delenv(f"DOVETAIL_{name}", raising=False)
     tables = [
-        (t, dict(t.rules), dict(t.origins), (t._filled, t._waiting, t._packages)) for t in TABLES
+        (t, dict(t.rules), dict(t.origins), (t._filled, t._waiting, t._packages, t._families))
+        for t in TABLES
     ]
     names, handlers = dict(primitive._named), dict(type_handlers)
     for table in TABLES:
@@ -57,7 +58,7 @@ def kernel_alone(monkeypatch):
     with fresh_registry():
         yield
     for table, rules, origins, filled in tables:
-        table._filled, table._waiting, table._packages = filled
+        table._filled, table._waiting, table._packages, table._families = filled
         for now, then in ((table.rules, rules), (table.origins, origins)):
             now.clear()
             now.update(then)

@@ -1,8 +1,11 @@
-"""Entry points are read from files as ``importlib.metadata`` reads them, and by it where need be."""
+"""Entry points are read from files as ``importlib.metadata`` reads them, or by it."""
 
 import importlib.metadata
+import importlib.util
 import subprocess
 import sys
+
+import pytest
 
 from dovetail_core.registry import entries
 
@@ -41,8 +44,18 @@ def test_entries_of_folders(tmp_path):
         points="# note\n\n[other]\na = b\n[acme.group]\n one = acme.m : X.y [extra]\ntwo=acme\n",
         METADATA="Metadata-Version: 2.1\nName: Acme-Dist\nVersion: 1.0\n\nName: body\n",
     )
-    write(tmp_path, "acme.dist-2.0.dist-info", points="[acme.group]\nlate = z\n", METADATA="Name: acme.dist\n")  # fmt: skip
-    write(tmp_path, "old-3-py3.11.egg-info", points="[acme.group]\nold = o:O\n", info="Name: old\nVersion: 3\n")  # fmt: skip
+    write(
+        tmp_path,
+        "acme.dist-2.0.dist-info",
+        points="[acme.group]\nlate = z\n",
+        METADATA="Name: acme.dist\n",
+    )
+    write(
+        tmp_path,
+        "old-3-py3.11.egg-info",
+        points="[acme.group]\nold = o:O\n",
+        info="Name: old\nVersion: 3\n",
+    )
     write(tmp_path, "bare-1.dist-info", points="[acme.group]\nbare = b:B\n")
     found, problems = read(tmp_path)
     assert not problems
@@ -54,9 +67,28 @@ def test_entries_of_folders(tmp_path):
         assert by_name["one"][2:] == ("Acme-Dist", "1.0") and by_name["one"].module == "acme.m"
 
 
+def test_versions_of_distributions(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("jaxlib", "Pytest", "ml-dtypes", "ml_dtypes"):
+        assert entries.installed_version(name) == importlib.metadata.version(name)
+    assert entries.installed_version("acme-late") == ""
+    write(tmp_path, "acme_late-1.5.dist-info", METADATA="Name: acme-late\nVersion: 1.5\n")
+    assert entries.installed_version("acme.late") == "1.5"
+
+
 def test_what_does_not_parse_is_reported(tmp_path):
-    write(tmp_path, "torn-1.dist-info", points="[acme.group]\nnonsense\n", METADATA="Name: torn\nVersion: 1\n")  # fmt: skip
-    write(tmp_path, "good-1.dist-info", points="[acme.group]\ng = g:G\n", METADATA="Name: good\nVersion: 1\n")  # fmt: skip
+    write(
+        tmp_path,
+        "torn-1.dist-info",
+        points="[acme.group]\nnonsense\n",
+        METADATA="Name: torn\nVersion: 1\n",
+    )
+    write(
+        tmp_path,
+        "good-1.dist-info",
+        points="[acme.group]\ng = g:G\n",
+        METADATA="Name: good\nVersion: 1\n",
+    )
     found, problems = read(tmp_path)
     assert [e.name for e in found] == ["g"]
     assert len(problems) == 1 and problems[0].startswith(
@@ -96,11 +128,12 @@ def test_finders_of_others_are_asked(tmp_path):
     assert found == [entries.Entry("v", "v:V", "virtual", "7")]
 
 
-def test_plugins_are_found_without_importlib_metadata():
+@pytest.mark.skipif(not importlib.util.find_spec("dovetail"), reason="the kernel alone")
+def test_first_operations_do_without_importlib_metadata():
     code = (
         "import sys\n"
-        "from dovetail_core import registry\n"
-        "registry()\n"
+        "import dovetail.numpy as dnp\n"
+        "dnp.sin(dnp.ones(3) + 1)\n"
         "assert 'importlib.metadata' not in sys.modules\n"
         "assert 'email' not in sys.modules\n"
     )

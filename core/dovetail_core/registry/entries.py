@@ -57,7 +57,7 @@ def installed(group: str, path: Sequence[str] | None = None) -> tuple[list[Entry
     Args:
         path: the folders to look into; without it, where modules are found.
     """
-    if not any(hasattr(x, "find_distributions") for x in sys.meta_path if x is not PathFinder):
+    if not _others_find():
         try:
             return [*_plain(group, sys.path if path is None else path)], []
         except (OSError, ValueError):  # something that is no folder, or does not parse
@@ -65,25 +65,71 @@ def installed(group: str, path: Sequence[str] | None = None) -> tuple[list[Entry
     return _by_metadata(group, path)
 
 
+def installed_version(distribution: str) -> str:
+    """The version of an installed distribution; an empty string where there is none."""
+    wanted = _normalised(distribution)
+    if not _others_find():
+        try:
+            info = next((i for key, i in _infos(sys.path) if key == wanted), "")
+            version = _named_in(info)[1] if info else ""
+        except (OSError, ValueError):
+            pass
+        else:
+            if version != UNKNOWN:
+                return version
+    from importlib import metadata
+
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _others_find() -> bool:
+    """Whether there are distributions that are not where modules are found."""
+    return any(hasattr(x, "find_distributions") for x in sys.meta_path if x is not PathFinder)
+
+
 def _plain(group: str, path: Sequence[str]) -> Iterator[Entry]:
-    """Those in folders; of several distributions of a name, the first one's."""
+    """Those in folders."""
+    for _, info in _infos(path):
+        if entries := _parsed(_text(info, "entry_points.txt"), group):
+            named = _named_in(info)
+            yield from (Entry(*pair, *named) for pair in entries)
+
+
+def _infos(path: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Distributions by their normalised names, and their folders of metadata; of several of a name
+    the first one."""
     seen: set[str] = set()
     for folder in path:
         if folder.lower().endswith(".egg"):
-            raise ValueError(folder)
+            raise ValueError(f"{folder} is an archive of its own kind")
         try:
-            names = os.listdir(folder or ".")
+            names = _names_in(folder or ".")
         except (FileNotFoundError, PermissionError):
             continue
-        for name in names:
+        for key, name in names:
+            if key not in seen:
+                seen.add(key)
+                yield key, os.path.join(folder, name)
+
+
+_known: dict[str, tuple[int, list[tuple[str, str]]]] = {}
+"""What was found in folders, and when they had changed last."""
+
+
+def _names_in(folder: str) -> list[tuple[str, str]]:
+    changed = os.stat(folder).st_mtime_ns
+    known = _known.get(folder)
+    if known is None or known[0] != changed or folder == ".":
+        found: list[tuple[str, str]] = []
+        for name in os.listdir(folder):
             stem, suffix = os.path.splitext(name.lower())
-            if suffix not in _INFO or (key := _normalised(stem.partition("-")[0])) in seen:
-                continue
-            seen.add(key)
-            info = os.path.join(folder, name)
-            if entries := _parsed(_text(info, "entry_points.txt"), group):
-                named = _named_in(info)
-                yield from (Entry(*pair, *named) for pair in entries)
+            if suffix in _INFO:
+                found.append((_normalised(stem.partition("-")[0]), name))
+        known = _known[folder] = changed, found
+    return known[1]
 
 
 def _normalised(name: str) -> str:
