@@ -1,11 +1,7 @@
 """Entry points are read from files as ``importlib.metadata`` reads them, or by it."""
 
 import importlib.metadata
-import importlib.util
-import subprocess
 import sys
-
-import pytest
 
 from dovetail_core.registry import entries
 
@@ -126,15 +122,3 @@ def test_finders_of_others_are_asked(tmp_path):
     finally:
         sys.meta_path.remove(finder)
     assert found == [entries.Entry("v", "v:V", "virtual", "7")]
-
-
-@pytest.mark.skipif(not importlib.util.find_spec("dovetail"), reason="the kernel alone")
-def test_first_operations_do_without_importlib_metadata():
-    code = (
-        "import sys\n"
-        "import dovetail.numpy as dnp\n"
-        "dnp.sin(dnp.ones(3) + 1)\n"
-        "assert 'importlib.metadata' not in sys.modules\n"
-        "assert 'email' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -174,7 +174,8 @@ def families(acme):
         for k, rule in rules.items():
             acme.module(
                 f"{name}.{k}",
-                f"from dovetail_core import Primitive\np = Primitive('{name}.{k}', unlisted=True)\n",
+                "from dovetail_core import Primitive\n"
+                f"p = Primitive('{name}.{k}', unlisted=True)\n",
             )
             acme.module(
                 f"{name}.rules_{k}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -104,3 +105,23 @@ print(abs(grad(f)(0.7) - grad(g)(0.7)) < 1e-6)
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+SMALL = """
+import sys
+import dovetail.numpy as dnp
+import dovetail as dv
+
+print(dv.jit(dv.grad(lambda x: dnp.sum(dnp.sin(x) ** 2)))(dnp.ones(3) + 1).shape)
+late = ("importlib.metadata", "email", "pluggy", "dovetail_repeats.outlining")
+print([m for m in late if m in sys.modules])
+dv.config.update("log_compiles", True)
+print("pluggy" in sys.modules)
+"""
+
+
+def test_a_small_program_imports_nothing_that_only_others_need() -> None:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("DOVETAIL_")}
+    command = [sys.executable, "-c", SMALL]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=clean)
+    assert done.stdout.splitlines() == ["(3,)", "[]", "True"]

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pluggy
 
-from ..base.once import Once
 from ..base.source import hide_frames
 from .aside import set_aside
 from .discovery import registry
 from .foreign import attempt, import_whole, is_users, spell
+from .hooked import are_asked_for, has_hooks as has_hooks, manager as manager
 from .plugins import Plugin
 
 hookspec = pluggy.HookspecMarker("dovetail")
@@ -62,16 +62,18 @@ _MAPPINGS = ("dovetail_compile_options", "dovetail_environment")
 """Hooks whose results are mappings."""
 
 
-def _no_hooks() -> pluggy.PluginManager:
+def no_hooks() -> pluggy.PluginManager:
+    """A manager that knows the hooks, and nobody who implements them."""
     pm = pluggy.PluginManager("dovetail")
     pm.add_hookspecs(Hooks)
     return pm
 
 
-def _all_hooks() -> pluggy.PluginManager:
-    pm = _no_hooks()
+def all_hooks() -> pluggy.PluginManager:
+    """A manager with the hooks of all active plugins."""
+    pm = no_hooks()
     for name, manifest in registry().ranked():
-        if manifest.hooks:
+        if are_asked_for(manifest):
             _add(pm, registry().plugins[name], manifest.hooks)
     return pm
 
@@ -99,10 +101,6 @@ def _register(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
                 wrapping = impl.wrapper or impl.hookwrapper
                 guard = (_Wrapper if wrapping else _Guard)(plugin, caller.name, impl.function)
                 cast("Any", impl).function = guard.run
-
-
-manager: Once[pluggy.PluginManager] = Once(_all_hooks, inside=_no_hooks)
-"""The hook manager, ``manager()``, with the hook modules of all active plugins registered."""
 
 
 class _Guard:
@@ -177,8 +175,3 @@ class _Wrapper(_Guard):
         except BaseException as e:  # the same; StopIteration, too
             return self.failed(e)
         return inner
-
-
-def has_hooks(name: str) -> bool:
-    """Whether any plugin implements the hook ``name``."""
-    return bool(getattr(manager().hook, name).get_hookimpls())

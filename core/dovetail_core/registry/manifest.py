@@ -58,6 +58,8 @@ class Manifest:
         families: those modules of ``contributes`` whose rules are of the primitives of a few
             modules alone, and these modules: ``{"acme.rules.jvp.sums": ("acme.sums",)}``. They are
             imported when a rule of such a primitive is first asked for.
+        hooks_of_options: names of options; where the environment gives none of them, the module
+            ``hooks`` would have no hooks, and is not imported.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Manifest:
     own_rules: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     families: Mapping[str, tuple[str, ...]] = field(default_factory=_no_modules)
+    hooks_of_options: tuple[str, ...] = ()
 
 
 def names_of(module: str) -> dict[str, str]:

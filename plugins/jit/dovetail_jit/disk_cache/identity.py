@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule
 from dovetail_core.registry.entries import installed_version
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.xla import client, transforms
 from dovetail_core.xla.version import JAXLIB_VERSION
 
