@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -15,12 +14,13 @@ import dovetail_core.testing.toy
 import dovetail_core.testing.toy_control  # noqa: F401 - its primitives stay defined
 from dovetail_core.dispatch import primitive
 from dovetail_core.interpret.lowering import to_lo_rules
-from dovetail_core.registry import discovery
+from dovetail_core.registry import discovery, entries
 from dovetail_core.rules.dce import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.testing import fresh_registry
 from dovetail_core.types.avals import type_handlers
 
+INSTALLED = entries.installed
 TABLES = (eval_rules, dce_rules, to_lo_rules)
 
 # The same examples each time; many more of them where everything is tested.
@@ -43,11 +43,12 @@ def pytest_configure(config):
 @pytest.fixture(autouse=True)
 def kernel_alone(monkeypatch):
     """No plugins, no DOVETAIL_* variables; what the test registers is gone afterwards."""
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **kw: ())
+    monkeypatch.setattr(entries, "installed", lambda group: ([], []))
     for name in ("PLUGINS", "DISABLE_PLUGINS", "STRICT"):
         monkeypatch.delenv(f"DOVETAIL_{name}", raising=False)
     tables = [
-        (t, dict(t.rules), dict(t.origins), (t._filled, t._waiting, t._packages)) for t in TABLES
+        (t, dict(t.rules), dict(t.origins), (t._filled, t._waiting, t._packages, t._families))
+        for t in TABLES
     ]
     names, handlers = dict(primitive._named), dict(type_handlers)
     for table in TABLES:
@@ -57,7 +58,7 @@ def kernel_alone(monkeypatch):
     with fresh_registry():
         yield
     for table, rules, origins, filled in tables:
-        table._filled, table._waiting, table._packages = filled
+        table._filled, table._waiting, table._packages, table._families = filled
         for now, then in ((table.rules, rules), (table.origins, origins)):
             now.clear()
             now.update(then)
@@ -103,9 +104,8 @@ class Site:
         )
         self.install(distribution or f"{name}-dist", {name: f"{name}_plugin:MANIFEST"}, version)
 
-    def entry_points(self, *, group: str):
-        found = importlib.metadata.distributions(path=[str(self.path)])
-        return [ep for dist in found for ep in dist.entry_points if ep.group == group]
+    def entry_points(self, group: str):
+        return INSTALLED(group, [str(self.path)])
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def site(tmp_path, monkeypatch, kernel_alone):
     path.mkdir()
     made = Site(path)
     monkeypatch.syspath_prepend(str(path))
-    monkeypatch.setattr(importlib.metadata, "entry_points", made.entry_points)
+    monkeypatch.setattr(entries, "installed", made.entry_points)
     discovery.swap_registry(None)
     yield made
     for name in [m for m in sys.modules if m.partition(".")[0] in made.modules]:

@@ -164,6 +164,92 @@ def test_an_override_of_a_plugin_wins_over_rules_that_wait(acme, late):
     assert table[p]() == 5 and table.origins[p].replaced.module == "tardy4.rules"
 
 
+@pytest.fixture
+def families(acme):
+    """A plugin with rules of two modules of primitives, which wait for them to be used."""
+
+    def install(name: str, **rules: str) -> None:
+        modules = {f"{name}.rules_{k}": (f"{name}.{k}",) for k in rules}
+        acme.plugin(name, f"contributes={{'acme.cost': {(*modules,)!r}}}, families={modules!r}")
+        for k, rule in rules.items():
+            acme.module(
+                f"{name}.{k}",
+                "from dovetail_core import Primitive\n"
+                f"p = Primitive('{name}.{k}', unlisted=True)\n",
+            )
+            acme.module(
+                f"{name}.rules_{k}",
+                f"from dovetail_core import registry\nfrom {name}.{k} import p\n"
+                f"table = registry().table('acme.cost')\n{rule}\n",
+            )
+
+    return install
+
+
+def test_families_of_rules_wait_until_one_is_asked_for(families):
+    families("fam", a="table.set(p, lambda: 1)", b="table.set(p, lambda: 2)")
+    table = registry().table("acme.cost")
+    one, _ = primitives()
+    assert table[one]() == 1
+    from fam.a import p as a
+    from fam.b import p as b
+
+    before = generation.value
+    assert not [m for m in sys.modules if m.startswith("fam.rules")]
+    assert table[a]() == 1
+    assert "fam.rules_b" not in sys.modules
+    assert table.origin(b).module == "fam.rules_b" and table[b]() == 2
+    assert generation.value == before
+
+
+def test_all_families_are_imported_where_a_table_is_filled(families):
+    families("fam2", a="table.set(p, lambda: 1)", b="1 / 0")
+    table = registry().table("acme.cost")
+    with pytest.warns(RuntimeWarning, match=r"fam2\.rules_b fails to import: ZeroDivisionError"):
+        table.fill()
+    from fam2.a import p
+
+    assert table.rules[p]() == 1
+
+
+def test_what_users_register_meets_the_rules_of_its_family(families):
+    families("fam3", a="table.set(p, lambda: 1)", b="table.set(p, lambda: 2)")
+    table = registry().table("acme.cost")
+    one, _ = primitives()
+    assert table[one]() == 1
+    from fam3.a import p as a
+    from fam3.b import p as b
+
+    with pytest.raises(RuleConflict, match=r"already has a rule for 'fam3\.a'"):
+        table.set(a, lambda: 5)
+    table.set(b, lambda: 6, override=True)
+    assert table[a]() == 1 and table[b]() == 6
+    assert table.replaced(b, table[b])() == 2
+
+
+def test_other_plugins_meet_the_rules_of_families(acme, families, monkeypatch):
+    """One that conflicts is set aside, whichever module would come first."""
+    families("fam4", a="table.set(p, lambda: 1)", b="table.set(p, lambda: 2)")
+    for name, rest in (("aaa", ""), ("bbb", ", override=True")):
+        acme.plugin(name, f"contributes={{'acme.cost': ('{name}_rules',)}}")
+        acme.module(
+            f"{name}_rules",
+            "from dovetail_core import registry\n"
+            f"from fam4.{name[0]} import p\n"
+            f"registry().table('acme.cost').set(p, lambda: 7{rest})\n",
+        )
+    table = registry().table("acme.cost")
+    before = generation.value
+    monkeypatch.setattr("dovetail_core.rules.tables.active_count", lambda: 1)
+    with pytest.warns(RuntimeWarning, match=r"aaa_rules fails to import: .* already has a rule"):
+        table.fill()
+    assert generation.value == before  # nobody has used what bbb replaces
+    from fam4.a import p as a
+    from fam4.b import p as b
+
+    assert table[a]() == 1 and table[b]() == 7 and table.replaced(b, table[b])() == 2
+
+
 def test_looking_up_by_item_and_by_get(acme):
     table = registry().table("acme.cost")
     one, two = primitives()

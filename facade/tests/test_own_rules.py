@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -31,7 +32,24 @@ def test_own_rules_are_of_primitives_of_their_package() -> None:
 def test_own_rules_are_contributed() -> None:
     for name, manifest in registry().active.items():
         contributed = {m for modules in manifest.contributes.values() for m in modules}
-        assert not {*manifest.own_rules} - contributed, name
+        assert not {*manifest.own_rules, *manifest.families} - contributed, name
+
+
+def test_families_are_of_primitives_of_their_modules() -> None:
+    """No rule is missed because its module waits for another primitive, and none waits in vain."""
+    import_primitives()
+    said = {m: {*homes} for x in registry().active.values() for m, homes in x.families.items()}
+    found: dict[str, set[str]] = {m: set() for m in said}
+    for name in (*KERNEL_TABLES, *registry().entries("tables")):
+        table = registry().table(name)
+        table.fill()
+        assert getattr(table._derive, "__module__", "") not in said, f"{name} gets its deriver late"
+        for primitive, origin in table.origins.items():
+            while origin is not None:
+                if origin.module in said:
+                    found[origin.module].add(primitive.module)
+                origin = origin.replaced
+    assert found == said
 
 
 SCRIPT = """
@@ -43,6 +61,8 @@ def loss(w, x):
     return dnp.mean(dnp.tanh(x @ w) ** 2)
 
 print(dv.jit(dv.vmap(dv.value_and_grad(loss), (None, 0)))(dnp.ones((3, 2)), dnp.ones((5, 4, 3)))[0])
+families = ("collectives", "condensed", "factorizations", "sorting", "rng", "jvp.windows")
+print([m for m in sys.modules if "lax.rules." in m and m.endswith(families)])
 names = ("callbacks", "checkify", "nn", "random", "refs", "remat", "sharding")
 late = [f"dovetail_{n}" for n in names]
 print([m for m in sys.modules if m.partition(".")[0] in late and ".rules" in m])
@@ -58,10 +78,10 @@ def test_a_program_imports_no_rules_of_what_it_does_not_use() -> None:
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    value, rules, shape, found = done.stdout.splitlines()
+    value, families, rules, shape, found = done.stdout.splitlines()
     expected = np.full(5, np.tanh(3.0) ** 2)
     np.testing.assert_allclose(np.array(value.strip("[]").split(), float), expected, rtol=1e-6)
-    assert (rules, shape, found) == ("[]", "(3, 2)", "True")
+    assert (families, rules, shape, found) == ("[]", "[]", "(3, 2)", "True")
 
 
 @pytest.mark.parametrize("how", ["jvp", "vjp"])
@@ -85,3 +105,23 @@ print(abs(grad(f)(0.7) - grad(g)(0.7)) < 1e-6)
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
     )
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+SMALL = """
+import sys
+import dovetail.numpy as dnp
+import dovetail as dv
+
+print(dv.jit(dv.grad(lambda x: dnp.sum(dnp.sin(x) ** 2)))(dnp.ones(3) + 1).shape)
+late = ("importlib.metadata", "email", "pluggy", "dovetail_repeats.outlining")
+print([m for m in late if m in sys.modules])
+dv.config.update("log_compiles", True)
+print("pluggy" in sys.modules)
+"""
+
+
+def test_a_small_program_imports_nothing_that_only_others_need() -> None:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("DOVETAIL_")}
+    command = [sys.executable, "-c", SMALL]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=clean)
+    assert done.stdout.splitlines() == ["(3,)", "[]", "True"]

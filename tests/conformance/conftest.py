@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Iterator
 
 import pytest
 
-from dovetail_core.registry import discovery
+from dovetail_core.registry import discovery, entries
 from dovetail_core.testing import fresh_registry
 
 from . import backends
@@ -16,9 +15,9 @@ from . import backends
 @pytest.fixture
 def third_party(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The plugin ``conformance`` is installed meanwhile."""
-    found = importlib.metadata.entry_points(group=discovery.GROUP)
+    found, problems = entries.installed(discovery.GROUP)
     target = f"{backends.__name__}:MANIFEST"
-    mine = importlib.metadata.EntryPoint("conformance", target, discovery.GROUP)
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **kw: (*found, mine))
+    mine = entries.Entry("conformance", target, "?", "?")
+    monkeypatch.setattr(entries, "installed", lambda group: ([*found, mine], problems))
     with fresh_registry():
         yield

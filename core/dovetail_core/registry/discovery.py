@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.environment import flag, listed
 from ..base.errors import PluginError
 from ..base.once import Once
+from . import entries
 from .aside import set_aside
 from .claims import settle_claims
+from .entries import Entry
 from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest, checked
 from .plugins import Plugin, Registry
 from .variables import unknown_settings
-
-if TYPE_CHECKING:
-    from importlib.metadata import Distribution, EntryPoint
 
 GROUP = "dovetail.plugins"
 
@@ -56,35 +55,11 @@ def discover() -> Registry:
     return found
 
 
-def _entries(found: Registry) -> Iterator[tuple[Plugin, EntryPoint]]:
-    from importlib.metadata import distributions, entry_points
-
-    try:
-        eps = [*entry_points(group=GROUP)]
-    except Exception:  # some distribution, perhaps of nothing to do with us, is malformed
-        eps = list[Any]()
-        for dist in distributions():
-            try:
-                eps += [ep for ep in dist.entry_points if ep.group == GROUP]
-            except Exception as e:  # the same
-                text = f"the entry points of {' '.join(_named(dist))} cannot be read: {spell(e)}"
-                found.notices.append((f"{text}. Repair or uninstall it.", ""))
-    named: dict[int, tuple[str, str]] = {}  # each reads its distribution's file of metadata
+def _entries(found: Registry) -> Iterator[tuple[Plugin, Entry]]:
+    eps, problems = entries.installed(GROUP)
+    found.notices += [(text, "") for text in problems]
     for ep in eps:
-        key = id(ep.dist)
-        if key not in named:
-            named[key] = _named(ep.dist) if ep.dist else ("?", "?")
-        yield Plugin(ep.name, *named[key], ep.value), ep
-
-
-def _named(dist: Distribution) -> tuple[str, str]:
-    """Name and version, which a damaged distribution may lack."""
-    try:
-        name, version = dist.name, dist.version
-    except Exception:  # it has no METADATA, or another file in its place
-        name = version = None
-    folder = getattr(getattr(dist, "_path", None), "name", "?")
-    return name or str(folder), version or "(of unknown version)"
+        yield Plugin(ep.name, ep.distribution, ep.version, ep.value), ep
 
 
 def blocked(name: str) -> str:
@@ -97,7 +72,7 @@ def blocked(name: str) -> str:
     return ""
 
 
-def _load(plugin: Plugin, ep: EntryPoint) -> str:
+def _load(plugin: Plugin, ep: Entry) -> str:
     start = time.perf_counter()
 
     def load() -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base.options import Option, Setting
 from ..xla.config import unset
-from .hooks import manager
+from .hooked import manager
 
 
 class Listener:

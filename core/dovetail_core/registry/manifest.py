@@ -55,6 +55,11 @@ class Manifest:
             package alone: they are imported once there is such a primitive.
         variables: environment variables that it reads besides those of its options, named as
             options are: ``("process_id",)`` for ``DOVETAIL_PROCESS_ID``.
+        families: those modules of ``contributes`` whose rules are of the primitives of a few
+            modules alone, and these modules: ``{"acme.rules.jvp.sums": ("acme.sums",)}``. They are
+            imported when a rule of such a primitive is first asked for.
+        hooks_of_options: names of options; where the environment gives none of them, the module
+            ``hooks`` would have no hooks, and is not imported.
     """
 
     name: str
@@ -77,6 +82,8 @@ class Manifest:
     members: Mapping[str, str] = field(default_factory=_no_names)
     own_rules: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=_no_modules)
+    hooks_of_options: tuple[str, ...] = ()
 
 
 def names_of(module: str) -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import get_ident
 from typing import Any
 
+from ..base.environment import variable
 from ..base.errors import PluginError, RegistryError
 from ..base.lazy import import_part
 from .aside import set_aside
@@ -128,6 +130,16 @@ class Registry:
     def contributors(self, table: str) -> list[str]:
         """Modules that add rules of ``table`` (see :meth:`contributions`)."""
         return [module for _, module in self.contributions(table)]
+
+    def hook_modules(self) -> list[tuple[Plugin, str]]:
+        """Plugins and their modules of hooks, as :meth:`ranked`, but for those that have none where
+        the environment gives no option that they are for."""
+        found: list[tuple[Plugin, str]] = []
+        for name, manifest in self.ranked():
+            options = manifest.hooks_of_options
+            if manifest.hooks and (not options or any(variable(o) in os.environ for o in options)):
+                found.append((self.plugins[name], manifest.hooks))
+        return found
 
     def provider(self, role: str, default: Any = _REQUIRED) -> Any:
         """The object that a plugin provides for ``role``.

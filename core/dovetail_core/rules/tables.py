@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from threading import Lock, active_count, get_ident
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 from weakref import WeakSet
 
 from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
@@ -19,6 +18,7 @@ from ..registry.plugins import KERNEL_RULES, Plugin
 from ..types.avals import typeof
 from ..types.dividing import is_ambiguous
 from ..xla.config import Config
+from .filling import Change, Filling, Modules, Origin as Origin, by_family, is_being_made, is_due
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 Derive = Callable[[Primitive], RuleT | None]
@@ -39,38 +39,6 @@ def made_tables() -> list[RuleTable[Any]]:
 _entering = Lock()  # held for a few instructions, and never while another module's code runs
 
 
-class Origin(NamedTuple):
-    """Where a rule came from: the module and line that registered it, and how it got there."""
-
-    module: str
-    line: int
-    kind: str  # "declared", "override" or "derived"
-    replaced: Origin | None = None
-
-    def __str__(self) -> str:
-        return f"{self.module}:{self.line}" if self.line else f"{self.module} ({self.kind})"
-
-
-class _Change(NamedTuple):
-    """A rule that a module added, and what was there before."""
-
-    primitive: Primitive
-    new: Origin
-    rule: Any
-    origin: Origin | None
-
-
-class _Filling:
-    """What one thread does while it fills a table."""
-
-    __slots__ = ("changes", "displaced", "standard")
-
-    def __init__(self) -> None:
-        self.changes: list[_Change] = []
-        self.standard = False  # whether the module being imported comes with Dovetail
-        self.displaced: list[str] = []  # about rules of others that it replaced
-
-
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
     """``error`` of deriving or running a derived rule, with the name of the rule's primitive."""
     inside = "In a sub-program" if primitive.regions is not None else "Used by the decomposition"
@@ -79,19 +47,6 @@ def within(error: MissingRule, primitive: Primitive) -> MissingRule:
 
 def _spell(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{callable_name(function)}"
-
-
-def _is_being_made(primitive: Primitive) -> bool:
-    """Whether its module is still being imported, so that nobody has used it."""
-    spec = getattr(sys.modules.get(primitive.module), "__spec__", None)
-    return getattr(spec, "_initializing", False)
-
-
-def _is_due(plugin: Plugin, module: str) -> bool:
-    """Whether a module of rules may have one of a primitive that there is."""
-    manifest = plugin.manifest
-    own = manifest is not None and module in manifest.own_rules
-    return not own or module.partition(".")[0] in packages_with_primitives
 
 
 class RuleTable(Generic[RuleT]):
@@ -129,9 +84,10 @@ class RuleTable(Generic[RuleT]):
         self._fallbacks: dict[Primitive, RuleT] = {}
         self._replaced: dict[tuple[Primitive, int], tuple[RuleT, RuleT]] = {}  # by the override
         self._filled = False
-        self._waiting: list[tuple[Plugin, str]] = []  # modules of rules of nothing that is there
+        self._waiting: Modules = []  # modules of rules of nothing that is there
+        self._families: dict[str, Modules] = {}  # not imported yet, by modules of primitives
         self._packages = 0  # with primitives, when it was filled
-        self._filling: dict[int, _Filling] = {}  # by thread
+        self._filling: dict[int, Filling] = {}  # by thread
         _made.add(self)
 
     def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
@@ -168,8 +124,10 @@ class RuleTable(Generic[RuleT]):
     def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
         """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
         new = Origin(*registering_place(), "override" if override else "declared")
-        if self.is_behind:
-            self.fill()
+        filling = self._filling.get(get_ident())
+        other = filling is None or not filling.is_family
+        if self.is_behind or (other and primitive.module in self._families):
+            self.fill(primitive)
         with _entering:
             old = self.origins.get(primitive)
             if (conflict := self._enter(primitive, rule, new, old)) is None:
@@ -183,8 +141,8 @@ class RuleTable(Generic[RuleT]):
         """Whether a program may have been made without the rule that has just been entered."""
         filling = self._filling.get(get_ident())
         if old is None:
-            return self._filled and filling is None and not _is_being_made(primitive)
-        came_now = filling is not None and any(change.new is old for change in filling.changes)
+            return self._filled and filling is None and not is_being_made(primitive)
+        came_now = filling is not None and any(new is old for new in filling.entered)
         return not came_now or active_count() > 1  # another thread may have met what it replaces
 
     def withdraw(self, primitive: Primitive) -> None:
@@ -217,7 +175,8 @@ class RuleTable(Generic[RuleT]):
             new = new._replace(replaced=old)
             self._replaces(primitive, rule, self.rules[primitive])
         if filling is not None:
-            filling.changes.append(_Change(primitive, new, self.rules.get(primitive), old))
+            filling.changes.append(Change(primitive, new, self.rules.get(primitive), old))
+            filling.entered.append(new)
         self.rules[primitive] = rule
         self.origins[primitive] = new
         return False
@@ -235,9 +194,12 @@ class RuleTable(Generic[RuleT]):
             f"of them{remedy}."
         )
 
-    def fill(self) -> None:
+    def fill(self, primitive: Primitive | None = None) -> None:
         """Import every module that plugins named as contributor to this table, once; those with
         rules of a package's own primitives alone, once there is one.
+
+        Of modules that are a family's (``Manifest.families``) only those with rules of
+        ``primitive``, if that is given.
 
         A module that does not import, or whose rules conflict with those of another one, is set
         aside with a warning: the table does without its rules.
@@ -249,23 +211,56 @@ class RuleTable(Generic[RuleT]):
             PluginError: ``DOVETAIL_STRICT=1`` is set and a module is set aside.
         """
         thread = get_ident()
-        if (self._filled and not self.is_behind) or thread in self._filling:
-            return
-        filling = self._filling[thread] = _Filling()
-        try:
-            for module in KERNEL_RULES.get(self.name, ()):
-                import_module(module)
-            waiting = self._waiting if self._filled else registry().contributions(self.name)
-            self._fill_with(filling, waiting)
-        finally:
-            del self._filling[thread]
+        begun = thread in self._filling
+        if not begun and (not self._filled or self.is_behind):
+            filling = self._filling[thread] = Filling()
+            try:
+                for module in KERNEL_RULES.get(self.name, ()):
+                    import_module(module)
+                waiting = self._waiting
+                if not self._filled:
+                    found = registry().contributions(self.name)
+                    waiting, self._families = by_family(found)
+                self._fill_with(filling, waiting)
+            finally:
+                del self._filling[thread]
+        if primitive is not None and primitive.module in self._families:
+            self._fill_families([primitive.module])
+        elif primitive is None and self._families and not begun:
+            self._fill_families([*self._families])
 
-    def _fill_with(self, filling: _Filling, waiting: list[tuple[Plugin, str]]) -> None:
+    def _fill_families(self, homes: list[str]) -> None:
+        """Import the rules of the primitives of some modules."""
+        thread = get_ident()
+        outer = self._filling.get(thread)
+        filling = self._filling[thread] = Filling(outer, is_family=True)
+        try:
+            for home in homes:
+                modules = self._families.get(home, ())
+                if all([self._load_once(filling, *x) for x in modules]):  # noqa: C419
+                    self._families.pop(home, None)
+        finally:
+            if outer is None:
+                del self._filling[thread]
+            else:
+                self._filling[thread] = outer
+
+    def _load_once(self, filling: Filling, plugin: Plugin, module: str) -> bool:
+        """As :meth:`_load`, but for a module that this thread is importing."""
+        if module in filling.begun:
+            return False
+        filling.begun.add(module)
+        try:
+            return self._load(filling, plugin, module)
+        finally:
+            filling.begun.discard(module)
+
+    def _fill_with(self, filling: Filling, waiting: Modules) -> None:
         """Import those modules of which there are primitives, the ones of others' first."""
         loaded = True
         while True:
             packages = len(packages_with_primitives)
-            due = [(plugin, module) for plugin, module in waiting if _is_due(plugin, module)]
+            due = [(plugin, module) for plugin, module in waiting if is_due(plugin, module)]
             if not due:
                 break
             waiting = [x for x in waiting if x not in due]
@@ -279,7 +274,7 @@ class RuleTable(Generic[RuleT]):
         """Whether it was filled before there were primitives of packages with rules for them."""
         return bool(self._waiting) and self._packages != len(packages_with_primitives)
 
-    def _load(self, filling: _Filling, plugin: Plugin, module: str) -> bool:
+    def _load(self, filling: Filling, plugin: Plugin, module: str) -> bool:
         """Import a module of rules; False where that is to be tried again."""
         if module in self._aside:
             return True
@@ -308,7 +303,7 @@ class RuleTable(Generic[RuleT]):
                 raise
         return True
 
-    def _undo(self, change: _Change) -> None:
+    def _undo(self, change: Change) -> None:
         primitive = change.primitive
         if self.origins.get(primitive) is not change.new:
             return  # another thread has replaced it
@@ -330,7 +325,7 @@ class RuleTable(Generic[RuleT]):
         Raises:
             MissingRule: names the primitive, the table, who owns them, and how to add the rule.
         """
-        self.fill()
+        self.fill(primitive)
         rule = self.rules.get(primitive)
         if rule is None and primitive.rules is not None:
             rule = cast("RuleT | None", primitive.rules.get(self.name))
@@ -370,7 +365,7 @@ class RuleTable(Generic[RuleT]):
 
         Fills the table, but derives nothing: what is derived has an origin once it was used.
         """
-        self.fill()
+        self.fill(primitive)
         found = self.origins.get(primitive)
         rule = (primitive.rules or {}).get(self.name) if found is None else None
         if rule is None:
@@ -385,7 +380,7 @@ class RuleTable(Generic[RuleT]):
         Those that plugins of other distributions bring count; without such the table is not filled.
         """
         if not all(plugin.is_standard for plugin, _ in registry().contributions(self.name)):
-            self.fill()
+            self.fill(primitive)
         origin = self.origins.get(primitive)
         return origin is not None and origin.kind == "override"
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ..interpret.passes import forget_passes
 from ..registry.discovery import registry, swap_registry
-from ..registry.hooks import manager
+from ..registry.hooked import manager
 from ..registry.plugins import Registry
 from ..types.algebra import forget_provider
 

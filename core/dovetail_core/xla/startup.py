@@ -7,9 +7,8 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
-from typing import Any
+from typing import Any, cast
 
 AvalFactory = Callable[[tuple[int, ...], Any, bool], Any]
 """(shape, dtype, weak_type) -> aval, for arrays that C++ makes by itself."""
@@ -65,11 +64,13 @@ class _JaxFinder:
             find = None if finder is self else getattr(finder, "find_spec", None)
             found = find(name, path, target) if find is not None else None
             if found is not None:
-                return ModuleSpec(name, _RefusingLoader(), origin=found.origin)
+                return ModuleSpec(name, cast("Any", _RefusingLoader()), origin=found.origin)
         return None
 
 
-class _RefusingLoader(Loader):
+class _RefusingLoader:
+    # Not of importlib.abc, which imports a quarter of the standard library.
+
     def create_module(self, spec: ModuleSpec) -> types.ModuleType | None:
         raise JaxRefused(
             f"`jax` cannot be imported: this process already uses dovetail. {_ADVICE}", name="jax"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dovetail_core import here
+from dovetail_core.registry.entries import installed_version
 
 # The parameters named `backend` are JAX's; inside the functions they would hide this one.
 from .selection import backend as _backend
@@ -100,7 +100,4 @@ def print_environment_info(return_string: bool = False) -> str | None:
 
 
 def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "not installed as a distribution"
+    return installed_version(distribution) or "not installed as a distribution"

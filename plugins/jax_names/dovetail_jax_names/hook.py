@@ -9,9 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 from . import versions
 
@@ -65,7 +65,7 @@ class _Finder:
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
         if name == "jax":
-            return ModuleSpec(name, _Loader(name, "dovetail_jax_names.root"), is_package=True)
+            return ModuleSpec(name, _loader(name, "dovetail_jax_names.root"), is_package=True)
         if not name.startswith("jax."):
             if name in versions.LIBRARIES:
                 versions.check(name)
@@ -73,7 +73,7 @@ class _Finder:
         names = import_module("dovetail_jax_names.names")
         home: str = names.home(name)
         if home:
-            return ModuleSpec(name, _Loader(name, home))
+            return ModuleSpec(name, _loader(name, home))
         if _is_import():
             parent, _, last = name.rpartition(".")
             why = import_module("dovetail_jax_names.absence").reason(parent, last)
@@ -87,7 +87,11 @@ def _is_import() -> bool:
     return frame is not None and frame.f_code.co_name == "_find_and_load_unlocked"
 
 
-class _Loader(Loader):
+def _loader(name: str, home: str) -> Any:
+    return _Loader(name, home)
+
+
+class _Loader:
     """Gives a module a second name; it stays what it was.
 
     It is imported here and not where it is found, when Python holds its import lock.

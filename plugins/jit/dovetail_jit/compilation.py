@@ -21,7 +21,7 @@ from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, low
 from dovetail_core.base.keys import exact_key
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.registry.hooked import has_hooks, manager
 
 from .disk_cache import compile_with_cache
 from .executables import Executable, HighExecutable

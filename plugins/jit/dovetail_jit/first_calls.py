@@ -21,7 +21,7 @@ from dovetail_core import (
     raise_values,
 )
 from dovetail_core.interpret.passes import passes_of, run_passes
-from dovetail_core.registry.hooks import has_hooks
+from dovetail_core.registry.hooked import has_hooks
 from dovetail_core.xla import fork, guards
 from dovetail_core.xla.arrays import ArrayImpl, put
 from dovetail_core.xla.client import Device

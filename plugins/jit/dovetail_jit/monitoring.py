@@ -11,7 +11,7 @@ from typing import Any
 
 from dovetail_core import hookimpl
 from dovetail_core.base.source import called, not_callable, short_repr
-from dovetail_core.registry.hooks import manager
+from dovetail_core.registry.hooked import manager
 
 __all__ = [
     "clear_event_listeners", "record_event", "record_event_duration_secs",

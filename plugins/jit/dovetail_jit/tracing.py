@@ -25,7 +25,7 @@ from dovetail_core.base.caches import ByIdentity, Cache
 from dovetail_core.base.keys import exact_key
 from dovetail_core.base.placements import surroundings
 from dovetail_core.dispatch.axes import axes_key
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.traced import tracing
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context

@@ -2,6 +2,8 @@
 
 from dovetail_core.registry.manifest import Manifest
 
+from . import families
+
 MANIFEST = Manifest(
     "lax",
     requires=("batching",),
@@ -22,11 +24,11 @@ MANIFEST = Manifest(
     },
     primitives=("dovetail_lax.primitives",),
     contributes={
-        "ad.jvp": ("dovetail_lax.rules.jvp",),
-        "ad.transpose": ("dovetail_lax.rules.transpose",),
-        "batching.batch": ("dovetail_lax.rules.batch",),
-        "backends.stablehlo": ("dovetail_lax.rules.stablehlo",),
-        "backends.reference": ("dovetail_lax.rules.reference",),
+        "ad.jvp": families.modules("jvp"),
+        "ad.transpose": families.modules("transpose"),
+        "batching.batch": families.modules("batch"),
+        "backends.stablehlo": families.modules("stablehlo"),
+        "backends.reference": families.modules("reference"),
         "checkify.checks": ("dovetail_lax.rules.checks",),
         "dce": ("dovetail_lax.rules.dce",),
         "remat.cost": ("dovetail_lax.rules.cost",),
@@ -35,4 +37,5 @@ MANIFEST = Manifest(
     },
     providers={"algebra": "dovetail_lax.algebra:ALGEBRA"},
     samples=("dovetail_lax.samples",),
+    families=families.families(),
 )

@@ -16,4 +16,5 @@ MANIFEST = Manifest(
         "log_compiles": "dovetail_profiler.options:log_compiles",
     },
     hooks="dovetail_profiler.hooks",
+    hooks_of_options=("log_compiles", "explain_cache_misses"),
 )

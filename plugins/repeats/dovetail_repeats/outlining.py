@@ -1,4 +1,4 @@
-"""The pass ``repeats``: large parts of a program that repeat become calls of one program.
+"""What the pass ``repeats`` does: large parts of a program that repeat become calls of one program.
 
 XLA takes about as long for the thirtieth layer of a model as for the first, and longer where it
 fuses operations across layers (a sum that goes through all of them is computed anew in each). A
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import is_
 
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand, Pass
+from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand
 from dovetail_core.types.effects import NO_EFFECTS
 from dovetail_jit import jit_p
 
@@ -27,13 +27,9 @@ from .instances import (
 from .kinds import coarse_kinds, kinds
 from .primitive import repeated_p
 from .runs import Run, runs
-from .settings import compile_repeats_once
+from .settings import LENGTH, SAVED, compile_repeats_once
 from .sinking import is_cheap, sunk
 
-_LENGTH = 32
-"""The least equations of an instance: XLA knows short ones again by itself, when it has fused."""
-_SAVED = 192
-"""The least equations that need not be compiled."""
 _FLATTENED = 64
 """How many times as many equations a program may have when its calls are written out: in a nest of
 calls they would be exponentially many."""
@@ -67,7 +63,7 @@ def _outlined(program: ClosedJaxpr, is_new: bool) -> ClosedJaxpr:
 
 def _is_looked_at(program: ClosedJaxpr) -> bool:
     count = count_flattened(program)
-    return _LENGTH + _SAVED <= count <= _FLATTENED * count_written(program)
+    return LENGTH + SAVED <= count <= _FLATTENED * count_written(program)
 
 
 def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
@@ -89,24 +85,24 @@ def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
 
 def _may_repeat(eqns: Sequence[Eqn]) -> bool:
     """Whether a closer look may find what is worth it."""
-    found = filter(_may_pay, runs(coarse_kinds(eqns), _LENGTH))
+    found = filter(_may_pay, runs(coarse_kinds(eqns), LENGTH))
     return any(_has_kernels(eqns[r.start : r.start + r.period]) for r in found)
 
 
 def _may_pay(run: Run) -> bool:
-    return run.saved >= _SAVED
+    return run.saved >= SAVED
 
 
 def _worthwhile(jaxpr: Jaxpr, numbers: Sequence[int]) -> list[Group]:
     """What repeats and is worth it, where equations are of kinds with these numbers."""
     uses = last_uses(jaxpr)
-    found = [g for r in runs(numbers, _LENGTH) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
+    found = [g for r in runs(numbers, LENGTH) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
     return [g for g in found if _pays(g, g.instances(jaxpr.eqns)[0])]
 
 
 def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
     """Whether a group is worth it; effects have an order, which calls would not keep."""
-    if (len(group.starts) - 1) * group.length < _SAVED or any(e.effects for e in eqns):
+    if (len(group.starts) - 1) * group.length < SAVED or any(e.effects for e in eqns):
         return False
     if group.handed_on > _HANDED_ON * sum(nbytes(v.aval) for e in eqns for v in e.outvars):
         return False
@@ -138,7 +134,3 @@ def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
         made.append(eqn)
         at += length
     return jaxpr.replace(eqns=made)
-
-
-REPEATS = Pass("repeats", "ir", outlined, after=("discharge",), platforms=("cpu",), divides=False)
-"""Runs before a program is lowered."""

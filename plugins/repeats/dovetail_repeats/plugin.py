@@ -7,7 +7,7 @@ MANIFEST = Manifest(
     requires=("backends", "jit", "remat"),
     primitives=("dovetail_repeats.primitive",),
     options={"compile_repeats_once": "dovetail_repeats.settings:compile_repeats_once"},
-    passes={"repeats": "dovetail_repeats.outlining:REPEATS"},
+    passes={"repeats": "dovetail_repeats.passing:REPEATS"},
     contributes={
         "backends.stablehlo": ("dovetail_repeats.rules.running",),
         "backends.reference": ("dovetail_repeats.rules.running",),

@@ -1,4 +1,4 @@
-"""The option of the plugin."""
+"""The option of the plugin, and how much must repeat."""
 
 from dovetail_core import Option, config
 from dovetail_core.base.options import as_bool
@@ -13,3 +13,8 @@ compile_repeats_once = config.add(
         traced=True,
     )
 )
+
+LENGTH = 32
+"""The least equations of an instance: XLA knows short ones again by itself, when it has fused."""
+SAVED = 192
+"""The least equations that need not be compiled."""

@@ -52,8 +52,8 @@ def program(seed: int) -> ClosedJaxpr:
 
 @pytest.fixture
 def _everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outlining, "_LENGTH", 2)
-    monkeypatch.setattr(outlining, "_SAVED", 2)
+    monkeypatch.setattr(outlining, "LENGTH", 2)
+    monkeypatch.setattr(outlining, "SAVED", 2)
     monkeypatch.setattr(outlining, "_KERNELS", 1000)
     monkeypatch.setattr(outlining, "_HANDED_ON", 10)
 

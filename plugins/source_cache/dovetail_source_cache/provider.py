@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_core import generation
 from dovetail_core.dispatch.axes import axes_key
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.tables import made_tables
 from dovetail_core.xla.config import context_by_name, trace_context
 from dovetail_jit import Call, Executable, Found

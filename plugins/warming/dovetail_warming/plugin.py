@@ -13,4 +13,5 @@ MANIFEST = Manifest(
     },
     hooks="dovetail_warming.hooks",
     members={"jit.methods.precompile": "dovetail_warming.ahead:precompile"},
+    hooks_of_options=("record_compiles",),
 )

@@ -10,11 +10,12 @@ import ctypes
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module, metadata, util
+from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
 from dovetail_core import registry
+from dovetail_core.registry.entries import installed_version
 from dovetail_core.xla import client as xla_client, ffi
 from dovetail_core.xla.arrays import XlaRuntimeError
 from dovetail_core.xla.version import JAXLIB_VERSION, parse
@@ -42,7 +43,7 @@ class PluginPackage:
 
     def problem(self) -> str:
         """What is missing or does not fit, or an empty string."""
-        versions = {d: _version(d) for d in self.distributions}
+        versions = {d: installed_version(d) for d in self.distributions}
         missing = [d for d, v in versions.items() if not v]
         if missing:
             return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
@@ -55,14 +56,9 @@ class PluginPackage:
 
     def path(self) -> Path:
         """Where the library is, or would be."""
+        from importlib import metadata  # takes long, and no program without accelerators needs it
+
         return Path(str(metadata.distribution(self.distributions[0]).locate_file(self.library)))
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ class Accelerator:
         for package, problem in problems:
             if not problem:
                 return package, ""
-        started = [(p, why) for p, why in problems if any(map(_version, p.distributions))]
+        started = [(p, why) for p, why in problems if any(map(installed_version, p.distributions))]
         package, why = (started or problems)[0]
         return None, f"{why} (pip install 'dovetail[{package.extra}]')"
 

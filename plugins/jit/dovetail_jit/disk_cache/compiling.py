@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import ClosedJaxpr, registry
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.xla import fork
 
 from .options import cache_dir

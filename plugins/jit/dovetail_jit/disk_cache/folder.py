@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import tempfile
 import time
 from contextlib import suppress
 from typing import NamedTuple
@@ -74,6 +73,8 @@ def write_entry(folder: str, name: str, blob: bytes, shared: bool) -> None:
 
 
 def _locked_temporary(folder: str) -> tuple[int, str]:
+    import tempfile  # which who only reads does without
+
     while True:
         file, path = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
         try:

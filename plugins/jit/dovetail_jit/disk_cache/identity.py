@@ -8,11 +8,11 @@ import os
 import platform as machine
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dovetail_backends import LoweredModule
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_core.registry.entries import installed_version
+from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.xla import client, transforms
 from dovetail_core.xla.version import JAXLIB_VERSION
 
@@ -49,7 +49,7 @@ def _devices(module: LoweredModule, device: Any) -> Any:
 def environment(device: Any) -> bytes:
     """The versions, the kind of device and the processor, as text."""
     facts = {
-        "dovetail": _version(),
+        "dovetail": installed_version("dovetail-core") or "unknown",
         "jaxlib": ".".join(map(str, JAXLIB_VERSION)),
         "platform": device.client.platform,
         "platform_version": device.client.platform_version,
@@ -59,13 +59,6 @@ def environment(device: Any) -> bytes:
         "processor_features": hashlib.sha256(_features().encode()).hexdigest(),
     }
     return json.dumps(facts, sort_keys=True).encode()
-
-
-def _version() -> str:
-    try:
-        return version("dovetail-core")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _features() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import dovetail_lax as lax
@@ -9,7 +10,6 @@ import dovetail_lax as lax
 from ..creation.arrays import as_array
 from ..operands import ArrayLike, stands_for_array
 from ..operations import truth
-from ..reductions import basic, cumulative
 from .arithmetic import ADD, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
 from .comparisons import AND, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, OR, XOR
 from .plans import Binary
@@ -41,15 +41,22 @@ class _BinaryUfunc(ufunc):
         return super().__call__(*args, out=out, where=where)
 
 
-def _bits_reduction(kind: str) -> Any:
-    primitives = {"and": lax.reduce_and, "or": lax.reduce_or, "xor": lax.reduce_xor}
+def _reduction(module: str, name: str) -> Any:
+    """A function of ``dovetail_numpy.reductions``, which sums of two operands do without."""
 
+    def reduce(a: ArrayLike, **options: Any) -> Any:
+        return getattr(import_module(f"dovetail_numpy.reductions.{module}"), name)(a, **options)
+
+    return reduce
+
+
+def _bits_reduction(kind: str) -> Any:
     def reduce(a: ArrayLike, axis: Any = 0, keepdims: bool = False) -> Any:
         from ..reductions.engine import keep_dims, reduced_axes
 
         x = as_array(f"bitwise_{kind}.reduce", a)
         axes = reduced_axes("reduce", axis, x.ndim)
-        out = primitives[kind](x, axes) if axes else x
+        out = getattr(lax, f"reduce_{kind}")(x, axes) if axes else x
         return keep_dims(out, x.shape, axes) if keepdims else out
 
     return reduce
@@ -60,20 +67,20 @@ def _subtract_at(a: Any, indices: Any, b: Any) -> Any:
 
 
 add = _BinaryUfunc(
-    ADD, "``x1 + x2``; of booleans, or.", 0, reduce=basic.sum, accumulate=cumulative.cumsum,
-    at=lambda a, i, b: a.at[i].add(b),
+    ADD, "``x1 + x2``; of booleans, or.", 0, reduce=_reduction("basic", "sum"),
+    accumulate=_reduction("cumulative", "cumsum"), at=lambda a, i, b: a.at[i].add(b),
 )  # fmt: skip
 subtract = _BinaryUfunc(SUBTRACT, "``x1 - x2``; not for booleans.", at=_subtract_at)
 multiply = _BinaryUfunc(
-    MULTIPLY, "``x1 * x2``; of booleans, and.", 1, reduce=basic.prod,
-    accumulate=cumulative.cumprod, at=lambda a, i, b: a.at[i].multiply(b),
+    MULTIPLY, "``x1 * x2``; of booleans, and.", 1, reduce=_reduction("basic", "prod"),
+    accumulate=_reduction("cumulative", "cumprod"), at=lambda a, i, b: a.at[i].multiply(b),
 )  # fmt: skip
 maximum = _BinaryUfunc(
-    MAXIMUM, "The greater of two elements; NaN if either is.", reduce=basic.max,
+    MAXIMUM, "The greater of two elements; NaN if either is.", reduce=_reduction("basic", "max"),
     accumulate=lambda a, axis: lax.cummax(a, axis=axis), at=lambda a, i, b: a.at[i].max(b),
 )  # fmt: skip
 minimum = _BinaryUfunc(
-    MINIMUM, "The lesser of two elements; NaN if either is.", reduce=basic.min,
+    MINIMUM, "The lesser of two elements; NaN if either is.", reduce=_reduction("basic", "min"),
     accumulate=lambda a, axis: lax.cummin(a, axis=axis), at=lambda a, i, b: a.at[i].min(b),
 )  # fmt: skip
 bitwise_and = _BinaryUfunc(
@@ -86,10 +93,10 @@ bitwise_xor = _BinaryUfunc(
     XOR, "Bitwise exclusive or of integers or booleans.", 0, reduce=_bits_reduction("xor")
 )
 logical_and = _BinaryUfunc(
-    LOGICAL_AND, "Whether both elements are not zero.", True, reduce=basic.all
+    LOGICAL_AND, "Whether both elements are not zero.", True, reduce=_reduction("basic", "all")
 )
 logical_or = _BinaryUfunc(
-    LOGICAL_OR, "Whether either element is not zero.", False, reduce=basic.any
+    LOGICAL_OR, "Whether either element is not zero.", False, reduce=_reduction("basic", "any")
 )
 logical_xor = _BinaryUfunc(
     LOGICAL_XOR, "Whether exactly one of two elements is not zero.", False,

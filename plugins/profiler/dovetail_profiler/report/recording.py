@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from dovetail_core import current_source, hookimpl
 from dovetail_core.base.caches import ByIdentity
 from dovetail_core.base.source import callable_name
-from dovetail_core.registry.hooks import manager
+from dovetail_core.registry.hooked import manager
 from dovetail_core.xla.config import tracing_state
 from dovetail_jit import Executable, Signature, watched_calls
 

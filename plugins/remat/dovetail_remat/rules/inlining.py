@@ -49,7 +49,7 @@ def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     """The program of an equation that does nothing but call it."""
     if eqn.primitive.regions is None or eqn.primitive.anonymous:
         return None  # an anonymous primitive carries rules of its own
-    if eqn.primitive in jvp_rules.origins and not jvp_rules.is_derived(eqn.primitive):
+    if jvp_rules.declares(eqn.primitive):
         return None  # inlining it would lose a derivative of its own
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
     if len(interface.regions) != 1 or interface.is_loop or interface.control is not None:

@@ -17,9 +17,9 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, cast
 
+from dovetail_core.registry.entries import installed_version
 from dovetail_core.xla.version import JAXLIB_VERSION
 
 FORMAT = 1
@@ -83,10 +83,7 @@ def flags_now() -> dict[str, str]:
 
 def versions_now() -> dict[str, str]:
     """The versions that programs are recorded with."""
-    try:
-        own = version("dovetail-core")
-    except PackageNotFoundError:
-        own = "unknown"
+    own = installed_version("dovetail-core") or "unknown"
     return {"jaxlib": ".".join(map(str, JAXLIB_VERSION)), "dovetail": own}
 
 

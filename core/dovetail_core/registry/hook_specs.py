@@ -1,0 +1,175 @@
+"""Hooks for what is dynamic: pluggy specifications, and the manager that holds implementations."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, cast
+
+import pluggy
+
+from ..base.source import hide_frames
+from .aside import set_aside
+from .discovery import registry
+from .foreign import attempt, import_whole, is_users, spell
+from .plugins import Plugin
+
+hookspec = pluggy.HookspecMarker("dovetail")
+hookimpl = pluggy.HookimplMarker("dovetail")
+hide_frames("pluggy")  # what hooks see as the running line is the user's
+
+
+class Hooks:
+    """The hooks that a plugin's ``hooks`` module may implement (decorate with ``hookimpl``)."""
+
+    @hookspec(firstresult=True)
+    def dovetail_compile(self, module: str, platform: str, options: Mapping[str, Any]) -> Any:
+        """Compile a StableHLO module in place of the backend; a wrapper sees every compilation."""
+
+    @hookspec
+    def dovetail_compile_options(self, platform: str) -> Mapping[str, Any]:
+        """Compile options to add for a platform. Later (outer) plugins' values win."""
+        return {}
+
+    @hookspec
+    def dovetail_traced(
+        self, name: str, program: Any, seconds: float, function: Any, signature: Any
+    ) -> None:
+        """A function was traced; ``program`` is the ``ClosedJaxpr``."""
+
+    @hookspec
+    def dovetail_lowered(self, name: str, module: str, seconds: float, program: Any) -> None:
+        """A program was lowered to StableHLO."""
+
+    @hookspec
+    def dovetail_compiled(
+        self, name: str, platform: str, cached: bool, seconds: float, program: Any, executable: Any
+    ) -> None:
+        """A module was compiled, or read from the on-disk cache."""
+
+    @hookspec
+    def dovetail_not_cached(self, name: str, reason: str) -> None:
+        """A function that was to be found in the cache without being traced cannot be."""
+
+    @hookspec
+    def dovetail_environment(self) -> Mapping[str, str]:
+        """Lines to add to the report of ``dovetail doctor``."""
+        return {}
+
+
+_MAPPINGS = ("dovetail_compile_options", "dovetail_environment")
+"""Hooks whose results are mappings."""
+
+
+def no_hooks() -> pluggy.PluginManager:
+    """A manager that knows the hooks, and nobody who implements them."""
+    pm = pluggy.PluginManager("dovetail")
+    pm.add_hookspecs(Hooks)
+    return pm
+
+
+def all_hooks() -> pluggy.PluginManager:
+    """A manager with the hooks of all active plugins."""
+    pm = no_hooks()
+    for plugin, module in registry().hook_modules():
+        _add(pm, plugin, module)
+    return pm
+
+
+def _add(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
+    _, error = attempt(lambda: _register(pm, plugin, module), plugin.whose)
+    if error is not None:
+        if pm.has_plugin(plugin.name):  # it was registered, with a hook that nobody knows
+            pm.unregister(name=plugin.name)
+        set_aside(
+            f"the hooks of {plugin.whose} ({module}) are set aside: "
+            f"{spell(error.__cause__ or error)}. Fix the module, or disable the plugin "
+            "(DOVETAIL_DISABLE_PLUGINS).",
+            error,
+        )
+
+
+def _register(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
+    import_whole(module)
+    pm.register(sys.modules[module], name=plugin.name)
+    pm.check_pending()
+    for caller in pm.get_hookcallers(sys.modules[module]) or ():
+        for impl in caller.get_hookimpls():
+            if impl.plugin_name == plugin.name:
+                wrapping = impl.wrapper or impl.hookwrapper
+                guard = (_Wrapper if wrapping else _Guard)(plugin, caller.name, impl.function)
+                cast("Any", impl).function = guard.run
+
+
+class _Guard:
+    """Runs an implementation of a hook, until it fails."""
+
+    def __init__(self, plugin: Plugin, hook: str, function: Callable[..., Any]) -> None:
+        self.plugin, self.hook, self.function = plugin, hook, function
+        self.works = True
+
+    def run(self, *args: Any) -> Any:
+        if not self.works:
+            return None
+        try:
+            return self.checked(self.function(*args))
+        except BaseException as e:  # it may fail in any way
+            return self.failed(e)
+
+    def checked(self, result: Any) -> Any:
+        """A result as the hook's callers expect it."""
+        if result is None or self.hook not in _MAPPINGS:
+            return result
+        if not isinstance(result, Mapping):
+            raise TypeError(f"it returned a {type(result).__name__}, not a mapping")
+        return dict(cast("Mapping[Any, Any]", result))
+
+    def failed(self, error: BaseException) -> None:
+        """Do without it from now on."""
+        if is_users(error):
+            raise error
+        self.works = False
+        code = getattr(self.function, "__code__", None)
+        line = f":{code.co_firstlineno}" if code is not None else ""
+        set_aside(
+            f"the hook {self.hook!r} of {self.plugin.whose} ({self.function.__module__}{line}) is "
+            f"set aside: {spell(error)}. Fix it, or disable the plugin (DOVETAIL_DISABLE_PLUGINS).",
+            error,
+        )
+
+
+class _Wrapper(_Guard):
+    """The same for one that wraps the others: where it fails, what they returned stays."""
+
+    def run(self, *args: Any) -> Generator[None, Any, Any]:
+        inner = self._begun(args)
+        try:
+            given = yield
+        except BaseException as thrown:
+            # The others failed. This one may say what comes of that.
+            if inner is None:
+                raise
+            try:
+                inner.throw(thrown)
+            except StopIteration as stop:
+                return stop.value
+            raise
+        try:
+            if inner is not None:
+                inner.send(given)
+                raise RuntimeError("it yields more than once")
+        except StopIteration as stop:
+            return stop.value
+        except BaseException as e:  # it may fail in any way
+            self.failed(e)
+        return given
+
+    def _begun(self, args: Any) -> Generator[Any, Any, Any] | None:
+        if not self.works:
+            return None
+        try:
+            inner = self.function(*args)
+            next(inner)
+        except BaseException as e:  # the same; StopIteration, too
+            return self.failed(e)
+        return inner

@@ -1,0 +1,37 @@
+"""Who has hooks: the manager that holds their implementations, made when somebody may have one.
+
+Most programs have none. They do not import what hooks are made with (``registry.hook_specs``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..base.once import Once
+from .discovery import registry
+
+if TYPE_CHECKING:
+    from pluggy import PluginManager
+
+
+def _all_hooks() -> PluginManager:
+    from . import hook_specs
+
+    return hook_specs.all_hooks()
+
+
+def _no_hooks() -> PluginManager:
+    from . import hook_specs
+
+    return hook_specs.no_hooks()
+
+
+manager: Once[PluginManager] = Once(_all_hooks, inside=_no_hooks)
+"""The hook manager, ``manager()``, with the hook modules of all active plugins registered."""
+
+
+def has_hooks(name: str) -> bool:
+    """Whether any plugin implements the hook ``name``."""
+    if not manager.is_made and not registry().hook_modules():
+        return False
+    return bool(getattr(manager().hook, name).get_hookimpls())

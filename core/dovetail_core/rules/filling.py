@@ -1,0 +1,76 @@
+"""How rule tables are filled: what each thread does meanwhile, and which modules wait for what."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..dispatch.primitive import Primitive, packages_with_primitives
+from ..registry.plugins import Plugin
+
+Modules = list[tuple[Plugin, str]]
+
+
+class Origin(NamedTuple):
+    """Where a rule came from: the module and line that registered it, and how it got there."""
+
+    module: str
+    line: int
+    kind: str  # "declared", "override" or "derived"
+    replaced: Origin | None = None
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}" if self.line else f"{self.module} ({self.kind})"
+
+
+class Change(NamedTuple):
+    """A rule that a module added, and what was there before."""
+
+    primitive: Primitive
+    new: Origin
+    rule: Any
+    origin: Origin | None
+
+
+class Filling:
+    """What one thread does while it fills a table, or a family of its rules."""
+
+    __slots__ = ("begun", "changes", "displaced", "entered", "is_family", "standard")
+
+    def __init__(self, outer: Filling | None = None, is_family: bool = False) -> None:
+        self.changes: list[Change] = []
+        self.standard = False  # whether the module being imported comes with Dovetail
+        self.displaced: list[str] = []  # about rules of others that it replaced
+        self.is_family = is_family
+        # Of this filling and those that it is part of: modules of families, and what they entered.
+        self.begun: set[str] = set() if outer is None else outer.begun
+        self.entered: list[Origin] = [] if outer is None else outer.entered
+
+
+def is_being_made(primitive: Primitive) -> bool:
+    """Whether its module is still being imported, so that nobody has used it."""
+    spec = getattr(sys.modules.get(primitive.module), "__spec__", None)
+    return getattr(spec, "_initializing", False)
+
+
+def is_due(plugin: Plugin, module: str) -> bool:
+    """Whether a module of rules may have one of a primitive that there is."""
+    manifest = plugin.manifest
+    own = manifest is not None and module in manifest.own_rules
+    return not own or module.partition(".")[0] in packages_with_primitives
+
+
+def by_family(modules: Sequence[tuple[Plugin, str]]) -> tuple[Modules, dict[str, Modules]]:
+    """Modules of rules that are imported when the table is filled; and those that wait until a
+    rule is asked for, by the modules whose primitives they are of."""
+    at_once: Modules = []
+    families: dict[str, Modules] = {}
+    for plugin, module in modules:
+        manifest = plugin.manifest
+        homes = manifest.families.get(module) if manifest is not None else None
+        if homes is None:
+            at_once.append((plugin, module))
+        for home in homes or ():
+            families.setdefault(home, []).append((plugin, module))
+    return at_once, families
