@@ -4,7 +4,7 @@ C++ compares them by their type and ``==``, and what is in them by ``==`` alone:
 ``(True,)`` to it, and ``0.0`` be ``-0.0``. Those that have such a twin are passed as values that
 compare by more. What is in tuples is listed and typed in C, since whole trees are passed as such.
 
-Most of those trees hold no numbers, and to find that out takes longer than all else that is done for
+Most of those trees hold no numbers, and to find that out takes longer than all else done for
 a static argument. So a function's tuples are passed as they are until one is not :func:`is_sure`.
 C++ then repeats a call only where it was stored for an equal tuple, and nothing is stored for
 a tuple that is not sure and was passed as it is (:func:`unsure_passed`). To what is sure, nothing
