@@ -34,6 +34,7 @@ from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
+from .exact_statics import unsure_passed
 from .guards import given, guarded, reject_deleted, reject_too_large
 from .layouts import check_layouts, told_layouts
 from .methods import added_methods, call_method
@@ -208,8 +209,20 @@ def _call_anew(
     settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[MissResult, bool]:
     """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
-    if settings.has_statics:
-        args, kwargs = given(args, kwargs)
+    if not settings.has_statics:
+        return _call_given(settings, args, kwargs)
+    unsure = unsure_passed(settings.statics(args, kwargs))
+    (out, path, drop), calls_python = _call_given(settings, *given(args, kwargs))
+    if unsure:
+        settings.passes_tuples = False
+        return (out, None, True), calls_python
+    return (out, path, drop), calls_python
+
+
+def _call_given(
+    settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[MissResult, bool]:
+    """:func:`_call_anew`, with the arguments that the caller gave."""
     arguments = settings.take_apart(args, kwargs)
     leaves = arguments.leaves
     _check_usable(settings, leaves, args, kwargs)

@@ -3,6 +3,12 @@
 C++ compares them by their type and ``==``, and what is in them by ``==`` alone: ``(1,)`` would be
 ``(True,)`` to it, and ``0.0`` be ``-0.0``. Those that have such a twin are passed as values that
 compare by more. What is in tuples is listed and typed in C, since whole trees are passed as such.
+
+Most of those trees hold no numbers, and to find that out takes longer than all else done for
+a static argument. So a function's tuples are passed as they are until one is not :func:`is_sure`.
+C++ then repeats a call only where it was stored for an equal tuple, and nothing is stored for
+a tuple that is not sure and was passed as it is (:func:`unsure_passed`). To what is sure, nothing
+else is equal.
 """
 
 from __future__ import annotations
@@ -28,10 +34,12 @@ _NUMBERS = (bool, float, complex, np.generic)
 """Types of which values in a collection equal values of other types."""
 
 _OTHERS = (*_NUMBERS, tuple, frozenset)
-_all_twinless = twinless.issuperset
+_SURE = twinless - {int}
+_all_sure = _SURE.issuperset
 _WRITTEN = twinless | {bool, float}
 _all_written = _WRITTEN.issuperset
 _leaves_of = tuples.flatten
+_by_identity = object.__eq__
 
 
 class _Exact:
@@ -68,18 +76,34 @@ def told_apart(value: Any) -> Any:
         return _tell_apart(value) if _has_twin(value) else value
     leaves = _leaves_of(value)[0]
     types = tuple(map(type, leaves))
-    if _all_twinless(types):
+    if _all_sure(types):
         return value
-    if not _all_written(types) and any(issubclass(t, _OTHERS) for t in {*types} - _WRITTEN):
-        return _tell_apart(value) if _has_twin_inside(leaves) else value
-    if float not in types:
-        typed = (value, types) if bool in types else None
-    else:
-        reals = [x for x in leaves if x.__class__ is float]
-        if isnan(sum(reals)):  # of which no two are equal
+    if not _all_written(types):
+        if _are_sure(types):
+            return value
+        if any(issubclass(t, _OTHERS) for t in {*types} - _WRITTEN) and _has_twin_inside(leaves):
             return _tell_apart(value)
-        typed = value, types, dumps(reals, 2)
-    return value if typed is None or disable_jit.value else _Typed(typed)
+    if float not in types:
+        return _typed(value, types)
+    reals = [x for x in leaves if x.__class__ is float]
+    if isnan(sum(reals)):  # of which no two are equal
+        return _tell_apart(value)
+    return _typed(value, types, dumps(reals, 2))
+
+
+def is_sure(value: tuple[Any, ...]) -> bool:
+    """Whether a tuple holds no numbers, nor objects that may say themselves what equals them."""
+    types = tuple(map(type, _leaves_of(value)[0]))
+    return _all_sure(types) or _are_sure(types)
+
+
+def unsure_passed(statics: Iterable[Any]) -> bool:
+    """Whether any tuple that is not sure is among what C++ was given as it was."""
+    return any(x.__class__ is tuple and not is_sure(x) for x in statics)
+
+
+def _are_sure(types: Iterable[type]) -> bool:
+    return all(t in _SURE or t.__eq__ is _by_identity for t in {*types})
 
 
 def value_of(given: Any) -> Any:
@@ -88,6 +112,10 @@ def value_of(given: Any) -> Any:
     if cls not in _STAND_INS:
         return given
     return given.value if cls is _Exact else given[0]
+
+
+def _typed(*parts: Any) -> Any:
+    return parts[0] if disable_jit.value else _Typed(parts)
 
 
 def _tell_apart(value: Any) -> Any:

@@ -59,8 +59,14 @@ def _with_one_static(
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            if len(args) > place and args[place].__class__ in plain:
-                return call(*args)
+            if len(args) > place:
+                cls = args[place].__class__
+                if cls in plain or (cls is tuple and settings.passes_tuples):
+                    try:
+                        return call(*args)
+                    except ValueError:
+                        settings.reject_unhashable(args, kwargs)
+                        raise
         elif (
             len(kwargs) == 1
             and len(args) == place
@@ -94,6 +100,8 @@ def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callabl
             if -count <= n < count:
                 cls = (x := args[n]).__class__
                 if cls in plain or cls.__eq__ is by_identity:
+                    continue
+                if cls is tuple and settings.passes_tuples:
                     continue
                 if (exact := told_apart(x)) is not x:
                     passed = (*passed[:n], exact, *passed[n % count + 1 :])

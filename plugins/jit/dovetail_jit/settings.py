@@ -96,6 +96,7 @@ class Settings:
         if cache is not None:
             provider_of(cache)
         self.formats = formats  # where any of what was given says a layout
+        self.passes_tuples = True  # as they are to C++: all static ones were sure until now
 
     @property
     def key(self) -> Any:
@@ -146,6 +147,11 @@ class Settings:
                     "compiled program, so they must be hashable: pass a tuple instead of a list or "
                     "dict, a Python number instead of an array, or do not make it static."
                 ) from None
+
+    def statics(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
+        """The static arguments of a call."""
+        nums = [n for n in self.static_nums if -len(args) <= n < len(args)]
+        return [args[n] for n in nums] + [v for k, v in kwargs.items() if k in self.static_names]
 
     def avals(self, arguments: Arguments, args: Any, kwargs: Any) -> list[Any]:
         """Types of the dynamic arguments.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -299,6 +300,22 @@ def test_numbers_in_a_tuple_count_by_their_places() -> None:
     for value in [*values, *reversed(values)]:
         g(1.0, value)
     assert seen == [repr(v) for v in values]
+
+
+def test_wrappers_of_one_function_never_mix_up_tuples() -> None:
+    values: list[Any] = [(1,), (True,), (1.0,), (Decimal(1),), (np.int8(1),), (None, 1)]
+    values += [(None, True), (len, None), (len,), ((1, len), None), ((True, len), None)]
+    known = [repr((v, o)) for v in values for o in (0.0, -0.0)]
+
+    def f(x: Any, one: Any, other: Any = 0.0) -> Any:
+        return lax.mul(x, np.float32(known.index(repr((one, other)))))
+
+    for first in values:  # of which a wrapper may have seen no numbers
+        g, h = jit(f, static_argnums=(1, 2)), jit(f, static_argnums=1)
+        for value in [(len,), first, *values]:
+            expected = known.index(repr((value, 0.0)))
+            assert [int(g(1.0, value, o)) for o in (0.0, -0.0)] == [expected, expected + 1]
+            assert int(h(1.0, value)) == int(h(1.0, one=value)) == expected
 
 
 def test_static_objects_of_classes_and_unhashable_ones() -> None:
