@@ -28,7 +28,7 @@ _AS_FAST = frozenset(
 )
 """Operations whose code was measured beside the rounds and found as fast or faster, to the same
 bits. (Not so: atan and rsqrt, which are rounded otherwise; atan2, power, tan, which are slower.)"""
-_OPERATION = re.compile(r'"(?:stablehlo|chlo)\.(\w+)"')
+_OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.(\w+)")
 _SHAPE = re.compile(r"tensor<(\d+(?:x\d+)*)x")
 
 
