@@ -197,11 +197,12 @@ kernels: wheels
 	@sh tools/build_kernels.sh "$(CURDIR)/.venv-kernels/bin/python" $(KERNELS)
 	@$(call into,.venv-kernels) $(KERNELS)/*.whl
 
-# Less than ten minutes on an idle machine; beside PyTorch where .venv-kernels has it.
+# Less than 15 minutes on an idle machine; TORCH names an interpreter that has PyTorch.
 .PHONY: bench-kernels
 bench-kernels: kernels ## measure the kernels for the CPU against XLA's own code, and draw it
 	@$(call into,.venv-kernels) matplotlib
-	.venv-kernels/bin/python benchmarks/cpu_kernels.py --svg docs/guides/cpu_kernels.svg --write
+	.venv-kernels/bin/python benchmarks/cpu_kernels.py --svg docs/guides/cpu_kernels.svg --write \
+		$(if $(TORCH),--torch $(TORCH))
 
 test-kernels: kernels
 	.venv-kernels/bin/pytest -n $(WORKERS) plugins/cpu_kernels/tests

@@ -1,25 +1,26 @@
 """Measure the kernels of dovetail-cpu-kernels against XLA's code, over sizes.
 
     python benchmarks/cpu_kernels.py [--largest 1e7] [--only sort cumsum] [--svg FILE] [--write]
+                                     [--torch PYTHON]
 
 Both programs run in one process, in turn; of each the least time counts. A line per size says the
-time with kernels, its ratios to XLA's, to NumPy's and, where it is installed, to PyTorch's. Where
-XLA is given the same with kernels and without, it is measured once, and the ratio is 1. A size at
-which the kernel seems slower is measured again, up to three times. What takes long runs once: all
-takes less than ten minutes on an idle machine of four cores. With ``--write`` a table goes into its
-section of RESULTS.md.
+time with kernels, its ratios to XLA's, to NumPy's and to PyTorch's, which an interpreter with
+PyTorch measures (``--torch``; this one, where it has it). Where XLA is given the same with kernels
+and without, it is measured once, and the ratio is 1. Random numbers, for which XLA is told how wide
+vectors are to be, are measured beside XLA's own width. A size at which the kernel seems slower is
+measured again, up to three times. What takes long runs once: all takes less than 15 minutes on an
+idle machine of four cores. With ``--write`` a table goes into its section of RESULTS.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.util
 import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,32 +31,26 @@ import dovetail
 import run
 import sections
 from dovetail import lax, numpy as dnp, random
+from dovetail_backends.cpu_vectors import are_draws
 from dovetail_cpu_kernels import cpu_kernels
+from kernels_torch import FIRST, LAST, Torch
+from least import Program, least
 
-torch: Any = importlib.import_module("torch") if importlib.util.find_spec("torch") else None
-"""Measured beside where it is installed."""
-
-BUDGET = 0.12
-"""Seconds for a size, if three rounds take no longer."""
-LONG = 0.25
-"""Seconds from which a program runs once."""
 SLOWER = 1.05
 """The largest ratio that is wanted anywhere."""
-
-
-Program = Callable[[int], None]
-"""Runs so many times."""
+XLAS_WIDTH: Mapping[str, Any] = {"xla_cpu_prefer_vector_width": 256}
 
 
 class Case(NamedTuple):
-    """Work of a size: arguments, what Dovetail does, what NumPy does, and what PyTorch does."""
+    """Work of a size: arguments, what Dovetail does, and what NumPy does; see kernels_torch.py."""
 
     arguments: Callable[[np.random.Generator, int], tuple[Any, ...]]
     ours: Callable[..., Any]
     numpys: Callable[..., Any]
-    torchs: Callable[..., Any]
     largest: float = 1e7
     """The size above which XLA's own code takes too long."""
+    options: Mapping[str, Any] = {}
+    """XLA's own, if there are others of Dovetail's."""
 
 
 class Row(NamedTuple):
@@ -90,6 +85,12 @@ def _scattered(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return (np.zeros(1000, np.float32), places, *_floats(rng, n))
 
 
+def _rows_of(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    """Places in a table of 10,000 rows of 32 numbers."""
+    places = rng.integers(0, 10_000, max(n // 32, 1)).astype(np.int32)
+    return (rng.standard_normal((10_000, 32)).astype(np.float32), places)
+
+
 def _numpy_scatter(x: Any, places: Any, updates: Any) -> Any:
     return x + np.bincount(places, updates, x.shape[0])
 
@@ -114,17 +115,20 @@ def _square(dtype: Any) -> Callable[[np.random.Generator, int], tuple[Any, ...]]
     return make
 
 
-def _images(layout: str, channels: int = 32) -> Callable[..., tuple[Any, ...]]:
+def _images(
+    layout: str, channels: int = 32, grouped: bool = True
+) -> Callable[..., tuple[Any, ...]]:
     """Images of n elements together, which have 28 rows and columns where they are as many, kernels
-    of 3 by 3, and as much as the result of their convolution has."""
+    of 3 by 3 of each channel or of all, and as much as the result of their convolution has."""
+    features = 1 if grouped else channels
 
     def make(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
         size = min(max(math.isqrt(n // channels), 1), 28)
         count = max(n // (channels * size**2), 1)
         if layout == "NHWC":
-            x, kernel = (count, size, size, channels), (3, 3, 1, channels)
+            x, kernel = (count, size, size, channels), (3, 3, features, channels)
         else:
-            x, kernel = (count, channels, size, size), (channels, 1, 3, 3)
+            x, kernel = (count, channels, size, size), (channels, features, 3, 3)
         return tuple(rng.standard_normal(s).astype(np.float32) for s in (x, kernel, x))
 
     return make
@@ -134,7 +138,8 @@ def _by_channel(layout: str) -> Callable[..., Any]:
     numbers = (layout, "HWIO" if layout == "NHWC" else "OIHW", layout)
 
     def conv(x: Any, kernel: Any, _: Any) -> Any:
-        groups = x.shape[layout.index("C")]
+        features = kernel.shape[2 if layout == LAST else 1]
+        groups = x.shape[layout.index("C")] // features
         return lax.conv_general_dilated(
             x, kernel, (1, 1), "SAME", dimension_numbers=numbers, feature_group_count=groups
         )
@@ -159,51 +164,25 @@ def _windows(x: Any, layout: str) -> Any:
 
 
 def _numpy_conv(x: Any, kernel: Any, _: Any) -> Any:
+    if kernel.shape[:2] == (3, 3) and kernel.shape[2] > 1:
+        return np.einsum("nhwcij,ijco->nhwo", _windows(x, LAST), kernel, optimize=True)
     if kernel.shape[:2] == (3, 3):
-        return np.einsum("nhwcij,ijc->nhwc", _windows(x, "NHWC"), kernel[:, :, 0])
-    return np.einsum("nchwij,cij->nchw", _windows(x, "NCHW"), kernel[:, 0])
+        return np.einsum("nhwcij,ijc->nhwc", _windows(x, LAST), kernel[:, :, 0])
+    if kernel.shape[1] > 1:
+        return np.einsum("nchwij,ocij->nohw", _windows(x, FIRST), kernel, optimize=True)
+    return np.einsum("nchwij,cij->nchw", _windows(x, FIRST), kernel[:, 0])
 
 
 def _numpy_kernel(x: Any, _: Any, out: Any) -> Any:
     return np.einsum("nhwcij,nhwc->ijc", _windows(x, "NHWC"), out)
 
 
-def _torch_images(layout: str, x: Any, kernel: Any, out: Any) -> Any:
-    """The same as PyTorch names the axes, without moving anything."""
-    if layout == "NHWC":
-        x, kernel, out = x.permute(0, 3, 1, 2), kernel.permute(3, 2, 0, 1), out.permute(0, 3, 1, 2)
-    return x, kernel, out
-
-
-def _torch_conv(layout: str) -> Callable[..., Any]:
-    def conv(*arrays: Any) -> Any:
-        x, kernel, _ = _torch_images(layout, *arrays)
-        return torch.nn.functional.conv2d(x, kernel, padding=1, groups=x.shape[1])
-
-    return conv
-
-
-def _torch_kernel(*arrays: Any) -> Any:
-    x, kernel, out = _torch_images("NHWC", *arrays)
-    return torch.nn.grad.conv2d_weight(x, kernel.shape, out, padding=1, groups=x.shape[1])
-
-
 def _pairs(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return (*_integers(rng, n), *_floats(rng, n))
 
 
-def _torch_lexsort(x: Any, y: Any) -> Any:
-    order = torch.argsort(y, stable=True)
-    return order[torch.argsort(x[order], stable=True)]
-
-
 def _line(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return (*_floats(rng, n), *_floats(rng, min(n, 30)))
-
-
-def _torch_convolve(x: Any, y: Any) -> Any:
-    pad = y.shape[0] - 1
-    return torch.nn.functional.conv1d(x[None, None], y.flip(0)[None, None], padding=pad)
 
 
 def _product(x: Any) -> Any:
@@ -220,98 +199,73 @@ def _numpy_product(x: Any) -> Any:
     return y @ y
 
 
-LAST, FIRST = "NHWC", "NCHW"
 LU = lambda x: lax.linalg.lu(x)  # noqa: E731
 CASES = {
-    "sort": Case(_floats, dnp.sort, np.sort, lambda x: torch.sort(x, stable=True)),
-    "argsort": Case(
-        _floats,
-        dnp.argsort,
-        lambda x: np.argsort(x, kind="stable"),
-        lambda x: torch.argsort(x, stable=True),
-    ),
+    "sort": Case(_floats, dnp.sort, np.sort),
+    "argsort": Case(_floats, dnp.argsort, lambda x: np.argsort(x, kind="stable")),
     "lexsort, 2 keys": Case(
-        _pairs,
-        lambda x, y: dnp.lexsort((y, x)),
-        lambda x, y: np.lexsort((y, x)),
-        _torch_lexsort,
+        _pairs, lambda x, y: dnp.lexsort((y, x)), lambda x, y: np.lexsort((y, x))
     ),
     "top_k, k = 32": Case(
         _floats,
         lambda x: lax.top_k(x, _few(x)),
         lambda x: np.partition(x, -_few(x))[-_few(x) :],
-        lambda x: torch.topk(x, _few(x)),
     ),
-    "median": Case(_floats, dnp.median, np.median, lambda x: torch.median(x)),
-    "percentile": Case(
-        _floats,
-        lambda x: dnp.percentile(x, 90),
-        lambda x: np.percentile(x, 90),
-        lambda x: torch.quantile(x, 0.9),
-    ),
-    "unique": Case(
-        _integers,
-        lambda x: dnp.unique(x, size=x.shape[0]),
-        np.unique,
-        lambda x: torch.unique(x),
-    ),
+    "median": Case(_floats, dnp.median, np.median),
+    "percentile": Case(_floats, lambda x: dnp.percentile(x, 90), lambda x: np.percentile(x, 90)),
+    "unique": Case(_integers, lambda x: dnp.unique(x, size=x.shape[0]), np.unique),
     "permutation": Case(
         _floats,
         lambda x: random.permutation(random.key(0), x),
         np.random.default_rng(0).permutation,
-        lambda x: x[torch.randperm(x.shape[0])],
     ),
-    "cumsum": Case(_floats, dnp.cumsum, np.cumsum, lambda x: torch.cumsum(x, 0)),
-    "cummax": Case(
-        _floats, lambda x: lax.cummax(x), np.maximum.accumulate, lambda x: torch.cummax(x, 0)
-    ),
+    "cumsum": Case(_floats, dnp.cumsum, np.cumsum),
+    "cummax": Case(_floats, lambda x: lax.cummax(x), np.maximum.accumulate),
     "scatter-add into 1000": Case(
-        _scattered,
-        lambda x, places, updates: x.at[places].add(updates),
-        _numpy_scatter,
-        lambda x, places, updates: x.index_add(0, places, updates),
+        _scattered, lambda x, places, updates: x.at[places].add(updates), _numpy_scatter
     ),
     "random bits": Case(
         _floats,
         lambda x: random.bits(random.key(0), x.shape),
         lambda x: np.random.default_rng(0).integers(0, 2**32, x.shape, np.uint32),
-        lambda x: torch.randint(0, 2**31 - 1, x.shape, dtype=torch.int32),
+        options=XLAS_WIDTH,
     ),
-    "convolve with 30": Case(_line, dnp.convolve, np.convolve, _torch_convolve),
-    "channels last, 3x3": Case(
-        _images(LAST), _by_channel(LAST), _numpy_conv, _torch_conv(LAST), 3e6
+    "uniform": Case(
+        _floats,
+        lambda x: random.uniform(random.key(0), x.shape),
+        lambda x: np.random.default_rng(0).random(x.shape, np.float32),
+        options=XLAS_WIDTH,
     ),
-    "channels first, 3x3": Case(
-        _images(FIRST), _by_channel(FIRST), _numpy_conv, _torch_conv(FIRST), 3e6
+    "normal": Case(
+        _floats,
+        lambda x: random.normal(random.key(0), x.shape),
+        lambda x: np.random.default_rng(0).standard_normal(x.shape, np.float32),
+        options=XLAS_WIDTH,
     ),
-    "derivative by kernel": Case(
-        _images(LAST), _kernel_of(_by_channel(LAST)), _numpy_kernel, _torch_kernel, 3e6
+    "rows of a table": Case(_rows_of, lambda x, places: x[places], lambda x, places: x[places]),
+    "convolve with 30": Case(_line, dnp.convolve, np.convolve),
+    "channels last, 3x3": Case(_images(LAST), _by_channel(LAST), _numpy_conv, 3e6),
+    "channels first, 3x3": Case(_images(FIRST), _by_channel(FIRST), _numpy_conv, 3e6),
+    "derivative by kernel": Case(_images(LAST), _kernel_of(_by_channel(LAST)), _numpy_kernel, 3e6),
+    "all channels, last, 3x3": Case(
+        _images(LAST, grouped=False), _by_channel(LAST), _numpy_conv, 3e6
     ),
-    "product, bfloat16": Case(_square(dnp.bfloat16), _product, _numpy_product, _product),
-    "product by rows, bfloat16": Case(
-        _square(dnp.bfloat16), _sum_of_rows, _numpy_product, lambda x: x.T @ x
+    "all channels, first, 3x3": Case(
+        _images(FIRST, grouped=False), _by_channel(FIRST), _numpy_conv, 3e6
     ),
-    "product, int8": Case(_square(np.int8), _product, _numpy_product, _product, 1e6),
-    "product, int16": Case(_square(np.int16), _product, _numpy_product, _product, 1e6),
+    "product, bfloat16": Case(_square(dnp.bfloat16), _product, _numpy_product),
+    "product by rows, bfloat16": Case(_square(dnp.bfloat16), _sum_of_rows, _numpy_product),
+    "product, int8": Case(_square(np.int8), _product, _numpy_product, 1e6),
+    "product, int16": Case(_square(np.int16), _product, _numpy_product, 1e6),
 }
 """Of bfloat16 NumPy has no fast product: it multiplies float32."""
 for _rows in (4, 16):
     CASES |= {
         f"Cholesky, {_rows}x{_rows}": Case(
-            _matrices(_rows),
-            dnp.linalg.cholesky,
-            np.linalg.cholesky,
-            lambda x: torch.linalg.cholesky(x),
+            _matrices(_rows), dnp.linalg.cholesky, np.linalg.cholesky
         ),
-        f"LU, {_rows}x{_rows}": Case(
-            _matrices(_rows), LU, np.linalg.det, lambda x: torch.linalg.lu_factor(x)
-        ),
-        f"solve, {_rows}x{_rows}": Case(
-            _matrices(_rows),
-            _solve,
-            _numpy_solve,
-            lambda x: torch.linalg.solve(x, x[..., :1]),
-        ),
+        f"LU, {_rows}x{_rows}": Case(_matrices(_rows), LU, np.linalg.det),
+        f"solve, {_rows}x{_rows}": Case(_matrices(_rows), _solve, _numpy_solve),
     }
 """NumPy has no LU factorization: it computes determinants, which take one."""
 
@@ -324,32 +278,38 @@ def sizes(largest: float) -> Iterator[int]:
         n *= 10
 
 
-def measure(case: Case, n: int) -> Row:
+def measure(name: str, n: int, torch: Torch | None) -> Row:
     """The least seconds of each, run in turn."""
+    case = CASES[name]
     arguments = case.arguments(np.random.default_rng(n), n)
-    given = [dovetail.device_put(x) for x in arguments]
-    programs: list[Program] = []
-    texts: list[str] = []
-    for used in (True, False):
-        program = dovetail.jit(lambda *xs: case.ours(*xs))
-        with cpu_kernels(used):
-            lowered = program.lower(*given)
-            if lowered.as_text() in texts:
-                break
-            texts.append(lowered.as_text())
-            lowered.compile()  # which calls find
-        programs.append(partial(_call, program, given, used))
-    beside = [partial(_call_other, case.numpys, arguments)]
-    if torch is not None:
-        beside.append(partial(_call_other, case.torchs, [_tensor(x) for x in arguments]))
-    best = _least(programs)
+    programs = _programs(case, [dovetail.device_put(x) for x in arguments])
+    best = least(programs)
     for _ in range(3):
         if best[0] <= SLOWER * best[-1]:
             break
-        best = [min(pair) for pair in zip(best, _least(programs))]
+        best = [min(pair) for pair in zip(best, least(programs))]
     # By themselves: their threads wait for more work, and what runs then has no core.
-    others = [_least([program])[0] for program in beside]
-    return Row(n, best[0], best[-1], others[0], len(texts) > 1, *others[1:])
+    numpys = least([partial(_call_other, case.numpys, arguments)])[0]
+    torchs = None if torch is None else torch.seconds(name, arguments)
+    return Row(n, best[0], best[-1], numpys, len(programs) > 1, torchs)
+
+
+def _programs(case: Case, given: list[Any]) -> list[Program]:
+    """With kernels, and without them if that is another program."""
+    programs: list[Program] = []
+    texts: list[str] = []
+    for used in (True, False):
+        has_others = not used and are_draws(texts[0])
+        options = case.options if has_others else None
+        program = dovetail.jit(lambda *xs: case.ours(*xs), compiler_options=options)
+        with cpu_kernels(used):
+            lowered = program.lower(*given)
+            texts.append(lowered.as_text())
+            if len(texts) == 2 and texts[0] == texts[1] and not options:
+                break
+            lowered.compile()  # which calls find
+        programs.append(partial(_call, program, given, used))
+    return programs
 
 
 def _call(program: Any, given: list[Any], used: bool, times: int) -> None:
@@ -362,32 +322,6 @@ def _call(program: Any, given: list[Any], used: bool, times: int) -> None:
 def _call_other(function: Any, given: Any, times: int) -> None:
     for _ in range(times):
         function(*given)
-
-
-def _tensor(x: Any) -> Any:
-    if x.dtype == dnp.bfloat16:
-        return torch.from_numpy(x.astype(np.float32)).bfloat16()
-    return torch.from_numpy(x)
-
-
-def _least(programs: Sequence[Program]) -> list[float]:
-    best = [_seconds(p, 1) for p in programs]
-    again = [i for i, t in enumerate(best) if t < LONG]
-    repeats = [max(1, int(3e-4 / t)) for t in best]
-    for i in again:
-        best[i] = np.inf
-    end, rounds = time.perf_counter() + BUDGET, 0
-    while again and (rounds < 3 or time.perf_counter() < end):
-        for i in again if rounds % 2 else reversed(again):
-            best[i] = min(best[i], _seconds(programs[i], repeats[i]))
-        rounds += 1
-    return best
-
-
-def _seconds(program: Program, repeats: int) -> float:
-    start = time.perf_counter()
-    program(repeats)
-    return (time.perf_counter() - start) / repeats
 
 
 def draw(results: dict[str, list[Row]], path: str) -> None:
@@ -428,7 +362,9 @@ def draw(results: dict[str, list[Row]], path: str) -> None:
 def table(results: dict[str, list[Row]], load: str, seconds: float) -> list[str]:
     """The section of RESULTS.md: ratios at two sizes, the largest of all, and beside others."""
     heads = ["to XLA: 10⁵", "10⁶", "the largest, where", "to NumPy: 10⁵", "10⁶"]
-    heads += ["to PyTorch: 10⁵", "10⁶"] if torch is not None else []
+    beside = any(r.torch for rows in results.values() for r in rows)
+    others = ["numpy", "torch"] if beside else ["numpy"]
+    heads += ["to PyTorch: 10⁵", "10⁶"] if beside else []
     lines = [
         f"Made by `make bench-kernels` in {seconds:.0f} s; load before the run: {load}. Time",
         "with kernels as a ratio, over 1, 3, 10, ... to 10⁷ elements (picture:",
@@ -440,7 +376,7 @@ def table(results: dict[str, list[Row]], load: str, seconds: float) -> list[str]
         worst = max(rows, key=lambda r: r.kernels / r.xla)
         cells = [_ratio(at.get(n), "xla") for n in (10**5, 10**6)]
         cells.append(f"{worst.kernels / worst.xla:.2f}, {worst.size}")
-        for other in ("numpy", "torch") if torch is not None else ("numpy",):
+        for other in others:
             cells += [_ratio(at.get(n), other) for n in (10**5, 10**6)]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
@@ -451,12 +387,12 @@ def _ratio(row: Row | None, other: str) -> str:
     return f"{row.kernels / beside:.3f}" if row is not None and beside else "-"
 
 
-def _measured(name: str, largest: float) -> Iterator[Row]:
+def _measured(name: str, largest: float, torch: Torch | None) -> Iterator[Row]:
     """Measures all sizes of a kernel, and prints them."""
     heads = f"{'elements':>10} {'us':>11} {'to XLA':>8} {'to NumPy':>9} {'to PyTorch':>11}"
     print(f"\n{name}\n{heads}")
     for n in sizes(min(largest, CASES[name].largest)):
-        row = measure(CASES[name], n)
+        row = measure(name, n, torch)
         us, mark = row.kernels * 1e6, "" if row.has_kernel else "  no kernel"
         ratios = f"{row.kernels / row.xla:8.3f} {row.kernels / row.numpy:9.3f}"
         ratios += f"{row.kernels / row.torch:12.3f}" if row.torch else f"{'-':>12}"
@@ -470,6 +406,8 @@ def main() -> int:
     parser.add_argument("--largest", type=float, default=1e7)
     parser.add_argument("--only", nargs="*", default=list(CASES))
     parser.add_argument("--svg", help="where to draw the picture")
+    own = sys.executable if importlib.util.find_spec("torch") else None
+    parser.add_argument("--torch", default=own, help="an interpreter that has PyTorch")
     parser.add_argument("--write", action="store_true", help="renew the section of RESULTS.md")
     parser.add_argument("--json", help="where to keep the numbers, or from where to draw them")
     args = parser.parse_args()
@@ -479,7 +417,8 @@ def main() -> int:
         found = json.loads(kept.read_text())
         results = {name: [Row(*r) for r in rows] for name, rows in found.items()}
     else:
-        results = {name: list(_measured(name, args.largest)) for name in args.only}
+        torch = Torch(args.torch) if args.torch else None
+        results = {name: list(_measured(name, args.largest, torch)) for name in args.only}
         if kept is not None:
             kept.write_text(json.dumps(results))
     if args.svg:

@@ -14,6 +14,7 @@ from typing import Any
 from dovetail_core.xla.version import JAXLIB_VERSION
 
 from .cpu_products import FUSIONS, REDUCTIONS_ALONE, are_as_fast
+from .cpu_vectors import WIDEST, WIDTH, are_draws
 
 _BARRIER = "stablehlo.optimization_barrier"
 _KEPT_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
@@ -52,16 +53,22 @@ def options_for(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:
     repeated, in loops, and in other types they are better by far.)
 
     Products of matrices of a middle size need no library that prepares each when it first runs
-    (see ``cpu_products``).
+    (see ``cpu_products``). Random numbers are drawn with the widest vectors (``cpu_vectors``).
     """
-    if JAXLIB_VERSION < (0, 12) and _BARRIER in text:
-        return _KEPT_BARRIERS
     flags = os.environ.get("XLA_FLAGS", "")
+    if WIDTH not in flags and are_draws(text) and exists(WIDTH):
+        return {WIDTH: WIDEST, **_barriers(text)}
+    if kept := _barriers(text):
+        return kept
     if is_formula(text):
         return {EMITTERS: False} if EMITTERS not in flags and exists(EMITTERS) else {}
     if are_as_fast(text) and FUSIONS not in flags and JAXLIB_VERSION < (0, 11) and exists(FUSIONS):
         return {FUSIONS: REDUCTIONS_ALONE}
     return {}
+
+
+def _barriers(text: str) -> Mapping[str, Any]:
+    return _KEPT_BARRIERS if JAXLIB_VERSION < (0, 12) and _BARRIER in text else {}
 
 
 def is_formula(text: str) -> bool:

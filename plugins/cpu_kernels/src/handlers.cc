@@ -226,8 +226,9 @@ ffi::Error transpose(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::An
 }
 
 ffi::Error scatter(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::AnyBuffer places, ffi::AnyBuffer updates,
-                   ffi::Result<ffi::AnyBuffer> out) {
+                   ffi::Result<ffi::AnyBuffer> out, bool wraps) {
   ScatterJob job{};
+  job.wraps = wraps;
   if (!number_of(x.element_type(), &job.number) || ffi::ByteWidth(places.element_type()) != 4)
     return unfit("dovetail_cpu_scatter_add: no kernel for these types");
   job.size = static_cast<int64_t>(x.element_count());
@@ -311,4 +312,5 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_scatter_add, dovetail::scatter,
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
                                   .Arg<xla::ffi::AnyBuffer>()
-                                  .Ret<xla::ffi::AnyBuffer>());
+                                  .Ret<xla::ffi::AnyBuffer>()
+                                  .Attr<bool>("wraps"));

@@ -125,9 +125,11 @@ struct TransposeJob {
 };
 
 // Numbers that are added to an array of `size` elements, at places of 32 bits; those beyond are left out.
+// Where places wrap, they are signed, and negative ones count from the end.
 struct ScatterJob {
   int64_t size, count;
   Number number;
+  bool wraps;
   const void* in;
   const void* places;
   const void* updates;

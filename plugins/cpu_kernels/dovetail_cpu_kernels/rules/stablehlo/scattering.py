@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import operand_aliases, stablehlo_rules
+from dovetail_backends import boolean, operand_aliases, stablehlo_rules
 from dovetail_lax import GatherScatterMode, scatter_add_p
 
 from ...choice import NUMBERS, serves
+from .wrapping import before_wrapping
 
 _LEAST = 2000
 """Numbers from which the kernel was faster."""
@@ -20,9 +21,12 @@ def _scatter_add(b: Any, x: Any, places: Any, updates: Any, **params: Any) -> An
     dn, known = params["dimension_numbers"], places.aval.dtype.name in ("int32", "uint32")
     if serves(b) and known and params["mode"] not in _CLAMPED and _is_of_numbers(x, updates, dn):
         further = {"output_operand_aliases": operand_aliases({0: 0}, 1)}
-        return b.custom_call(
-            "dovetail_cpu_scatter_add", [x, places, updates], b.outs, {}, further=further
-        )[0]
+        raw = before_wrapping(b, places, x.aval.size)
+        config = {"wraps": boolean(raw is not None)}
+        operands = [x, places if raw is None else raw, updates]
+        return b.custom_call("dovetail_cpu_scatter_add", operands, b.outs, config, further=further)[
+            0
+        ]
     rest = stablehlo_rules.replaced(scatter_add_p, _scatter_add)
     return rest(b, x, places, updates, **params)
 

@@ -1,0 +1,75 @@
+"""Which modules are compiled for the widest vectors, and that it changes no bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_numpy as dnp
+from dovetail import random
+from dovetail_backends.cpu_options import options_for
+from dovetail_backends.cpu_vectors import LEAST, WIDEST, WIDTH, are_draws
+from dovetail_jit import jit
+from dovetail_lax import erf_inv, tan
+
+N = 3 * LEAST
+DRAWS = {
+    "bits": lambda k: random.bits(k, (N,)),
+    "bytes": lambda k: random.bits(k, (N,), np.uint8),
+    "uniform": lambda k: random.uniform(k, (N,)),
+    "normal": lambda k: random.normal(k, (N // 64, 8, 8)),
+    "randint": lambda k: random.randint(k, (N,), 0, 100),
+    "gumbel": lambda k: random.gumbel(k, (N,)),
+    "keys": lambda k: random.key_data(random.split(k, N)),
+    "dropout": lambda k: dnp.where(random.bernoulli(k, 0.9, (N,)), dnp.ones(N), 0.0) * 2 + 1,
+    "of many keys": lambda k: random.normal(k, (N // 3, 3)) + random.uniform(k, (3,)),
+}
+OTHERS = {
+    "few": lambda k: random.uniform(k, (LEAST - 1,)),
+    "none": lambda k: dnp.zeros(N) + 1,
+    "slower": lambda k: tan(random.uniform(k, (N,))),
+    "product": lambda k: random.uniform(k, (N // 64, 64)) @ dnp.ones((64, 64)),
+    "sum": lambda k: random.uniform(k, (N,)).sum(),
+}
+
+
+def text(f: Any, *args: Any) -> str:
+    return jit(f).lower(*args)._module.text
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_get_the_widest_vectors_and_the_same_bits(name: str) -> None:
+    f, key = DRAWS[name], random.key(7)
+    module = text(f, key)
+    assert are_draws(module)
+    assert options_for(module, lambda name: True)[WIDTH] == WIDEST
+    assert WIDTH not in options_for(module, lambda name: False)
+    narrow = jit(f).lower(key).compile({WIDTH: 256})
+    assert np.asarray(jit(f)(key)).tobytes() == np.asarray(narrow(key)).tobytes()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_programs_do_not(name: str) -> None:
+    assert not are_draws(text(OTHERS[name], random.key(7)))
+
+
+def test_barriers_are_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = text(DRAWS["bits"], random.key(7))
+    wide = options_for(module, lambda name: True)
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=128")
+    flagged = options_for(module, lambda name: True)
+    assert wide == {WIDTH: WIDEST, **flagged}
+
+
+@pytest.mark.parametrize("shape", [(3001, 3), (500, 2, 10), (8, 1001)], ids=str)
+def test_normal_numbers_are_the_same_in_every_shape(shape: tuple[int, ...]) -> None:
+    key, size = random.key(3), int(np.prod(shape))
+    assert "reshape" not in text(erf_inv, dnp.zeros(size))
+    flat, shaped = random.normal(key, (size,)), random.normal(key, shape)
+    assert np.asarray(shaped).tobytes() == np.asarray(flat).tobytes()
+    x = np.linspace(-0.99, 0.99, size, dtype=np.float32)
+    whole = jit(lambda x: erf_inv(x) * 2)(x.reshape(shape))
+    assert np.asarray(whole).tobytes() == np.asarray(jit(lambda x: erf_inv(x) * 2)(x)).tobytes()
+    assert ("optimization_barrier" in text(erf_inv, x.reshape(shape))) == (shape[-1] < 256)
