@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import operator
+import pickle
 import re
 import threading
 from collections.abc import Hashable
@@ -189,6 +191,38 @@ def test_a_leaked_tracer_that_is_returned_or_converted_is_an_error(leaked):
     ):
         with pytest.raises(UnexpectedTracerError, match="left the trace of 'f', which is over"):
             use()
+
+
+@pytest.mark.parametrize("name", ["devices", "is_deleted", "__dlpack__", "unsafe_buffer_pointer"])
+def test_methods_that_ask_where_an_array_is_fail_when_a_tracer_is_asked(name):
+    def f(x):
+        assert hasattr(x, name)
+        getattr(x, name)()
+
+    with pytest.raises(ConcretizationTypeError, match=rf"type f32\[\] .*is asked for its '{name}'"):
+        stage_closed(f, [F32])
+
+
+def test_attributes_that_say_where_an_array_is_fail_for_a_tracer():
+    for name in ("addressable_shards", "committed", "is_fully_addressable"):
+        with pytest.raises(ConcretizationTypeError, match=f"asked for its '{name}'"):
+            stage_closed(lambda x: getattr(x, name), [F32])  # noqa: B023
+
+
+def test_tracers_are_copied_and_not_pickled():
+    def f(x):
+        assert copy.copy(x) is x and copy.deepcopy([x]) == [x]
+        return [x]
+
+    stage_closed(f, [F32])
+    with pytest.raises(ConcretizationTypeError, match="is pickled"):
+        stage_closed(lambda x: pickle.dumps(x), [F32])
+
+
+@pytest.mark.parametrize("shape", [(2,), (0,)])
+def test_traced_arrays_of_many_elements_are_no_conditions(shape):
+    with pytest.raises(ValueError, match=f"it has {shape[0]} elements"):
+        stage_closed(lambda x: bool(x), [ShapedArray(shape, "float32")])
 
 
 def test_evaluating_with_a_leaked_tracer_is_an_error(leaked):

@@ -19,6 +19,7 @@ from ..base.errors import PluginError
 from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
+from .only_arrays import install as _install_only_arrays
 from .tracer import Tracer
 
 OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
@@ -62,7 +63,7 @@ class _Attribute:
             return self.provided
         if instance.aval.__class__ is ShapedArray:
             return self.provided.__get__(instance, owner)
-        return _own_attribute(instance, self.name)
+        return own_attribute(instance, self.name)
 
     def __set__(self, instance: Any, value: Any) -> None:
         raise AttributeError(f"{instance!r} is immutable: attribute {self.name!r} cannot be set")
@@ -87,7 +88,7 @@ def array_methods() -> dict[str, Any]:
 def tracer_attribute(self: Tracer[Any], name: str) -> Any:
     """An attribute of a tracer that its class lacks: the provider's, or one of its type's own."""
     if not isinstance(self.aval, ShapedArray):
-        return _own_attribute(self, name)
+        return own_attribute(self, name)
     if name.startswith("_"):
         raise AttributeError(name)
     if not _installed:
@@ -104,7 +105,8 @@ def tracer_names(self: Tracer[Any]) -> list[str]:
     return list(object.__dir__(self))
 
 
-def _own_attribute(tracer: Tracer[Any], name: str) -> Any:
+def own_attribute(tracer: Tracer[Any], name: str) -> Any:
+    """An attribute that the type of ``tracer``, which is no array's, says of its values."""
     aval = tracer.aval
     found = getattr(type(aval), name, None)
     if getattr(found, "of_tracers", False):
@@ -218,3 +220,4 @@ def install_first_use(cls: type) -> None:
 install_first_use(Tracer)
 Tracer.__getattr__ = tracer_attribute
 Tracer.__dir__ = tracer_names
+_install_only_arrays(own_attribute)

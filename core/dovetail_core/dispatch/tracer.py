@@ -70,6 +70,7 @@ class Tracer(Generic[T]):
     __hash__: Any = None  # so that it is no collections.abc.Hashable
 
     def __bool__(self) -> bool:
+        self._refuse_many("used as a Python condition, which is true or false", ValueError)
         return bool(self._known(_bool_remedy, errors.TracerBoolConversionError))
 
     def __int__(self) -> int:
@@ -91,6 +92,23 @@ class Tracer(Generic[T]):
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         self._fail("converted to a NumPy array", _array_remedy, errors.TracerArrayConversionError)
+
+    def __copy__(self) -> Tracer[T]:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tracer[T]:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        self._fail("pickled", place_remedy, errors.ConcretizationTypeError)
+
+    def _refuse_many(self, use: str, error: type[Exception]) -> None:
+        """Raise ``error`` where this is an array of any but one element."""
+        if isinstance(self.aval, ShapedArray) and self.aval.size != 1:
+            raise error(
+                f"a traced array of type {self.aval.str_short()} is {use}{describe(current_source())}, "
+                f"but it has {self.aval.size} elements. Use x.any(), x.all() or x.size."
+            )
 
     def _known(self, remedy: tuple[str, str], error: type[Exception]) -> Any:
         check_alive(self)
@@ -131,6 +149,7 @@ _array_remedy = (
     "Use the function of dovetail.numpy in place of NumPy's, or dovetail.pure_callback to call "
     "NumPy code."
 )
+place_remedy = "Return the value from the transformed function, and ask the array that it becomes."
 
 
 def _made(source: Source | None) -> str:

@@ -131,12 +131,12 @@ def _at(path: Any) -> str:
 
 def split_aux(f: Any, out: Any) -> tuple[Any, Any]:
     """Value and auxiliary result; raises TypeError unless ``f`` returned a pair."""
-    if not (isinstance(out, tuple) and len(out) == 2):  # type: ignore[arg-type]
+    if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
         raise TypeError(
             f"with has_aux=True {function_name(f)} must return a pair (value, aux), got "
             f"{type(out).__name__}{here()}"
         )
-    return out  # type: ignore[return-value]
+    return out[0], out[1]  # type: ignore[return-value]
 
 
 def check_output(x: Any, f: Any) -> None:
@@ -241,12 +241,15 @@ def like_primal(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
     return algebra().convert(shown, primal_aval)
 
 
+_OF_JACOBIANS = ("jacfwd", "jacrev", "hessian")
+
+
 def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
     """Positions as non-negative integers.
 
     Raises:
         TypeError: not integers, or one that is too large; names the number of arguments.
-        ValueError: a negative one that is out of range, or one that is given twice.
+        ValueError: a negative one that is out of range (for Jacobians any), or one given twice.
     """
     given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
     try:
@@ -257,7 +260,8 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
         ) from None
     for n in given:
         if not -count <= n < count:
-            raise (TypeError if n >= count else ValueError)(
+            wrong = TypeError if n >= count and what not in _OF_JACOBIANS else ValueError
+            raise wrong(
                 f"{what}: argnums={argnums!r} names argument {n}, but the function was called with "
                 f"{count} positional argument{'s' if count != 1 else ''}{here()}. Arguments to "
                 "differentiate must be passed by position."

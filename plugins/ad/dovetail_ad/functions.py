@@ -70,6 +70,12 @@ def jvp(
             f"{type(primals).__name__} and {type(tangents).__name__}: write jvp(f, (x,), (t,))"
             + here()
         )
+    if isinstance(primals, tuple) is not isinstance(tangents, tuple):
+        raise TypeError(
+            "jvp takes primals and tangents of the same structure, got a "
+            f"{type(primals).__name__} and a {type(tangents).__name__}: write "
+            f"jvp(f, (x,), (t,)){here()}"
+        )
     primals, tangents = tuple(primals), tuple(tangents)
     leaves, in_tree = tree_flatten(primals)
     if any(map(is_mutable, leaves)):

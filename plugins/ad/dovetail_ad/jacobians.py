@@ -46,6 +46,8 @@ def jacfwd(
             return tree_map(_dense, out_tangent, value), (value, *aux)
 
         columns, value = vmap(push, out_axes=(-1, None))(_basis(chosen))
+        if holomorphic:
+            _check_outputs(value[0], True, "jacfwd")
         jac = tree_map(lambda y: _split(y, chosen, -1, single), columns)
         return (jac, value[1]) if has_aux else jac
 
@@ -80,7 +82,7 @@ def jacrev(
             fun, args, kwargs, argnums, "jacrev", holomorphic, allow_int
         )
         value, pull, *aux = vjp(partial_fun, *chosen, has_aux=has_aux)
-        _check_outputs(value, holomorphic)
+        _check_outputs(value, holomorphic, "jacrev")
         rows = vmap(lambda ct: tree_map(_dense, pull(ct), chosen))(_basis(value))
         rows = rows[0] if single else rows
         leaves, in_tree = tree_flatten(rows)
@@ -132,7 +134,7 @@ def _restrict(
     return partial_fun, chosen, not isinstance(argnums, (tuple, list))
 
 
-def _check_outputs(value: Any, holomorphic: bool) -> None:
+def _check_outputs(value: Any, holomorphic: bool, what: str) -> None:
     for x in tree_flatten(value)[0]:
         dtype = typeof(x).dtype  # type: ignore[attr-defined]
         if dtype.kind == "c" and not holomorphic:
@@ -145,7 +147,7 @@ def _check_outputs(value: Any, holomorphic: bool) -> None:
             continue
         kind = "complex" if holomorphic else "real"
         raise TypeError(
-            f"jacrev takes functions with {kind} outputs, got dtype {dtype.name}{here()}. {remedy}"
+            f"{what} takes functions with {kind} outputs, got dtype {dtype.name}{here()}. {remedy}"
         )
 
 

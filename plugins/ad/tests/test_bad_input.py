@@ -121,7 +121,8 @@ def test_argnums_are_checked() -> None:
     for transform in (grad, jacfwd, jacrev):
         with pytest.raises(ValueError, match=r"argnums=\(0, -2\) names an argument twice"):
             transform(lax.mul, (0, -2))(2.0, 3.0)
-        with pytest.raises(TypeError, match=r"called with 0 positional .*must be passed by posit"):
+        of_class = TypeError if transform is grad else ValueError
+        with pytest.raises(of_class, match=r"called with 0 positional .*must be passed by posit"):
             transform(lambda *, x: x)(x=1.0)
         with pytest.raises(TypeError, match=r"argnums must be an integer or a sequence of them"):
             transform(lax.sin, 0.0)(1.0)
@@ -356,3 +357,23 @@ def test_reverse_jacobians_of_real_functions_take_complex_inputs() -> None:
     z = np.array([0.3 + 0.4j, 1j], np.complex64)
     found = jacrev(lambda z: lax.abs(z))(z)
     np.testing.assert_allclose(found, np.diag(np.conj(z) / np.abs(z)), rtol=1e-6)
+
+
+def test_jacobians_name_arguments_by_numbers_in_range():
+    for jac in (jacfwd, jacrev):
+        with pytest.raises(ValueError, match="argnums=3 names argument 3"):
+            jac(lambda x, y: x * y, argnums=3)(1.0, 2.0)
+
+
+def test_holomorphic_jacobians_have_complex_outputs():
+    with pytest.raises(TypeError, match="jacfwd takes functions with complex outputs, got"):
+        jacfwd(lambda x: x.real, holomorphic=True)(3j)
+
+
+def test_jvp_takes_tangents_in_the_container_of_the_primals():
+    with pytest.raises(TypeError, match="got a tuple and a list"):
+        jvp(lambda x: x, (1.0,), [1.0])
+
+
+def test_an_auxiliary_result_may_stand_in_a_list():
+    assert grad(lambda x: [x * x, "aux"], has_aux=True)(3.0) == (6.0, "aux")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dovetail_core import (
     ShapedArray,
     callable_name,
@@ -47,8 +49,8 @@ def pure_callback(
 
     Raises:
         TypeError: the callback is not callable, an argument no array, or (when it runs) the
-            result is of another type than declared. ValueError: ``vmap_method`` is unknown, or
-            ``sharding`` is none.
+            result is of another type than declared. ValueError: ``vmap_method`` is unknown,
+            ``sharding`` is none, or types of 64 bits are declared while they are not enabled.
     """
     check_vmap_method("pure_callback", callback, vmap_method)
     if sharding is not None:
@@ -138,4 +140,12 @@ def _declared(x: Any, what: str, callback: Any) -> ShapedArray:
             f"with shape and dtype, such as ShapeDtypeStruct(shape, dtype), but has {x!r}"
             f"{describe_source(current_source())}"
         )
-    return ShapedArray(tuple(x.shape), canonical_dtype(x.dtype))
+    dtype = canonical_dtype(x.dtype)
+    if dtype != x.dtype and np.dtype(x.dtype).kind in "iufc":
+        raise ValueError(
+            f"{what} of {callable_name(callback)}: result_shape_dtypes has dtype "
+            f"{np.dtype(x.dtype).name}, and types of 64 bits are not enabled"
+            f"{describe_source(current_source())}. Declare {dtype.name}, or enable them "
+            "(jax_enable_x64)."
+        )
+    return ShapedArray(tuple(x.shape), dtype)

@@ -363,3 +363,14 @@ def test_derivatives_and_unspecified_mapping_are_refused() -> None:
     assert float(grad(lambda x: lax.mul(x, f(lax.stop_gradient(x))))(1.0)) == pytest.approx(
         np.sin(1.0)
     )
+
+
+def test_results_of_64_bits_are_refused_where_they_are_not_enabled():
+    for call in (pure_callback, io_callback):
+        with pytest.raises(ValueError, match="dtype int64, and types of 64 bits are not enabled"):
+            call(lambda x: x, ShapeDtypeStruct((), np.int64), 1)
+
+
+def test_results_without_arrays_may_be_of_any_structure():
+    assert pure_callback(lambda x: None, (), 1.0) == ()
+    assert pure_callback(lambda x: [], None, 1.0) is None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail_backends import Format as Format, Layout as Layout
-from dovetail_core import HiType, ShapedArray, register_type
+from dovetail_core import HiType, ShapedArray, canonical_dtype, here, register_type
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
@@ -34,6 +34,27 @@ class ShapeDtypeStruct:
         sharding = sharding.sharding if isinstance(sharding, Format) else sharding
         self.sharding = None if sharding is None else arguments.placement("sharding", sharding)
         self.manual_axis_type = manual_axis_type
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if hasattr(self, name):
+            raise RuntimeError(
+                f"{self!r} is immutable: attribute {name!r} cannot be set{here()}. Make another "
+                f"one with update({name}=...)."
+            )
+        object.__setattr__(self, name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: Any) -> None:
+        # Those of earlier versions are pairs of a dict and of what slots held.
+        for name, value in (state[1] if isinstance(state, tuple) else state).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def is_ref(self) -> bool:
+        """Whether it describes a mutable reference: never."""
+        return False
 
     @property
     def format(self) -> Format:
@@ -90,7 +111,7 @@ class ShapeDtypeStruct:
 register_type(
     ShapeDtypeStruct,
     lambda x: ShapedArray(
-        x.shape, x.dtype, x.weak_type, sharding=x.sharding, manual_axis_type=x.manual_axis_type
+        x.shape, canonical_dtype(x.dtype), x.weak_type, sharding=x.sharding, manual_axis_type=x.manual_axis_type
     ),
 )
 

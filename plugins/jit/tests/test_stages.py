@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray
 from dovetail_core.tree.util import tree_leaves, tree_structure
-from dovetail_jit import ShapeDtypeStruct, jit
+from dovetail_jit import ShapeDtypeStruct, eval_shape, jit
 from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
 
@@ -147,3 +149,12 @@ def test_unused_arguments_are_dropped_unless_kept() -> None:
     kept = jit(g, keep_unused=True).lower(X, X).as_text()
     assert text.count("%arg1") == 0 and kept.count("%arg1") == 1
     np.testing.assert_allclose(jit(g)(X, X), np.sin(X), rtol=1e-6)
+
+
+def test_structs_are_immutable_and_are_of_the_types_that_are_enabled():
+    s = ShapeDtypeStruct((3,), np.float64)
+    assert s.dtype == np.float64 and eval_shape(lambda x: x, s).dtype == np.float32
+    assert jit(lambda x: x).lower(s).out_info.dtype == np.float32
+    with pytest.raises(RuntimeError, match="attribute 'shape' cannot be set.*update"):
+        s.shape = ()
+    assert pickle.loads(pickle.dumps(s)) == copy.deepcopy(s) == s and not s.is_ref

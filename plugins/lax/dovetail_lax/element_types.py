@@ -133,7 +133,8 @@ def issubdtype(a: Any, b: Any) -> bool:
     For example ``issubdtype(bfloat16, numpy.floating)`` is true.
     """
     if isinstance(b, type) and issubclass(b, extended):
-        return isinstance(a, ExtendedDType) and issubclass(_extended_type(a), b)
+        kind = _extended_type(a) if isinstance(a, ExtendedDType) else a
+        return isinstance(kind, type) and issubclass(kind, b)
     if isinstance(a, ExtendedDType) or isinstance(b, ExtendedDType):
         return a is b or b is np.generic
     if isinstance(a, type) and issubclass(a, np.generic) and a not in _concrete():

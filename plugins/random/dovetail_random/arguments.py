@@ -133,15 +133,15 @@ def param_dtype(name: str, dtype: Any, *params: Any) -> Any:
     return float_dtype(name, dtype)
 
 
-def int_dtype(name: str, dtype: Any) -> Any:
+def int_dtype(name: str, dtype: Any, error: type[Exception] = ValueError) -> Any:
     """A dtype argument that must be an integer one of 8 bits or more; None is the default's.
 
     Raises:
-        TypeError: it is not.
+        ValueError, or what ``error`` is: it is not.
     """
     found = dtypes.as_dtype(int if dtype is None else dtype)
     if found.kind not in "iu" or found not in _INTS:
-        raise TypeError(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}{here()}")
+        raise error(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}{here()}")
     return found
 
 

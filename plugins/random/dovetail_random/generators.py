@@ -111,7 +111,7 @@ def note_raw(name: str) -> None:
     )
     if choice == "error":
         raise ValueError(text)
-    warn_here(text, FutureWarning)
+    warn_here(text, UserWarning)
 
 
 register_parameter(Implementation, lambda impl: impl.name, implementation, name="prng")

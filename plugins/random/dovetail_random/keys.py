@@ -89,6 +89,27 @@ class KeyArray(Array):
         """The keys on the device number ``index`` among this process's."""
         return KeyArray(self.dtype, tuple([lane.addressable_data(index) for lane in self.lanes]))
 
+    @property
+    def addressable_shards(self) -> list[Any]:
+        """What each device of this process has of the keys, as of any array."""
+        return self._shards("addressable_shards")
+
+    @property
+    def global_shards(self) -> list[Any]:
+        """What each device has of the keys; ``data`` is None where another process holds them."""
+        return self._shards("global_shards")
+
+    def _shards(self, name: str) -> list[Any]:
+        found = list(getattr(self.lanes[0], name))
+        for shard, *others in zip(found, *[getattr(lane, name) for lane in self.lanes[1:]]):
+            words = [shard.data, *[other.data for other in others]]
+            shard.data = None if words[0] is None else KeyArray(self.dtype, tuple(words))
+        return found
+
+    def unsafe_buffer_pointer(self) -> int:
+        """The address of the first words of the keys."""
+        return self.lanes[0].unsafe_buffer_pointer()
+
     def on_device_size_in_bytes(self) -> int:
         """How much memory the keys take."""
         return sum(lane.on_device_size_in_bytes() for lane in self.lanes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import EVAL, canonical_dtype, get_trace, here
+from dovetail_core import EVAL, Tracer, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
 from .arguments import check_key, check_words, is_typed, open_key, shape_of
@@ -120,6 +121,8 @@ def split(key: Any, num: Any = 2) -> Any:
     Raises:
         TypeError, ValueError: ``key`` is not one key, or ``num`` is not a shape.
     """
+    if getattr(num, "shape", None) == () and not isinstance(num, Tracer):
+        num = index(num)
     shape = (num,) if num.__class__ is int and num >= 0 else shape_of("split", num)
     if is_typed(check_key("split", key)):
         return random_split_p.bind(key, shape=shape)

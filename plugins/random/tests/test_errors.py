@@ -309,3 +309,21 @@ def test_bounds_at_the_end_of_a_dtype_and_beyond_a_narrow_one():
 def test_a_choice_from_more_things_than_there_are_indices():
     with pytest.raises(OverflowError, match=r"does not fit into int32 at .*test_errors"):
         random.choice(random.key(0), 10**30)
+
+
+def test_lists_are_neither_chosen_from_nor_permuted():
+    for draw in (random.choice, random.permutation):
+        with pytest.raises(TypeError, match=rf"{draw.__name__} takes an array or a number, got \[1,"):
+            draw(key, [1, 2])
+
+
+def test_numbers_of_things_may_be_whole_floats_and_arrays():
+    assert random.choice(key, 3.0) == random.choice(key, dnp.float32(3)) == random.choice(key, 3)
+    for n in (np.array(3), dnp.array(3), np.int64(3)):
+        assert random.split(key, n).shape == (3,)
+
+
+def test_counts_of_a_floating_type_are_refused():
+    for draw in (random.poisson, random.geometric):
+        with pytest.raises(ValueError, match="takes integer dtypes"):
+            draw(key, 0.5, dtype=float)

@@ -73,7 +73,7 @@ _known: Cache[Any, tuple[Any, Any, dict[str, Any]]] = Cache()
 
 def _settled(minval: Any, maxval: Any, shape: Any, dtype: Any) -> tuple[Any, Any, dict[str, Any]]:
     """The bounds as operands, and what is static."""
-    found = int_dtype("randint", dtype)
+    found = int_dtype("randint", dtype, TypeError)
     minval, maxval = arrays("randint", minval, maxval)
     wanted = common_shape("randint", shape, minval, maxval)
     above = maxval > dtypes.iinfo(found).max if maxval.__class__ in NUMBERS else None

@@ -12,6 +12,7 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.base.source import short_repr
 from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
@@ -43,6 +44,7 @@ def permutation(
     if out_sharding is not None:
         return divided_result(out_sharding, permutation, key, x, axis, independent)
     key = check_key("permutation", key)
+    refuse_lists("permutation", x)
     if not np.ndim(x):
         return _permuted_range(key, size=count_of("permutation", x))
     x = dnp.asarray(x)
@@ -51,13 +53,24 @@ def permutation(
     )
 
 
-def count_of(name: str, x: Any) -> int:
-    """A number of things to choose from.
+def refuse_lists(name: str, x: Any) -> None:
+    """Raise TypeError for what would be an array only after a conversion."""
+    if isinstance(x, (list, tuple)):
+        raise TypeError(
+            f"{name} takes an array or a number, got {short_repr(x)} of type "
+            f"{type(x).__name__}{here()}. Convert it with dovetail.numpy.asarray."
+        )
+
+
+def count_of(name: str, x: Any, floating: bool = False) -> int:
+    """A number of things to choose from; ``floating``: also a whole one of a floating type.
 
     Raises:
         TypeError: it is not an integer.
     """
     kind = "i" if isinstance(x, int) else getattr(getattr(x, "dtype", None), "kind", "?")
+    if floating and (kind == "f" or isinstance(x, float)) and int(x) == x:
+        return int(x)
     if kind not in "iu":
         raise TypeError(
             f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}{here()}"

@@ -27,7 +27,7 @@ from ..keys import Key
 from .coins import check_mode
 from .gumbel import MODES, gumbel_of
 from .integers import integers
-from .permutations import _permutation, axis_of, count_of, shuffled
+from .permutations import _permutation, axis_of, count_of, refuse_lists, shuffled
 from .uniform import unit
 
 
@@ -56,9 +56,10 @@ def choice(
     """
     key = check_key("choice", key)
     wanted = shape_of("choice", shape)
+    refuse_lists("choice", a)
     whole = np.ndim(a) == 0
     if whole:
-        n, axis = count_of("choice", a), 0
+        n, axis = count_of("choice", a, floating=True), 0
         a = None
     else:
         a = dnp.asarray(a)

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 from dovetail_backends import device_put
+from dovetail_core import Tracer
 from dovetail_core.tree.util import tree_leaves, tree_map
 
 
@@ -46,4 +47,8 @@ def make_callable(
 
 
 def _devices_of(tree: Any) -> list[Any]:
-    return [d for x in tree_leaves(tree) if hasattr(x, "devices") for d in x.devices()]
+    return [d for x in tree_leaves(tree) if _is_placed(x) for d in x.devices()]
+
+
+def _is_placed(x: Any) -> bool:
+    return hasattr(x, "devices") and not isinstance(x, Tracer)
