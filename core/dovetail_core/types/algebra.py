@@ -54,6 +54,10 @@ class Algebra(Protocol):
         """The sum of the parts of ``x`` over axes of a mesh along which it varies."""
         ...
 
+    def vary(self, x: Any, axes: Sequence[Any]) -> Any:
+        """``x`` as a value that may vary along axes of a mesh."""
+        ...
+
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
         """``x`` with a new axis of length ``size`` at ``axis``."""
         ...

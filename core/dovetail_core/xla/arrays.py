@@ -114,6 +114,13 @@ def put_global(
     return put_sharded(parts, aval, sharding, cut.own, shared=shared)
 
 
+def put_equal(part: ArrayImpl, aval: Any, sharding: Any) -> ArrayImpl:
+    """A committed array of type `aval` of which all parts are `part`, an array that this process
+    has on one device or on several: each device of the sharding gets a copy."""
+    own = cut_of(sharding, aval.shape).own
+    return put_sharded([shards_of(part)[0]] * len(own), aval, sharding, own)
+
+
 def assemble(
     aval: Any, sharding: Sharding, arrays: Sequence[ArrayImpl], committed: bool = True
 ) -> ArrayImpl:

@@ -68,6 +68,10 @@ class ArrayAlgebra:
         """The sum over axes of a mesh along which ``x`` varies."""
         return sum_over(x, sorted(axes, key=str))
 
+    def vary(self, x: Any, axes: Sequence[Any]) -> Any:
+        """``x`` as a value that may vary along axes of a mesh."""
+        return vary_over(x, axes)
+
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
         """``x`` with a new axis of length ``size`` at ``axis``."""
         shape: tuple[int, ...] = typeof(x).shape  # type: ignore[attr-defined]
