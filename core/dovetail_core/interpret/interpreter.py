@@ -101,7 +101,9 @@ class Interpreter:
         """Called where region ``n`` of a primitive begins, on the copy of the interpreter that goes
         through it: what this does to the state happens each time the region runs."""
 
-    def joined(self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]) -> Any:
+    def joined(
+        self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
+    ) -> Any:
         """The state after regions that several devices ran, each with a state of its own.
 
         Called where they have changed it (see ``RegionInterface.axes``).

@@ -229,7 +229,9 @@ class _Checker(Interpreter):
     def enter(self, interface: RegionInterface, n: int) -> None:
         self.depth += bool(interface.axes)
 
-    def joined(self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]) -> Any:
+    def joined(
+        self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
+    ) -> Any:
         """The error of the first device that has one, and which device it is."""
         written = [x is not y for x, y in zip(before, after)]
         had, failed = before[0], lax.ne(after[0], np.int32(0))

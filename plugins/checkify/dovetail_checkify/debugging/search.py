@@ -121,7 +121,9 @@ class _Searcher(_Walk):
         state[self.first_counter + loop] = value
         self.state = state
 
-    def joined(self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]) -> Any:
+    def joined(
+        self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
+    ) -> Any:
         """That of the first device that has found one, of those with its origin if there are any."""
         written = [x is not y for x, y in zip(before, after)]
         if not written[0]:  # counters alone, which are the same for all of them
