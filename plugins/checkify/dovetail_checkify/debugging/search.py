@@ -124,7 +124,7 @@ class _Searcher(_Walk):
     def joined(
         self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
     ) -> Any:
-        """That of the first device that has found one, of those with its origin if there are any."""
+        """That of the first device that has found one, best one with its origin."""
         written = [x is not y for x, y in zip(before, after)]
         if not written[0]:  # counters alone, which are the same for all of them
             at: Any = np.int32(0)
