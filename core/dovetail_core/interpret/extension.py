@@ -58,11 +58,11 @@ class Inside:
         first, second = len(self.region.program.in_avals), len(before)
 
         def flat(*xs: Any) -> list[Any]:
-            states = xs[first : first + second]
+            states = [_own(x, interface.axes) for x in xs[first : first + second]]
             values = {**seen, **dict(zip(given, xs[first + second :]))}
             outs, after, collected = run(list(xs[:first]), list(states), values)
             self.names, self.written = list(collected), [x is not y for x, y in zip(states, after)]
-            _check_state(before, after)
+            _check_state([typeof(x) for x in states], after)
             outs = [_weak_as(x, a) for x, a in zip(outs, self.region.program.out_avals)]
             return [*outs, *after, *collected.values()]
 
@@ -126,6 +126,12 @@ def _seen(value: Any, interface: RegionInterface) -> Any:
     if leading_size(aval) != interface.length:
         return Misfit(aval.str_short(), interface.length, interface.title)
     return without_leading(aval)
+
+
+def _own(x: Any, axes: Sequence[Any]) -> Any:
+    """A value of the state as one of several devices has it, for which it may change."""
+    more = [a for a in axes if a not in typeof(x).vma]
+    return algebra().vary(x, more) if more else x
 
 
 def _check_state(before: Sequence[AbstractValue], after: Sequence[Any]) -> None:

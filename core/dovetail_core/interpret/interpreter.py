@@ -101,6 +101,25 @@ class Interpreter:
         """Called where region ``n`` of a primitive begins, on the copy of the interpreter that goes
         through it: what this does to the state happens each time the region runs."""
 
+    def joined(
+        self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
+    ) -> Any:
+        """The state after regions that several devices ran, each with a state of its own.
+
+        Called where they have changed it (see ``RegionInterface.axes``).
+
+        Args:
+            before: the state as all devices had it first. after: for each value that the regions
+                change, the stack of what the devices have of it; others are those of ``before``.
+
+        Raises:
+            TypeError: the interpretation does not say it, which is so by default.
+        """
+        raise TypeError(
+            f"the state of an interpretation changes in {interface.title}{here()}, whose devices "
+            "each have one of their own. Say what becomes of them (Interpreter.joined)."
+        )
+
     def collect(self, name: Any, value: Any) -> None:
         """Let a value out of the program, from any depth.
 
@@ -180,7 +199,8 @@ class Interpreter:
         inner.replaced = False
 
         def run(*parts: Any) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-            xs, inner.state, inner.supplied = parts
+            xs, state, inner.supplied = parts
+            inner.state = list(state)
             inner.collected, inner.used = {}, set()
             inner.enter(interface, n)
             outs = inner.run(interface.regions[n].program, xs)
@@ -202,7 +222,10 @@ class Interpreter:
         primitive = eqn.primitive
         if not primitive.anonymous:
             extension = Extension(interface, inside, args, self.state, self.supplied)
+            before = self.state
             outs, self.state, collected = extension.run(primitive)
+            if interface.axes and any(x is not y for x, y in zip(before, self.state)):
+                self.state = list(self.joined(interface, before, self.state))
         else:  # its author's rules are for its results alone
             outs, self.state, collected = inside[0].inline(args, self.state, self.supplied)
             if self.keeps_results:

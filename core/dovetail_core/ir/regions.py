@@ -107,6 +107,8 @@ class RegionInterface:
         backward: like ``rebuild``, for the loop that runs from the last iteration to the first:
             variables that were spread come together and the other way round.
         title: what users call it, for messages (the primitive's name if empty).
+        axes: of a mesh, if each of its devices along these runs the regions on values of its own.
+            A result that differs along them comes out as the stack of all, along a leading axis.
         remedy: what a user can do where the loop cannot be differentiated in reverse mode.
         loop: pairs (result, operand) that are one loop variable.
         is_open_ended: whether a region says how often the others run.
@@ -125,6 +127,7 @@ class RegionInterface:
     remedy: str = ""
     loop: tuple[tuple[int, int], ...] = field(init=False, default=())
     is_open_ended: bool = field(init=False, default=False)
+    axes: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if self.runs != "once":

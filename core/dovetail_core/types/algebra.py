@@ -60,6 +60,10 @@ class Algebra(Protocol):
         which it varies, or is a sum, and the new one does not."""
         ...
 
+    def vary(self, x: Any, axes: Sequence[Any]) -> Any:
+        """``x`` as a value that may vary along axes of a mesh."""
+        ...
+
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
         """``x`` with a new axis of length ``size`` at ``axis``."""
         ...

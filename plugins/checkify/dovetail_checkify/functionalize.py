@@ -18,6 +18,8 @@ from dovetail_core import (
     ClosedJaxpr,
     Eqn,
     Interpreter,
+    RegionInterface,
+    ShapedArray,
     current_source,
     program_of,
     stage,
@@ -28,6 +30,7 @@ from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.rules.evaluation import jaxpr_as_fun
 from dovetail_core.tree.util import tree_structure, tree_unflatten
 from dovetail_core.types.algebra import zeros
+from dovetail_core.types.avals import varied
 
 from .error import Check, Error
 from .errors import ErrorCategory, categories, user_checks
@@ -144,6 +147,16 @@ class _Lister(Interpreter):
         self.found: dict[int, _Places] = {}
         self.eqns: list[Eqn] = []  # kept, so that an identity stays one equation's
         self.left_out: list[Eqn] = []  # nobody asked for these checks
+        self.devices: list[int] = []  # by depth: where the error says which device of several it is
+        self.within: tuple[int, ...] = ()  # those of them that checks are in now
+
+    def enter(self, interface: RegionInterface, n: int) -> None:
+        if interface.axes:
+            depth = len(self.within)
+            if depth == len(self.devices):
+                self.devices.append(len(self.types))
+                self.types.append(ShapedArray((), np.dtype(np.int32)))
+            self.within = (*self.within, self.devices[depth])
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         if id(eqn) in self.found:  # a program is called twice
@@ -183,15 +196,18 @@ class _Lister(Interpreter):
         places = [self._allotted(types) for types in payloads]
         self.found[id(eqn)] = _Places(len(self.checks) + 1, places)
         self.eqns.append(eqn)
+        index = tuple(reversed(self.within))
         for several, at in zip(checks, places):
-            self.checks += [c.moved(at) for c in several]
+            moved = [c.moved(at) for c in several]
+            self.checks += [c._replace(mapped=(*c.mapped, *index)) for c in moved]
 
     def _allotted(self, types: Sequence[AbstractValue]) -> list[int]:
         """A place for each array: the first one of its type that the check has not taken yet."""
         taken: list[int] = []
         for aval in types:
-            strong = aval.strong()
-            free = (i for i, t in enumerate(self.types) if t == strong and i not in taken)
+            strong = varied(aval.strong(), frozenset())
+            held = (*taken, *self.devices)
+            free = (i for i, t in enumerate(self.types) if t == strong and i not in held)
             place = next(free, len(self.types))
             if place == len(self.types):
                 self.types.append(strong)
@@ -208,6 +224,26 @@ class _Checker(Interpreter):
     def __init__(self, listed: _Lister) -> None:
         super().__init__([np.int32(0), *(zeros(t) for t in listed.types)])
         self.listed = listed
+        self.depth = 0  # how many mappings over devices are around
+
+    def enter(self, interface: RegionInterface, n: int) -> None:
+        self.depth += bool(interface.axes)
+
+    def joined(
+        self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
+    ) -> Any:
+        """The error of the first device that has one, and which device it is."""
+        written = [x is not y for x, y in zip(before, after)]
+        had, failed = before[0], lax.ne(after[0], np.int32(0))
+        at: Any = lax.argmax(failed, 0, np.int32)
+        state = [
+            lax.dynamic_index_in_dim(x, at, 0, keepdims=False) if w else x
+            for x, w in zip(after, written)
+        ]
+        place = 1 + self.listed.devices[self.depth]
+        is_first = lax.bitwise_and(lax.eq(had, np.int32(0)), lax.ne(state[0], np.int32(0)))
+        state[place] = lax.select(is_first, at, state[place])
+        return state
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         found = self.listed.found.get(id(eqn))

@@ -118,10 +118,12 @@ def lower(
         manager().hook.dovetail_lowered(
             name=name, module=module.text, seconds=seconds, program=source
         )
+    where = " (on each device)" if divided else ""
     for aval in module.unusable:
         warnings.warn(
-            f"{name}: a donated argument of type {aval.str_short()} is not used for any result: no "
-            "result has its type. Do not donate it.",
+            f"Some donated buffers were not usable. {name}: a donated argument of type "
+            f"{aval.str_short()}{where} is not used for any result: no result has its type. Do not "
+            "donate it.",
             stacklevel=6,
         )
     return module

@@ -143,9 +143,9 @@ class Executable:
                 block_until_ready(out)
             hear(self, time.perf_counter() - start)
         for x, d in zip(kept, self.module.donated):
-            # The runtime has taken its memory: now C++ sends its use to Python. On several devices
-            # the compiler decides whether it does.
-            if d and (self.partition is None or x.is_deleted()):
+            # The runtime has taken its memory, if the compiler has chosen so: now C++ sends its use
+            # to Python.
+            if d and x.is_deleted():
                 give_away(x, self.module.name)
         for i, shape in self._nothing.items():
             out[i] = np.zeros(shape, float0)

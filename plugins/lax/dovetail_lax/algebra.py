@@ -14,7 +14,7 @@ from . import primitives as primitives
 from .halves import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
 from .primitives.casts import with_roles
-from .primitives.collectives import sum_over
+from .primitives.collectives import sum_over, vary_over
 from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
@@ -72,6 +72,10 @@ class ArrayAlgebra:
     def with_roles(self, x: Any, vma: frozenset[Any]) -> Any:
         """The value ``x`` as one of which types say ``vma``."""
         return with_roles(x, vma)
+
+    def vary(self, x: Any, axes: Sequence[Any]) -> Any:
+        """``x`` as a value that may vary along axes of a mesh."""
+        return vary_over(x, axes)
 
     def broadcast(self, x: Any, size: int, axis: int) -> Any:
         """``x`` with a new axis of length ``size`` at ``axis``."""

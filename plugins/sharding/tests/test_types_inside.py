@@ -296,8 +296,27 @@ def test_unreduced():
             f(left)
     with pytest.raises(ShardingTypeError, match="no sum over these to be left unreduced"):
         dnp.matmul(x.T, dnp.ones((8, 4)), out_sharding=P(unreduced={"x"}))
-    with pytest.raises(ValueError, match="Contractions alone make such values"):
-        dt.reshard(w, P(unreduced={"x"}))
+
+
+def test_summands_of_what_is_whole_or_divided(explicit):
+    """One device along the axis has the value, or each its part, and the others have zeros."""
+    whole, x = _put(W), _put(X, "x")
+    for a, spec, text in (
+        (whole, P(unreduced={"x"}), "f32[4,4]{U:x}"),
+        (x, P("x", unreduced={"y"}), "f32[8@x,4]{U:y}"),
+        (x, P(None, None, unreduced={"x"}), "f32[8,4]{U:x}"),
+    ):
+        for f in (dt.reshard, dt.jit(dt.reshard, static_argnums=1)):
+            left = f(a, spec)
+            assert _type(left) == text
+            np.testing.assert_array_equal(dt.reshard(left, P()), a)
+    g = dt.grad(lambda a: dt.reshard(a, P("x", unreduced={"y"})).sum())(x)
+    assert _type(g) == "f32[8@x,4]"
+    left = dt.reshard(whole, P(unreduced={"x"}))
+    assert _type(left.astype(dnp.float16)) == "f16[4,4]{U:x}"
+    assert _type(dt.vmap(lambda a: dt.reshard(a, P(unreduced={"x"})))(whole)) == "f32[4,4]{U:x}"
+    with pytest.raises(ValueError, match="in place of that along"):
+        dt.reshard(left, P(unreduced={"y"}))
 
 
 def test_summands_are_not_the_value(explicit):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, dce_jaxpr
+from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, ShapedArray, dce_jaxpr
 from dovetail_core.base.annotations import are_used
 from dovetail_core.interpret.mutable import without_mutable
 
@@ -106,7 +107,7 @@ def lower_module(
     b.terminate("func.return", outs)
     if module.callbacks:
         donated = [d is True for d in donated]
-    alias, unusable = _aliases(program, kept, donated, layouts)
+    alias, unusable = _aliases(program, kept, donated, partition, layouts)
     head = [f"{a.name}: {a.type}" for a in const_args]
     numbers = [i for i, k in enumerate(kept) if k]
     head += [
@@ -140,7 +141,7 @@ def _marks(
 ) -> str:
     """The attributes of an argument of ``main``."""
     marks: dict[str, Attribute] = {}
-    if i in alias and partition is None:
+    if i in alias and partition is None and alias[i] != DONOR:
         marks["tf.aliasing_output"] = i32(alias[i])
     elif i in alias:  # which result can have its memory depends on where that is
         marks["jax.buffer_donor"] = boolean(True)
@@ -163,35 +164,82 @@ def _result(partition: Partition | None, layouts: Layouts | None, o: int, aval: 
     return f"{tensor_type(aval)} {{{spelled(marks)}}}" if marks else tensor_type(aval)
 
 
+DONOR = -1
+"""In place of the number of an output: XLA chooses which of them a buffer is for, if any."""
+
+
+class _Form(NamedTuple):
+    """What an output must have in common with an input, to be written in its buffer.
+
+    Attributes:
+        type: the shape and dtype of one device's part, and the layout; None where that is unknown.
+        size: how many elements that part has.
+    """
+
+    type: Any
+    size: int | None
+
+
+def _form(aval: Any, place: Any, partition: Partition | None, layout: str | None) -> _Form:
+    shape = aval.shape
+    if partition is not None:
+        if place is None:
+            return _Form(None, None)
+        shape = place.shard_shape(shape)
+    return _Form((shape, aval.dtype, layout), prod(shape))
+
+
 def _aliases(
     program: ClosedJaxpr,
     kept: Sequence[bool],
     donated: Sequence[bool | InPlace],
+    partition: Partition | None,
     layouts: Layouts | None,
 ) -> tuple[dict[int, int], list[Any]]:
-    """Which donated input gives its buffer to which output: the first free one of equal type and
-    layout."""
+    """Which donated input gives its buffer to which output, and the types of those that cannot.
+
+    It is the first free output of equal type, or else one of as many elements, or one of which it
+    is not known how it is divided; then XLA chooses.
+    """
     ins = layouts.ins if layouts else (None,) * len(kept)
     outs = layouts.outs if layouts else (None,) * len(program.out_avals)
+    at = (partition.ins, partition.outs) if partition else ((None,) * len(ins), (None,) * len(outs))
     free = {
-        i: (v.aval.shape, v.aval.dtype, outs[i])  # type: ignore[attr-defined]
-        for i, v in enumerate(program.jaxpr.outvars)
+        o: _form(v.aval, at[1][o], partition, outs[o])
+        for o, v in enumerate(program.jaxpr.outvars)
         if not isinstance(v, Literal)
     }
     flags: dict[int, int] = {}
-    unusable: list[Any] = []
     for i, d in enumerate(donated):
         if isinstance(d, InPlace):
             free.pop(d.output, None)
             flags[i] = d.output
-    for i, (v, d) in enumerate(zip(program.jaxpr.invars, donated)):
-        if d is not True or not kept[i]:
-            continue
-        aval: Any = v.aval
-        match = next((o for o, t in free.items() if t == (aval.shape, aval.dtype, ins[i])), None)
-        if match is None:
-            unusable.append(aval)
-        else:
-            del free[match]
-            flags[i] = match
+    wanted = {
+        i: _form(v.aval, at[0][i], partition, ins[i])
+        for i, (v, d) in enumerate(zip(program.jaxpr.invars, donated))
+        if d is True and kept[i]
+    }
+    unusable: list[Any] = []
+    for fits in (_of_one_type, _as_large, _unknown):
+        for i, form in wanted.items():
+            found = next((o for o, f in free.items() if i not in flags and fits(form, f)), None)
+            if found is not None:
+                del free[found]
+                flags[i] = found if fits is _of_one_type else DONOR
+    for i, form in wanted.items():
+        if i not in flags:
+            aval: Any = program.jaxpr.invars[i].aval
+            unusable.append(aval if form.type is None else ShapedArray(form.type[0], aval.dtype))
     return flags, unusable
+
+
+def _of_one_type(x: _Form, y: _Form) -> bool:
+    return x.type is not None and x.type == y.type
+
+
+def _as_large(x: _Form, y: _Form) -> bool:
+    return x.size is not None and x.size == y.size
+
+
+def _unknown(x: _Form, y: _Form) -> bool:
+    return x.size is None or y.size is None

@@ -121,6 +121,22 @@ class _Searcher(_Walk):
         state[self.first_counter + loop] = value
         self.state = state
 
+    def joined(
+        self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
+    ) -> Any:
+        """That of the first device that has found one, best one with its origin."""
+        written = [x is not y for x, y in zip(before, after)]
+        if not written[0]:  # counters alone, which are the same for all of them
+            at: Any = np.int32(0)
+        else:
+            found = lax.ge(after[0], np.int32(0)), after[1]
+            rank = lax.add(*[lax.convert_element_type(x, np.int32) for x in found])
+            at = lax.argmax(rank, 0, np.int32)
+        return [
+            lax.dynamic_index_in_dim(x, at, 0, keepdims=False) if w else x
+            for x, w in zip(after, written)
+        ]
+
     def meet(self, number: int, eqn: Eqn, args: list[Any]) -> Any:
         out = eqn.primitive.bind(*args, **eqn.params)
         outs = list(out) if eqn.primitive.multiple_results else [out]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import prod
 from operator import index
 from typing import Any
 
@@ -19,7 +20,10 @@ from dovetail_core import (
 )
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.placements import resolve_placement
 from dovetail_core.types.dividing import divided_result
+from dovetail_core.xla.arrays import ArrayImpl, put_equal
+from dovetail_core.xla.shardings import NamedSharding, Sharding
 
 from ..dtypes import as_dtype, dtype_of, kind_of
 from ..primitives.shape import broadcast_in_dim_p
@@ -55,7 +59,11 @@ def full(
         TypeError: ``fill_value`` is not a scalar, or complex where ``dtype`` is real.
     """
     if sharding is not None:
-        return divided_result(sharding, full, shape, fill_value, dtype)
+        if dtype is None and get_trace() is EVAL and isinstance(sharding, Sharding):
+            dtype = check("full", fill_value).dtype  # what is put somewhere is not weakly typed
+        dims, rest = sizes(shape), (fill_value, dtype)
+        found = _in_parts(sharding, dims, lambda part: full(part, *rest))
+        return divided_result(sharding, full, dims, *rest) if found is None else found
     aval = check("full", fill_value)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
@@ -92,7 +100,7 @@ def full_like(
     place = place_like(x, aval, dtype, shape)
     if place is not None:
         wanted = aval.dtype if dtype is None else dtype
-        return divided_result(place, full, shape, fill_value, wanted)
+        return full(shape, fill_value, wanted, sharding=place)
     given = check("full_like", fill_value)
     if given.shape:
         raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
@@ -103,6 +111,24 @@ def full_like(
     keep_imaginary("full_like", fill_value, wanted)
     fill_value = scalar_of(fill_value, wanted, weak)
     return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+
+
+_LARGE = 1 << 16
+
+
+def _in_parts(place: Any, shape: tuple[int, ...], make: Callable[[Any], Any]) -> Any:
+    """A large array, evaluated, all of whose parts ``make`` makes, from a shape: no device has
+    more of it than its part. None where it is to be made in another way."""
+    if prod(shape) <= _LARGE or get_trace() is not EVAL:
+        return None
+    place = resolve_placement("sharding", place)
+    cut = place.__class__ is NamedSharding and len(place.device_set) > 1  # type: ignore[attr-defined]
+    if not cut or place.spec.unreduced:  # type: ignore[attr-defined]
+        return None
+    part = make(place.shard_shape(shape))
+    if part.__class__ is not ArrayImpl or not place._addressable_device_assignment:
+        return None
+    return put_equal(part, part.aval.update(shape=shape), place)
 
 
 def place_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] | None) -> Any:

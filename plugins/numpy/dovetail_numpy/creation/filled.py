@@ -37,6 +37,20 @@ def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) 
     return lax.broadcast_in_dim_p.bind(scalar, shape=shape, broadcast_dimensions=())
 
 
+def _filled_at(
+    shape: tuple[int, ...], value: Any, dtype: Any, weak: bool, device: Any, out_sharding: Any
+) -> Array:
+    """The same on a device, or divided: a large one is made in its parts."""
+    place = device if device is not None else out_sharding
+    if place is None:
+        return _filled(shape, value, dtype, weak)
+    weak = weak and (device is None or placing.is_traced())  # what is put somewhere is not
+    if not weak and not placing.on_host(prod(shape)) and not placing.is_one_device(place):
+        ShapedArray(shape, dtype)
+        return lax.full(shape, value, dtype, sharding=place)
+    return placing.to_device(_filled(shape, value, dtype, weak), place)
+
+
 def _placed(x: Array, device: Any, out_sharding: Any = None) -> Array:
     place = device if device is not None else out_sharding
     return x if place is None else placing.to_device(x, place)
@@ -52,7 +66,7 @@ def zeros(
         ValueError: a dimension is negative.
     """
     dt = canonical_dtype(_FLOAT) if dtype is None else dtypes.as_dtype(dtype)
-    return _placed(_filled(shape_tuple("zeros", shape), 0, dt), device, out_sharding)
+    return _filled_at(shape_tuple("zeros", shape), 0, dt, False, device, out_sharding)
 
 
 def ones(
@@ -60,7 +74,7 @@ def ones(
 ) -> Array:
     """An array of ones (see :func:`zeros`)."""
     dt = canonical_dtype(_FLOAT) if dtype is None else dtypes.as_dtype(dtype)
-    return _placed(_filled(shape_tuple("ones", shape), 1, dt), device, out_sharding)
+    return _filled_at(shape_tuple("ones", shape), 1, dt, False, device, out_sharding)
 
 
 def empty(
@@ -86,7 +100,7 @@ def full(
     dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
     if not hasattr(value, "aval") and np.ndim(value) == 0:
         scalar = python_scalar(value, dt, weak) if aval.weak_type else value
-        out = _filled(dims, scalar, dt, weak)
+        return _filled_at(dims, scalar, dt, weak, device, out_sharding)
     else:
         broadcast_shapes("full", aval.shape, dims)
         dtypes.warn_imaginary(aval.dtype, dt)
@@ -110,7 +124,7 @@ def full_like(
         return lax.full_like(a, value, dtype, dims)
     if hasattr(value, "aval") or np.ndim(value):
         return full(dims, value, dt, device=device, out_sharding=out_sharding)
-    return _placed(_filled(dims, convert(value, dt, weak), dt, weak), device, out_sharding)
+    return _filled_at(dims, convert(value, dt, weak), dt, weak, device, out_sharding)
 
 
 def _type_like(name: str, a: Any) -> ShapedArray:
@@ -135,7 +149,7 @@ def _constant_like(
     dt = aval.dtype if dtype is None else dtypes.as_dtype(dtype)
     if device is None and out_sharding is None and _is_bound(a, aval):
         return lax.full_like(a, value, dtype, dims)
-    return _placed(_filled(dims, value, dt, weak), device, out_sharding)
+    return _filled_at(dims, value, dt, weak, device, out_sharding)
 
 
 def zeros_like(

@@ -9,9 +9,10 @@ import numpy as np
 from dovetail_backends import asarray_in, selection
 from dovetail_core import EVAL, ShapedArray, float0, get_trace
 from dovetail_core.base import arguments
-from dovetail_core.base.placements import surroundings
+from dovetail_core.base.placements import resolve_placement, surroundings
 from dovetail_core.base.source import called
 from dovetail_core.xla import arrays as runtime
+from dovetail_core.xla.shardings import NamedSharding
 
 from .. import array_type as array_type  # names it
 
@@ -40,6 +41,17 @@ def to_device(x: Any, device: Any) -> Any:
     from dovetail_backends import device_put
 
     return device_put(x, arguments.placement("device", device))
+
+
+def is_traced() -> bool:
+    """Whether operations do not happen at once."""
+    return get_trace() is not EVAL
+
+
+def is_one_device(place: Any) -> bool:
+    """Whether that, as users give it, is not a sharding over devices of a mesh."""
+    found = resolve_placement("out_sharding", place)
+    return found.__class__ is not NamedSharding
 
 
 def constant(value: Any) -> Any:

@@ -127,4 +127,5 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
         tuple([DIVIDED if stacked_over(a, axes) else Kind.CONSTANT for a in ins]),
         tuple([STACK if stacked_over(a, axes) else Kind.PLAIN for a in outs]),
         rebuild,
+        axes=axes,
     )

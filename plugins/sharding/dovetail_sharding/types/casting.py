@@ -32,11 +32,12 @@ reshard_p = Primitive("reshard").def_traits(
 @reshard_p.def_abstract_eval
 def _type(x: ShapedArray, *, dst_sharding: Any) -> ShapedArray:
     now = x.divided.spec.unreduced if x.divided is not None else frozenset()
-    if more := dst_sharding.spec.unreduced - now:
+    then = dst_sharding.spec.unreduced
+    if (more := then - now) and (less := now - then):
         raise ValueError(
-            f"reshard{here()} of {x.str_short()}: {dst_sharding.spec} says that it is unreduced "
-            f"along {sorted(map(str, more))}. Contractions alone make such values: give it as "
-            "out_sharding of dot_general, matmul or einsum."
+            f"reshard{here()} of {x.str_short()}: {dst_sharding.spec} leaves the sum along "
+            f"{sorted(map(str, more))} to be done in place of that along {sorted(map(str, less))}. "
+            "Do the one first: reshard to a spec without unreduced, then to this one."
         )
     return x.update(sharding=dst_sharding)
 

@@ -28,7 +28,7 @@ def infer(
         rule = _found(app, primitive)
     found = rule(app, **params)
     per_result = list(found) if primitive.multiple_results else [found]
-    unreduced, reduced = _roles(app, primitive)
+    unreduced, reduced = _roles(app, primitive, params)
     made: list[Any] = []
     for aval, parts in zip(results, per_result):
         if not any(parts) and not unreduced and not reduced:
@@ -80,7 +80,9 @@ def _check_result(app: Application, aval: Any, parts: Parts) -> None:
             )
 
 
-def _roles(app: Application, primitive: Primitive) -> tuple[frozenset[Any], frozenset[Any]]:
+def _roles(
+    app: Application, primitive: Primitive, params: dict[str, Any]
+) -> tuple[frozenset[Any], frozenset[Any]]:
     """The axes along which results are unreduced, and reduced.
 
     What is linear in operands that are all unreduced has unreduced results. Whether a value is
@@ -94,7 +96,7 @@ def _roles(app: Application, primitive: Primitive) -> tuple[frozenset[Any], froz
     reduced = none.union(*[s.reduced for s in told])
     if unreduced:
         own = [i for i, a in enumerate(app.ins) if _spec(a).unreduced == unreduced]
-        groups = [g for g in primitive.traits.groups(len(app.ins), {}) if set(g) == set(own)]
+        groups = [g for g in primitive.traits.groups(len(app.ins), params) if set(g) == set(own)]
         if not groups:
             app.refuse(
                 f"operands are sums that are left to be done along {sorted(map(str, unreduced))}, "
