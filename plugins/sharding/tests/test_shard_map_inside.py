@@ -216,9 +216,10 @@ def test_errors_of_collectives(on):
             NotImplementedError,
             "nor over several axes",
         ),
-        (lambda a: lax.pcast(a, "x", to="reduced"), NotImplementedError, "is not supported"),
+        (lambda a: lax.pcast(a, "x", to="reduced"), ValueError, "which varies over 'x'"),
+        (lambda a: lax.pcast(a, "y", to="unreduced"), ValueError, "does not vary over 'y'"),
         (lambda a: lax.pcast(a, "x", to="x"), ValueError, "pcast: to='x' is unknown"),
-        (lambda a: lax.all_gather(a, "x", to="reduced"), NotImplementedError, "to='reduced'"),
+        (lambda a: lax.all_gather(a, "x", to="y"), ValueError, "to='y' is unknown"),
     ):
         with pytest.raises(error, match=text):
             on(f, P("x"), P("x"))(X)

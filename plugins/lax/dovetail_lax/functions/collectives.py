@@ -16,7 +16,7 @@ from dovetail_core import Primitive, axis_size_of, is_inexact, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.tree.util import tree_map
+from dovetail_core.tree.util import tree_leaves, tree_map
 
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import div_p
@@ -309,11 +309,11 @@ def all_gather(
     Args:
         tiled: concatenate them along an existing axis instead.
         to: how the result varies over the named axis: ``"varying"``, or, of an axis of a mesh,
-            ``"invarying"``: known to be equal on all devices. ``"reduced"`` is not supported.
+            ``"invarying"``: known to be equal on all devices; ``"reduced"``: as by :func:`pcast`.
 
     Raises:
         ValueError: ``axis`` is out of bounds, or ``to`` is none of the three.
-        NotImplementedError: ``to`` is ``"reduced"``, or ``"invarying"`` over a mapped axis.
+        NotImplementedError: ``to`` is another than ``"varying"``, over a mapped axis.
     """
     _check_to(to, axis_name)
     each = _each(axis_name)
@@ -324,7 +324,7 @@ def all_gather(
         (v,) = operands("all_gather", (v,))
         at = axis_in("all_gather", "axis", axis, len(np.shape(v)) + (not tiled))
         for params in reversed(each):
-            gather = all_gather_p if to == "varying" else all_gather_invariant_p
+            gather = all_gather_invariant_p if to == "invarying" else all_gather_p
             v = gather.bind(_varied(v, params["axes"]), **params, axis=at)
         return _merged(v, at, len(each) + tiled)
 
@@ -338,7 +338,7 @@ def _check_to(to: str, axis_name: Names) -> None:
             "'reduced'."
         )
     manual = all(name in manual_axes() for name in _axes(axis_name)["axes"])
-    if to == "reduced" or (to == "invarying" and not manual):
+    if to != "varying" and not manual:
         raise NotImplementedError(
             f"all_gather: to={to!r} is for programs on several devices, and a mapped axis is "
             f"none{place()}. Leave it out."
@@ -534,13 +534,34 @@ def pvary(x: Any, axis_name: Names) -> Any:
 
 @names_itself
 def pcast(x: Any, axis_name: Names, *, to: str) -> Any:
-    """:func:`pvary` where ``to`` is ``"varying"``.
+    """:func:`pvary` where ``to`` is ``"varying"`` or ``"reduced"``; otherwise ``x``.
+
+    Args:
+        to: ``"varying"``; ``"reduced"``: a value that devices share, each of which has its own
+            cotangent, a summand, to be summed by :func:`psum`; ``"unreduced"``: what devices have
+            are summands, to be summed by :func:`psum` or outside
+            (``out_specs=P(unreduced=...)``). In the types of a mapped function all of these vary.
 
     Raises:
-        ValueError: it is unknown. NotImplementedError: it is ``"reduced"`` or ``"unreduced"``.
+        ValueError: ``to`` is unknown; what shall be unreduced does not vary over the axes, or what
+            shall be reduced does.
     """
     if to in ("reduced", "unreduced"):
-        raise NotImplementedError(f"pcast: to={to!r} is not supported{place()}: sum with psum.")
-    if to != "varying":
-        raise ValueError(f"pcast: to={to!r} is unknown{place()}. Give 'varying'.")
+        for v in tree_leaves(x):
+            _check_role(v, axis_name, to)
+    elif to != "varying":
+        raise ValueError(
+            f"pcast: to={to!r} is unknown{place()}. Give 'varying', 'unreduced' or 'reduced'."
+        )
     return pvary(x, axis_name)
+
+
+def _check_role(v: Any, axis_name: Names, to: str) -> None:
+    aval: Any = typeof(operands("pcast", (v,))[0])
+    for axis in _axes(axis_name)["axes"]:
+        if (axis in aval.vma) is not (to == "unreduced"):
+            varies = "varies" if axis in aval.vma else "does not vary"
+            raise ValueError(
+                f"pcast: to={to!r} is asked for of {aval.str_short()}, which {varies} over "
+                f"{axis!r}{place()}. What varies can be unreduced, and what does not reduced."
+            )

@@ -20,6 +20,7 @@ from .high import is_high_spec, part_of, varying, whole_of
 from .joining import whole_array
 from .primitives import named, shard_map_p, to_parts_p
 from .references import frozen, held, made, put
+from .roles import has_roles, left, plain, summand, summed, taken
 from .specs import (
     INFER,
     Mapping,
@@ -99,6 +100,7 @@ def _call(
     mutable = [i for i, x in enumerate(leaves) if typeof(x).is_mutable]
     if mutable:
         leaves = held(mapping, leaves, names.__getitem__)
+    leaves = [x if i in mutable else taken(x, mapping.axes) for i, x in enumerate(leaves)]
     avals: list[Any] = [typeof(x) for x in leaves]
     for aval, spec, name in zip(avals, specs, names):
         check_argument(mapping, spec, aval, name)
@@ -131,12 +133,15 @@ def _call(
     count = len(outs) - len(mutable)
     for i, x in zip(mutable, outs[count:]):
         put(given[i], x)
-    return tree_unflatten(results.tree, map(_spelled, outs[:count], results.specs))
+    found = map(_spelled, outs[:count], results.specs)
+    return tree_unflatten(
+        results.tree, [left(x, s, mapping.mesh) for x, s in zip(found, results.specs)]
+    )
 
 
 def _spelled(x: Any, spec: Any) -> Any:
     """An evaluated result with the sharding that it has in the spelling of its spec."""
-    had: Any = x.sharding if x.__class__ is ArrayImpl else None
+    had: Any = x.sharding if x.__class__ is ArrayImpl and not has_roles(spec) else None
     if had.__class__ is not NamedSharding or had.spec == spec:
         return x
     wanted: Any = NamedSharding(had.mesh, spec, memory_kind=had.memory_kind)
@@ -147,7 +152,9 @@ def _part(mapping: Mapping, x: Any, spec: Any) -> Any:
     if is_high_spec(spec):
         return part_of(mapping, x, spec)
     if named(spec):
-        x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
+        x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=plain(spec))
+    if has_roles(spec):
+        x = varying(summand(x, spec, mapping.mesh), tuple(spec.reduced))
     return x if mapping.check else varying(x, mapping.axes)
 
 
@@ -181,7 +188,9 @@ class _Results:
             return whole_of(self.mapping, x, spec)
         if self.high and not self.mapping.check:
             x = varying(x, self.mapping.axes)
-        return whole_array(self.mapping, x, spec, name)
+        if has_roles(spec):
+            x = summed(x, spec, self.mapping, name)
+        return whole_array(self.mapping, x, plain(spec), name)
 
 
 def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:

@@ -15,6 +15,7 @@ from ..contexts import concrete_mesh, get_abstract_mesh
 from ..meshes import BaseMesh, Mesh
 from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
 from .high import is_high_spec
+from .roles import check_roles, has_roles
 
 
 @final
@@ -128,7 +129,7 @@ def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Pa
         TypeError: a leaf is no spec.
     """
     where = f"shard_map of {mapping.name}{here()}"
-    if isinstance(given, list) and isinstance(full, tuple):
+    if isinstance(given, list) and isinstance(full, tuple) and argument == "in_specs":
         given = tuple(given)  # pyright: ignore[reportUnknownVariableType]
     try:
         specs = broadcast_prefix(given, full, is_leaf=is_spec)
@@ -159,6 +160,8 @@ def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
                 f"{what} names the axis {axis!r} in {spec}, and the function is mapped over "
                 f"{mapping.axes}."
             )
+    if has_roles(spec):
+        check_roles(mapping, what, spec)
     if UNCONSTRAINED in spec.partitions:
         raise ValueError(
             f"{what} has {spec}: within shard_map no dimension is left to the compiler."
