@@ -175,6 +175,11 @@ def _over_devices(mapping: _Mapping, one: Any, axes: Any, args: Any, kwargs: Any
 
 def _place(x: Any, d: int) -> int:
     aval: Any = typeof(x)
+    if not -aval.ndim - 1 <= d <= aval.ndim:
+        raise ValueError(
+            f"pmap{here()}: out_axes is {d} for a result that is {aval.str_short()} on each "
+            f"device. Give an axis from {-aval.ndim - 1} to {aval.ndim}, or None."
+        )
     return d % (aval.ndim + 1)
 
 

@@ -267,3 +267,13 @@ def test_an_axis_of_vmap_along_an_axis_of_the_mesh(mesh):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
     odd = dt.vmap(over, (0, None), spmd_axis_name="y")(stack[:3], weight)  # it does not divide
     np.testing.assert_allclose(odd[1], plain[1][:3])
+
+
+def test_structures_of_results(mesh):
+    pair = {"mesh": mesh, "in_specs": P("x"), "out_specs": [P("x"), P("x")]}
+    with pytest.raises(ValueError, match="out_specs is no tree prefix"):
+        dt.shard_map(lambda x: (x, x), **pair)(np.arange(8.0))
+    assert len(dt.shard_map(lambda x: [x, x], **pair)(np.arange(8.0))) == 2
+    pmapped = dt.pmap(lambda x: x, out_axes=3, devices=list(mesh.devices.flat))
+    with pytest.raises(ValueError, match="out_axes is 3 for a result"):
+        pmapped(np.arange(8.0))

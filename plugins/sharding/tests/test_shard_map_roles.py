@@ -18,6 +18,8 @@ from dovetail_core.text.parser import parse_ir
 from dovetail_core.types.roles import Reduced, Unreduced
 
 X = np.arange(8, dtype=np.float32)
+ROWS = np.arange(16, dtype=np.float32).reshape(8, 2)
+W = np.arange(4, dtype=np.float32).reshape(2, 2) - 1
 SUMS, KNOWN = P(unreduced={"x"}), P(reduced={"x"})
 
 
@@ -279,3 +281,50 @@ def test_nothing_is_known_where_nothing_is_checked():
         _on(sums, P("x"), SUMS, check_vma=False)(_put(X, P("x")))
     out = _on(known, P(), P("x"), check_vma=False)(_put(X, P()))
     np.testing.assert_allclose(out, np.tile(X, 4))
+
+
+def test_arguments_that_are_sums():
+    """Devices have summands, whatever these are: their sum is the value."""
+    whole = _put(W, P())
+    left = dt.reshard(whole, P(unreduced={"x"}))
+    ins = P(unreduced={"x"})
+    total = dt.shard_map(lambda w: lax.psum(w, "x"), in_specs=ins, out_specs=P())
+    for f in (total, dt.jit(total)):
+        np.testing.assert_array_equal(f(left), W)
+    halves = dt.shard_map(
+        lambda w: lax.psum_scatter(w, "y", tiled=True),
+        in_specs=P(unreduced={"y"}), out_specs=P("y"),
+    )  # fmt: skip
+    y = halves(dt.reshard(whole, P(unreduced={"y"})))
+    assert typeof(y).str_short() == "f32[2@y,2]"
+    np.testing.assert_array_equal(y, W)
+
+
+def test_gradients_of_weights():
+    """Within, each device has its own cotangent of what is reduced; outside it is a sum."""
+    x, w = _put(ROWS, P("x")), _put(W, KNOWN)
+    wanted = dt.grad(lambda w: dnp.sin(ROWS @ w).sum())(W)
+    specs = {"in_specs": (P("x"), P(reduced={"x"}))}
+    f = dt.shard_map(lambda x, w: dnp.sin(x @ w).sum()[None], out_specs=P("x"), **specs)
+    g = dt.jit(dt.grad(lambda w: f(x, w).sum()))(w)
+    assert typeof(g).str_short() == "f32[2,2]{U:x}"
+    np.testing.assert_allclose(dt.reshard(g, P()), wanted, rtol=1e-4, atol=1e-5)
+
+    def local(x, w):
+        return lax.psum(dt.grad(lambda w: dnp.sin(x @ w).sum())(w), "x")
+
+    def cast(x, w):
+        return local(x, lax.pcast(w, "x", to="reduced"))
+
+    found = dt.shard_map(local, out_specs=P(), **specs)(x, w)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    found = dt.shard_map(cast, in_specs=(P("x"), P()), out_specs=P())(x, _put(W, P()))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+    def gathered(x, w):
+        whole = lambda w: lax.all_gather(w, "y", tiled=True, to="reduced")  # noqa: E731
+        return dt.grad(lambda w: dnp.sin(x @ whole(w)).sum())(w)
+
+    half = dt.shard_map(gathered, in_specs=(P(("y", "x")), P("y")), out_specs=P("y"))
+    found = half(_put(ROWS, P(("y", "x"))), _put(W, P("y")))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

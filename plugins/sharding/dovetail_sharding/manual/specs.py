@@ -128,7 +128,7 @@ def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Pa
         TypeError: a leaf is no spec.
     """
     where = f"shard_map of {mapping.name}{here()}"
-    if isinstance(given, list) and isinstance(full, tuple):
+    if isinstance(given, list) and isinstance(full, tuple) and argument == "in_specs":
         given = tuple(given)  # pyright: ignore[reportUnknownVariableType]
     try:
         specs = broadcast_prefix(given, full, is_leaf=is_spec)
