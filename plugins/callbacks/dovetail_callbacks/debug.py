@@ -147,9 +147,7 @@ class _Checker(Formatter):
             )
 
 
-def _bind(
-    what: str, f: Any, args: Any, kwargs: Any, ordered: bool, partitioned: bool
-) -> None:
+def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool, partitioned: bool) -> None:
     leaves, in_tree = tree_flatten((args, kwargs))
     fixed = tuple((i, x) for i, x in enumerate(leaves) if not is_value(x))
     dynamic = [x for x in leaves if is_value(x)]

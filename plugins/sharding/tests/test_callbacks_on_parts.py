@@ -102,7 +102,9 @@ def test_parts_have_no_order(mesh, run):
     def f(x):
         debug.callback(print, x, partitioned=True, ordered=True)
 
-    with pytest.raises(ValueError, match=r"debug\.callback of print at .* is ordered, and is called"):
+    with pytest.raises(
+        ValueError, match=r"debug\.callback of print at .* is ordered, and is called"
+    ):
         run(f, x)
 
 
@@ -133,7 +135,7 @@ def test_effects_on_groups(mesh, run, seen):
         )
 
     def nothing(x):
-        io_callback(lambda x: call(x), None, x)  # noqa: PLW0108
+        io_callback(lambda x: call(x), None, x)
         return x
 
     run(mapped(nothing), X)

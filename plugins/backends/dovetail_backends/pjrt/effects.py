@@ -90,7 +90,9 @@ def host_callback(
     if effect and _is_divided(b) and parts is not None and not parts.has_all():
         if outs:
             raise _no_group(name, "is ordered" if ordered else "has results")
-        parts.on_first(b, operands, lambda b, *xs: custom_call(b, target, xs, (), config, effect, {}))
+        parts.on_first(
+            b, operands, lambda b, *xs: custom_call(b, target, xs, (), config, effect, {})
+        )
         return []
     notes = {} if on_parts else _once(b, outs)
     found = custom_call(b, target, operands, outs, config, effect, {}, notes)

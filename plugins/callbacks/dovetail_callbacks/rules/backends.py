@@ -55,9 +55,7 @@ def _io_eval(*args: Any, callback: Any, result_avals: Any, ordered: bool) -> lis
 
 
 @def_impl(debug_callback_p)
-def _debug_eval(
-    *args: Any, callback: Any, ordered: bool, partitioned: bool = False
-) -> list[Any]:
+def _debug_eval(*args: Any, callback: Any, ordered: bool, partitioned: bool = False) -> list[Any]:
     return _call(args, callback, ())
 
 

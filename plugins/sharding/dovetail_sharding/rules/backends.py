@@ -73,7 +73,13 @@ class MeshParts(NamedTuple):
         avals = [x.aval for x in operands]
         wholes = [_sharding(self.mesh, [], len(a.shape), free) for a in avals]
         region = b.region(avals, body, "sdy.return", True)
-        b.op("sdy.manual_computation", operands, [], _attributes(wholes, [], self.mesh, free), [region])
+        b.op(
+            "sdy.manual_computation",
+            operands,
+            [],
+            _attributes(wholes, [], self.mesh, free),
+            [region],
+        )
 
     def _free(self) -> list[Any]:
         """The axes along which the devices are not told apart."""
