@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
 import time
@@ -96,6 +97,7 @@ def initialize(
         _let_go()
         raise
     atexit.register(_at_exit)
+    _watch_forks()
 
 
 def is_initialized() -> bool:
@@ -259,6 +261,30 @@ def _at_exit() -> None:
         shutdown()
     except TimeoutError as e:
         say(str(e))
+
+
+_parents: list[Any] = []
+
+
+def _watch_forks() -> None:
+    if not _parents and hasattr(os, "register_at_fork"):
+        _parents.append(None)
+        os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _leave_to_parent() -> None:
+    """A forked process is none of those that were joined: it would keep the connections of its
+    parent open when that is killed, and say at its end that its parent ends."""
+    state = global_state
+    if state.member is None:
+        return
+    state.member.abandon()
+    if state.hub is not None:
+        state.hub.abandon()
+    # What C++ has made waits at its end for threads, which are not there.
+    _parents.append((state.client, state.service, state.preemption_sync_manager))
+    state.clear()
+    atexit.unregister(_at_exit)
 
 
 def _end_preemption_watch() -> None:

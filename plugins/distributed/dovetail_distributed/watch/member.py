@@ -100,6 +100,11 @@ class Member:
         self._over = True
         self._lines.close()
 
+    def abandon(self) -> None:
+        """Close a forked process's copy of the connection, which stays the parent's."""
+        self._over = True
+        self._lines.connection.close()
+
     def _run(self) -> None:
         heard = last = time.monotonic()
         told, at = 0.0, ""

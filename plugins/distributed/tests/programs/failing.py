@@ -32,7 +32,11 @@ def before_others(mode):
     """What happens while the others wait for this process in a program that all have run."""
     time.sleep(2.5 if mode == "killed late" else 0.5)
     event()
-    if mode in ("killed in", "killed late", "coordinator killed"):
+    if mode == "killed parent" and os.fork() == 0:
+        assert not dt.distributed.is_initialized()
+        time.sleep(5)
+        os._exit(0)
+    if mode in ("killed in", "killed late", "killed parent", "coordinator killed"):
         os.kill(os.getpid(), signal.SIGKILL)
     elif mode == "raises":
         raise ValueError("bad data")
@@ -71,7 +75,12 @@ def step(x):
 at_first(mode)
 x = ones(8)
 assert float(step(x)) == 16
-if mode in ("killed in", "killed late", "raises", "exits", "stopped", "paused") and last:
+if mode == "child ends":
+    event()
+    if os.fork() == 0:
+        sys.exit(0)  # with what is registered to happen then
+    os.wait()
+if mode in ("killed in", "killed late", "killed parent", "raises", "exits", "stopped", "paused") and last:
     before_others(mode)
 if mode in ("coordinator killed", "coordinator stopped") and me == 0:
     before_others(mode)
