@@ -19,6 +19,7 @@ from dovetail_core.xla import distributed
 
 from .addresses import connect, free_port, is_loopback, listen, parse, spell
 from .detecting import Place, find_place
+from .detectors.launched import is_orphan
 from .options import enable_preemption_service, enable_recoverability, program_timeout
 from .state import global_state
 from .watch.ending import STATUS, end, end_at_once, say, text_of, wait_for_others
@@ -185,7 +186,11 @@ def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
     state = global_state
     waiting = Waiting(_live_arrays, lambda: program_timeout.value, beat / BEATS)
 
+    orphan = is_orphan()
+
     def look() -> None:
+        if orphan():
+            threading.Thread(target=_end_orphan, daemon=True).start()
         if (found := waiting.look()) is not None:
             threading.Thread(target=_end_waiting, args=(found,), daemon=True).start()
 
@@ -194,6 +199,14 @@ def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
 
 def _live_arrays() -> list[Any]:
     return [x for b in started_backends() for x in b.client.live_arrays()]
+
+
+def _end_orphan() -> None:
+    """End this process: nobody reads what it writes."""
+    member, hub = global_state.member, global_state.hub
+    if member is not None:
+        member.fail("was left by dovetail launch, which ended")
+        end_at_once(int if hub is None else hub.others)
 
 
 def _end_waiting(kind: str) -> None:

@@ -67,5 +67,8 @@ def test_it_is_known_by_name(site):
     program = "import dovetail\ndovetail.distributed.initialize(cluster_detection_method={!r})"
     unknown, absent = (start(site, program.format(name)) for name in ("acme", "pbs"))
     assert re.search(r"there are .*\bpbs, slurm\b", unknown.communicate(timeout=60)[0])
-    assert "'pbs' at <string>:2 (<module>), and this process was not" in absent.communicate(timeout=60)[0]
+    assert (
+        "'pbs' at <string>:2 (<module>), and this process was not"
+        in absent.communicate(timeout=60)[0]
+    )
     assert unknown.returncode == absent.returncode == 1

@@ -11,7 +11,6 @@ from typing import Any
 from .hub import BEATS
 from .messages import Lines, identity, whereabouts
 
-
 TOLD = 1.0
 """After how many seconds at most a process tells that it is at another line."""
 

@@ -80,7 +80,10 @@ if mode == "child ends":
     if os.fork() == 0:
         sys.exit(0)  # with what is registered to happen then
     os.wait()
-if mode in ("killed in", "killed late", "killed parent", "raises", "exits", "stopped", "paused") and last:
+if (
+    mode in ("killed in", "killed late", "killed parent", "raises", "exits", "stopped", "paused")
+    and last
+):
     before_others(mode)
 if mode in ("coordinator killed", "coordinator stopped") and me == 0:
     before_others(mode)
