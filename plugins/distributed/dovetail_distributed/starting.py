@@ -265,8 +265,7 @@ def _at_exit() -> None:
                 say(f"{_me()}: {_whereabouts(global_state.member)}.")
             # What it raises may be that another process is lost, of which the watch hears soon.
             time.sleep(_SOON)
-            why = f"{type(error).__name__}: {error}"[:2000]
-            global_state.member.fail(why, raised_at(error))
+            global_state.member.fail(_spell(error), raised_at(error))
         if global_state.hub is not None:
             wait_for_others(global_state.hub.others)
         return
@@ -274,6 +273,11 @@ def _at_exit() -> None:
         shutdown()
     except TimeoutError as e:
         say(str(e))
+
+
+def _spell(error: BaseException) -> str:
+    said = str(error)
+    return f"{type(error).__name__}{f': {said}' if said else ''}"[:2000]
 
 
 _parents: list[Any] = []

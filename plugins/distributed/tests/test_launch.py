@@ -145,6 +145,22 @@ def test_processes_end_where_the_command_is_killed(tmp_path):
     assert gone(pids)
 
 
+INTERRUPTED = """
+import time
+import dovetail as dt
+dt.distributed.initialize(initialization_timeout=20)
+print("runs", flush=True)
+if dt.process_index() == 1:
+    raise KeyboardInterrupt
+time.sleep(30)
+"""
+
+
+def test_exceptions_without_words(launch):
+    status, out, _ = launch(text=INTERRUPTED, option=("-n", "2"))
+    assert status and re.search(r"of 2 failed: KeyboardInterrupt\. It was at .*: raise Key", out)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_processes_hear_of_an_interrupt(tmp_path, how):
     (tmp_path / "program.py").write_text(
