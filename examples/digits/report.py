@@ -11,6 +11,7 @@ import numpy as np
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.gridspec import GridSpec
+from matplotlib.ticker import MaxNLocator
 
 INK, BLUE, GREY, RED = "#1b1f24", "#2a6fb0", "#8a929c", "#b3261e"
 SHOWN = 8
@@ -52,6 +53,7 @@ def draw(
 def _loss(axes: Any, losses: list[float]) -> None:
     axes.plot(range(1, len(losses) + 1), losses, color=BLUE, linewidth=2)
     axes.set(title="Training loss", xlabel="epoch", ylabel="cross-entropy", yscale="log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", which="both", alpha=0.25)
 

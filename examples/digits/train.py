@@ -165,13 +165,23 @@ def arguments() -> Namespace:
     parser.add_argument("--processes", type=int, default=1, help="divide those among processes")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--out", type=Path, default=OUT, help="the picture")
-    return parser.parse_args()
+    found = parser.parse_args()
+    if found.mesh is not None:
+        axis, _, size = found.mesh.partition("=")
+        if axis != "data" or not size.isdigit() or BATCH % max(int(size), 1) or int(size) < 1:
+            parser.error(
+                f"--mesh takes data=N, the number of devices, which divides the {BATCH} images of "
+                f"a batch; got {found.mesh!r}"
+            )
+    if found.processes < 1:
+        parser.error(f"--processes takes a number of at least 1, got {found.processes}")
+    return found
 
 
 def main(args: Namespace) -> int:
     """Train in this process, or start the processes that do."""
     joined = "DOVETAIL_COORDINATOR_ADDRESS" in os.environ
-    count = int(args.mesh.partition("=")[2] or 1) if args.mesh else args.processes
+    count = int(args.mesh.partition("=")[2]) if args.mesh else args.processes
     if args.processes > 1 and not joined:
         if count % args.processes:
             raise SystemExit(f"{args.processes} processes do not divide {count} devices")

@@ -25,8 +25,14 @@ TARGET = "xla_ffi_python_cpu_callback"
 """The custom call that reaches `host_callbacks[index]` on the CPU.
 
 In a partitioned program each device calls it: inside a manual computation with its own part,
-elsewhere with the whole value. XLA's `..._partitioned_python_...` target is left alone: it aborts
-the process in a manual computation and without layouts, and mixes up parts otherwise.
+elsewhere with the whole value.
+"""
+
+PARTITIONED_TARGET = "xla_ffi_partitioned_python_cpu_callback"
+"""The same with what each device has of the operands, outside of manual computations.
+
+For functions without results: those of several devices would be mixed up. It aborts the process
+inside a manual computation, and where the operands' layouts are not given.
 """
 
 BUFFER_TARGET = "xla_buffer_python_cpu_callback"
@@ -44,7 +50,7 @@ def in_callback() -> bool:
 
 
 _INDEX = re.compile(r"index = (\d+) : ui64")
-_TARGETS = (TARGET, BUFFER_TARGET)
+_TARGETS = (TARGET, PARTITIONED_TARGET, BUFFER_TARGET)
 
 
 def require_callbacks(program: Any, count: int) -> None:

@@ -33,7 +33,8 @@ def callback(
     Args:
         callback: gets read-only NumPy arrays; arguments that are not arrays come as they are.
         ordered: keep the order of such calls.
-        partitioned: accepted; a program on one device has one part.
+        partitioned: in a program on several devices, each of them calls it with what it has of the
+            arguments; else it is called once, with wholes. At rest it gets wholes.
 
     Raises:
         TypeError: the callback is not callable.
@@ -42,7 +43,7 @@ def callback(
         raise TypeError(
             f"debug.callback takes a function, got {callback!r} of type {type(callback).__name__}"
         )
-    _bind("debug.callback", callback, args, kwargs, ordered)
+    _bind("debug.callback", callback, args, kwargs, ordered, partitioned)
 
 
 def print(  # the public name
@@ -58,7 +59,7 @@ def print(  # the public name
     Args:
         fmt: as of ``str.format``; ``args`` and ``kwargs`` are its arguments.
         ordered: keep the order of such lines.
-        partitioned: accepted; a program on one device has one part.
+        partitioned: each device prints what it has of the values, as of :func:`callback`.
         skip_format_check: do not look at ``fmt`` before the program runs.
 
     Raises:
@@ -69,7 +70,7 @@ def print(  # the public name
     string("fmt", fmt)
     if not skip_format_check:
         _Checker().vformat(fmt, args, kwargs)
-    _bind("debug.print", Printer(fmt), args, kwargs, ordered)
+    _bind("debug.print", Printer(fmt), args, kwargs, ordered, partitioned)
 
 
 def log(
@@ -87,7 +88,7 @@ def log(
     string("fmt", fmt)
     if not skip_format_check:
         _Checker().vformat(fmt, args, kwargs)
-    _bind("debug.log", Printer(fmt, _logger.info), args, kwargs, ordered)
+    _bind("debug.log", Printer(fmt, _logger.info), args, kwargs, ordered, partitioned)
 
 
 class Printer:
@@ -101,7 +102,10 @@ class Printer:
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         line = self.fmt.format(*args, **kwargs)
-        (self.show or builtins.print)(line)
+        if self.show is not None:
+            self.show(line)
+        else:  # in one piece, as several devices may print at once
+            builtins.print(f"{line}\n", end="")
 
 
 class _Checker(Formatter):
@@ -143,12 +147,13 @@ class _Checker(Formatter):
             )
 
 
-def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool) -> None:
+def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool, partitioned: bool) -> None:
     leaves, in_tree = tree_flatten((args, kwargs))
     fixed = tuple((i, x) for i, x in enumerate(leaves) if not is_value(x))
     dynamic = [x for x in leaves if is_value(x)]
     host = HostFunction(what, f, in_tree, None, fixed)
-    debug_callback_p.bind(*dynamic, callback=host, ordered=bool(ordered))
+    how = {"ordered": bool(ordered), "partitioned": bool(partitioned)}
+    debug_callback_p.bind(*dynamic, callback=host, **how)
 
 
 __all__ = ["DebugEffect", "OrderedDebugEffect", "callback", "log", "print"]

@@ -52,7 +52,9 @@ debug_callback_p.def_traits(effect_only=True)
 
 
 @debug_callback_p.def_effectful_abstract_eval
-def _debug_type(*avals: Any, callback: HostFunction, ordered: bool) -> Any:
+def _debug_type(
+    *avals: Any, callback: HostFunction, ordered: bool, partitioned: bool = False
+) -> Any:
     return (), {OrderedDebugEffect() if ordered else DebugEffect()}
 
 
@@ -64,6 +66,7 @@ for _p in (pure_callback_p, io_callback_p, buffer_callback_p, debug_callback_p):
             "has_side_effect": "whether it is called for its effect",
             "input_output_aliases": "pairs of numbers of an operand and the result in its place",
             "ordered": "whether calls keep their order",
+            "partitioned": "whether each device calls it on its parts",
             "result_avals": "types of its results",
             "vmap_method": "what vmap makes of it",
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from dovetail_core.xla import distributed
 
 from .addresses import connect, free_port, is_loopback, listen, parse, spell
 from .detecting import Place, find_place
+from .detectors.launched import is_orphan
 from .options import enable_preemption_service, enable_recoverability, program_timeout
 from .state import global_state
 from .watch.ending import STATUS, end, end_at_once, say, text_of, wait_for_others
@@ -96,6 +98,7 @@ def initialize(
         _let_go()
         raise
     atexit.register(_at_exit)
+    _watch_forks()
 
 
 def is_initialized() -> bool:
@@ -183,7 +186,11 @@ def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
     state = global_state
     waiting = Waiting(_live_arrays, lambda: program_timeout.value, beat / BEATS)
 
+    orphan = is_orphan()
+
     def look() -> None:
+        if orphan():
+            threading.Thread(target=_end_orphan, daemon=True).start()
         if (found := waiting.look()) is not None:
             threading.Thread(target=_end_waiting, args=(found,), daemon=True).start()
 
@@ -192,6 +199,14 @@ def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
 
 def _live_arrays() -> list[Any]:
     return [x for b in started_backends() for x in b.client.live_arrays()]
+
+
+def _end_orphan() -> None:
+    """End this process: nobody reads what it writes."""
+    member, hub = global_state.member, global_state.hub
+    if member is not None:
+        member.fail("was left by dovetail launch, which ended")
+        end_at_once(int if hub is None else hub.others)
 
 
 def _end_waiting(kind: str) -> None:
@@ -250,8 +265,7 @@ def _at_exit() -> None:
                 say(f"{_me()}: {_whereabouts(global_state.member)}.")
             # What it raises may be that another process is lost, of which the watch hears soon.
             time.sleep(_SOON)
-            why = f"{type(error).__name__}: {error}"[:2000]
-            global_state.member.fail(why, raised_at(error))
+            global_state.member.fail(_spell(error), raised_at(error))
         if global_state.hub is not None:
             wait_for_others(global_state.hub.others)
         return
@@ -259,6 +273,35 @@ def _at_exit() -> None:
         shutdown()
     except TimeoutError as e:
         say(str(e))
+
+
+def _spell(error: BaseException) -> str:
+    said = str(error)
+    return f"{type(error).__name__}{f': {said}' if said else ''}"[:2000]
+
+
+_parents: list[Any] = []
+
+
+def _watch_forks() -> None:
+    if not _parents and hasattr(os, "register_at_fork"):
+        _parents.append(None)
+        os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _leave_to_parent() -> None:
+    """A forked process is none of those that were joined: it would keep the connections of its
+    parent open when that is killed, and say at its end that its parent ends."""
+    state = global_state
+    if state.member is None:
+        return
+    state.member.abandon()
+    if state.hub is not None:
+        state.hub.abandon()
+    # What C++ has made waits at its end for threads, which are not there.
+    _parents.append((state.client, state.service, state.preemption_sync_manager))
+    state.clear()
+    atexit.unregister(_at_exit)
 
 
 def _end_preemption_watch() -> None:

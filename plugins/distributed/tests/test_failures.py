@@ -70,6 +70,17 @@ SCENARIOS = [
         {i: _DIED.format(3, 4) + r".*without it at .*failing.py:\d+: "
          for i in range(3)}, 3, count=4,
     ),
+    Scenario(
+        "killed parent", "the same, while a process that it has forked goes on", "",
+        {0: _DIED.format(1, 2) + r".*cannot go on without it"}, 2.5,
+    ),
+    Scenario("child ends", "all have forked a process that has ended: all go on", "",
+             {0: "", 1: ""}, 3, well=True),
+    Scenario(
+        "killed late", "the same, with heartbeat_timeout_seconds=100", "",
+        {0: _DIED.format(1, 2) + r".* It was at .*failing.py:\d+: time.sleep.*"
+            r"cannot go on without it at .*failing.py:\d+: assert float"}, 3,
+    ),
     Scenario("coordinator killed", "process 0 killed (-9)", "", {1: _COORDINATOR}, 3),
     Scenario(
         "absent", "one never comes", "initialization_timeout=3",

@@ -86,6 +86,100 @@ def test_interrupts(tmp_path):
     assert run.returncode == 130 and "interrupted; ending 2 processes" in err
 
 
+LEFT = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    print("runs", os.getpid(), flush=True)
+    time.sleep(60)
+if os.environ["DOVETAIL_PROCESS_ID"] == "1":
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGSEGV)
+time.sleep(60)
+"""
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids: list[int], seconds: float = 10.0) -> bool:
+    until = time.monotonic() + seconds
+    while any(map(is_there, pids)) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not any(map(is_there, pids))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
+def test_nothing_is_left_behind(launch):
+    status, out, err = launch(text=LEFT, option=("-n", "2", "--grace", "0.5"))
+    assert status == 139 and "process 1 was ended by SIGSEGV" in err
+    pids = [int(pid) for pid in re.findall(r"runs (\d+)", out)]
+    assert len(pids) == 2 and gone(pids)
+
+
+ORPHANS = """
+import os, time
+import dovetail as dt
+dt.distributed.initialize(initialization_timeout=20, heartbeat_timeout_seconds=5)
+print("runs", os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
+def test_processes_end_where_the_command_is_killed(tmp_path):
+    (tmp_path / "program.py").write_text(ORPHANS)
+    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    run = subprocess.Popen(
+        [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, text=True
+    )
+    assert run.stdout is not None
+    lines = (line for line in run.stdout if "runs" in line)
+    pids = [int(next(lines).split()[-1]) for _ in range(2)]
+    run.kill()
+    run.communicate(timeout=30)
+    assert gone(pids)
+
+
+INTERRUPTED = """
+import time
+import dovetail as dt
+dt.distributed.initialize(initialization_timeout=20)
+print("runs", flush=True)
+if dt.process_index() == 1:
+    raise KeyboardInterrupt
+time.sleep(30)
+"""
+
+
+def test_exceptions_without_words(launch):
+    status, out, _ = launch(text=INTERRUPTED, option=("-n", "2"))
+    assert status and re.search(r"of 2 failed: KeyboardInterrupt\. It was at .*: raise Key", out)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_processes_hear_of_an_interrupt(tmp_path, how):
+    (tmp_path / "program.py").write_text(
+        "import signal, sys, time\n"
+        "for s in (signal.SIGINT, signal.SIGTERM):\n"
+        "    signal.signal(s, lambda number, _: sys.exit(f'ends by {number}'))\n"
+        "print('runs', flush=True)\ntime.sleep(30)\n"
+    )
+    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    run = subprocess.Popen(
+        [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, text=True
+    )
+    assert run.stdout is not None
+    assert sorted(run.stdout.readline() for _ in range(2)) == ["[0] runs\n", "[1] runs\n"]
+    run.send_signal(how)
+    out, _ = run.communicate(timeout=20)
+    assert sorted(out.splitlines()) == [f"[{i}] ends by {int(how)}" for i in range(2)]
+
+
 def test_misuse(capsys):
     assert main(["launch", "-n", "2", "nothing.py"]) == 2
     assert "there is no file 'nothing.py'; for example: dovetail launch" in capsys.readouterr().err

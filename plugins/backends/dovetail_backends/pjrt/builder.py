@@ -146,6 +146,7 @@ class Builder(Emitter):
         *,
         effect: bool = False,
         ordered: bool = False,
+        partitioned: bool = False,
     ) -> list[Val]:
         """Call a Python function: NumPy arrays in, a sequence of them of types ``outs`` out.
 
@@ -153,8 +154,11 @@ class Builder(Emitter):
             name: what messages call it.
             effect: it is called even if nothing uses its results.
             ordered: it is called after those before it that are ordered, too.
+            partitioned: each device of several calls it on what it has of the operands; for
+                functions without results and order.
         """
-        return effects.host_callback(self, fun, operands, outs, name, effect, ordered)
+        args = self, fun, operands, outs, name, effect, ordered, partitioned
+        return effects.host_callback(*args)
 
     def buffer_callback(
         self,

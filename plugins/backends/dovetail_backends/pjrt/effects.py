@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
-from dovetail_core.xla.callbacks import BUFFER_TARGET, TARGET, checked_callback, remembering
+from dovetail_core.xla.callbacks import (
+    BUFFER_TARGET,
+    PARTITIONED_TARGET,
+    TARGET,
+    checked_callback,
+    remembering,
+)
 from dovetail_core.xla.shardings import HloSharding
 
 from .attributes import integer, operand_aliases
@@ -27,6 +33,11 @@ TARGETS = {
     "cpu": TARGET,
     "cuda": "xla_ffi_python_gpu_callback",
     "rocm": "xla_ffi_python_gpu_callback",
+}
+PARTITIONED_TARGETS = {
+    "cpu": PARTITIONED_TARGET,
+    "cuda": "xla_ffi_partitioned_python_gpu_callback",
+    "rocm": "xla_ffi_partitioned_python_gpu_callback",
 }
 BUFFER_TARGETS = {
     "cpu": BUFFER_TARGET,
@@ -58,9 +69,13 @@ def host_callback(
     name: str,
     effect: bool,
     ordered: bool,
+    partitioned: bool,
 ) -> list[Val]:
     """Emit a call of ``fun``; see :meth:`Builder.host_callback`."""
-    target = _target(b, TARGETS, name)
+    on_parts = partitioned and _is_divided(b) and b.module.parts is None
+    if on_parts and (ordered or outs):
+        raise _no_parts(name, "is ordered" if ordered else "has results")
+    target = _target(b, PARTITIONED_TARGETS if on_parts else TARGETS, name)
     if ordered:
         operands, outs = [*operands, clock(b)], [*outs, CLOCK]
 
@@ -71,7 +86,16 @@ def host_callback(
 
     index = b.module.add_callback(checked_callback(call, outs, name))
     config = {"index": integer(index, np.uint64)}
-    found = custom_call(b, target, operands, outs, config, effect, {}, _once(b, outs))
+    parts = b.module.parts
+    if effect and _is_divided(b) and parts is not None and not parts.has_all():
+        if outs:
+            raise _no_group(name, "is ordered" if ordered else "has results")
+        parts.on_first(
+            b, operands, lambda b, *xs: custom_call(b, target, xs, (), config, effect, {})
+        )
+        return []
+    notes = {} if on_parts else _once(b, outs)
+    found = custom_call(b, target, operands, outs, config, effect, {}, notes)
     if ordered:
         *found, b.clock = found
     return _on_all(b, found)
@@ -98,18 +122,35 @@ def buffer_callback(
     )
 
 
+def _no_parts(name: str, what: str) -> ValueError:
+    return ValueError(
+        f"{name} {what}, and is called on the parts of arrays on several devices, which have no "
+        "order and no common result. Leave partitioned=True away: it is called once, on wholes."
+    )
+
+
+def _no_group(name: str, what: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{name} has an effect and {what}, in a shard_map over some of the axes of a mesh: several "
+        "devices would call it for one part. Name all axes of the mesh in axis_names, or call it "
+        "outside; without effect (pure_callback), or by debug.callback, it can be called here."
+    )
+
+
+def _is_divided(b: Emitter) -> bool:
+    """Whether the program is for several devices."""
+    return b.module.partition is not None and len(b.module.partition.devices) > 1
+
+
 def _once(b: Emitter, outs: Sequence[Any]) -> dict[str, Any]:
     """What says that a call happens on one of several devices, rather than on each."""
-    partition = b.module.partition
-    if partition is None or len(partition.devices) == 1:
-        return {}
-    return {"sdy.sharding": on_the_first(len(outs))}
+    return {"sdy.sharding": on_the_first(len(outs))} if _is_divided(b) else {}
 
 
 def _on_all(b: Emitter, results: list[Val]) -> list[Val]:
     """What one of several devices has, on all of them."""
     partition = b.module.partition
-    if partition is None or len(partition.devices) == 1:
+    if partition is None or not _is_divided(b):
         return results
     copies = HloSharding.replicate()
     ndims = [len(x.aval.shape) for x in results]

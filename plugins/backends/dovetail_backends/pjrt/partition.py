@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from dovetail_core.xla.client import Device
@@ -49,6 +49,11 @@ class Parts(Protocol):
 
     def index(self, b: Any, axis: Any) -> Any:
         """Emits a device's position along an axis: an int32 scalar."""
+        ...
+
+    def on_first(self, b: Any, operands: Sequence[Any], emit: Callable[..., Any]) -> None:
+        """``emit(b, *operands)`` for its effect, which of the devices that are not told apart the
+        first one alone has."""
         ...
 
 

@@ -55,7 +55,7 @@ def _io_eval(*args: Any, callback: Any, result_avals: Any, ordered: bool) -> lis
 
 
 @def_impl(debug_callback_p)
-def _debug_eval(*args: Any, callback: Any, ordered: bool) -> list[Any]:
+def _debug_eval(*args: Any, callback: Any, ordered: bool, partitioned: bool = False) -> list[Any]:
     return _call(args, callback, ())
 
 
@@ -106,8 +106,11 @@ def _buffer_stablehlo(
 
 
 @stablehlo_rules.register(debug_callback_p)
-def _debug_stablehlo(b: Any, *operands: Any, callback: Any, ordered: bool) -> list[Any]:
-    return b.host_callback(callback, operands, [], str(callback), effect=True, ordered=ordered)
+def _debug_stablehlo(
+    b: Any, *operands: Any, callback: Any, ordered: bool, partitioned: bool = False
+) -> list[Any]:
+    how = {"effect": True, "ordered": ordered, "partitioned": partitioned}
+    return b.host_callback(callback, operands, [], str(callback), **how)
 
 
 @reference_rules.register(pure_callback_p)
@@ -129,5 +132,7 @@ def _buffer_reference(*args: Any, callback: HostFunction, **params: Any) -> Any:
 
 
 @reference_rules.register(debug_callback_p)
-def _debug_reference(*args: Any, callback: Any, ordered: bool) -> list[Any]:
+def _debug_reference(
+    *args: Any, callback: Any, ordered: bool, partitioned: bool = False
+) -> list[Any]:
     return callback.checked((), *map(read_only, args))

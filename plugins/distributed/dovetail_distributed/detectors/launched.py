@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from ..detecting import Place
 
 COORDINATOR = "DOVETAIL_COORDINATOR_ADDRESS"
 PROCESSES = "DOVETAIL_NUM_PROCESSES"
 PROCESS = "DOVETAIL_PROCESS_ID"
+LAUNCHER = "DOVETAIL_LAUNCHER"
+"""The process that started this one, if it is its parent."""
+
+
+def is_orphan() -> Callable[[], bool]:
+    """What says whether the command that started this process has ended meanwhile."""
+    parent = os.getppid()
+    launched = os.environ.get(LAUNCHER) == str(parent)
+    return lambda: launched and os.getppid() != parent
 
 
 class Launched:

@@ -23,13 +23,16 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--port", type=_positive, help="where process 0 listens; a free one")
     parser.add_argument(
         "--grace", type=float, default=5.0, metavar="SECONDS",
-        help="after a failure, how long the others have to end by themselves (5)",
+        help="after a failure or an interrupt, how long they have to end by themselves (5)",
     )  # fmt: skip
     parser.add_argument(
         "-m", dest="module", action="store_true", help="what follows is a module, as of python -m"
     )
     parser.add_argument("script", help="a Python file; it calls distributed.initialize()")
-    parser.add_argument("arguments", nargs=REMAINDER, help="what the script gets in sys.argv")
+    rest = parser.add_argument(
+        "arguments", nargs=REMAINDER, help="what the script gets in sys.argv"
+    )
+    rest.required = False  # as messages say it
     parser.epilog = f"for example: {_EXAMPLE}"
 
 

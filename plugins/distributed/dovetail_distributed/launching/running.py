@@ -9,17 +9,18 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from ..addresses import free_port
-from ..detectors.launched import COORDINATOR, PROCESS, PROCESSES
+from ..detectors.launched import COORDINATOR, LAUNCHER, PROCESS, PROCESSES
 from ..watch.ending import STATUS
 
 _HOST = "127.0.0.1"
 
 
 class Launch:
-    """Processes that run one command.
+    """Processes that run one command, each with those that it starts in a group of its own.
 
     Args:
         command: what each of them runs. count: how many there are.
@@ -52,11 +53,14 @@ class Launch:
                 made.start()
                 readers.append(made)
             return self._wait()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as e:
             self._say(f"interrupted; ending {self.count} processes")
+            with suppress(KeyboardInterrupt):  # again
+                self._ask(signal.SIGTERM if e.args else signal.SIGINT, self.grace)
             return 130
         finally:
-            self._end_all()
+            self._ask(signal.SIGTERM, min(self.grace, 2.0))
+            self._kill()
             for reader in readers:
                 reader.join(1)
             signal.signal(signal.SIGTERM, before)
@@ -65,6 +69,7 @@ class Launch:
         env = dict(os.environ)
         env[COORDINATOR] = f"{_HOST}:{self.port}"
         env[PROCESSES], env[PROCESS] = str(self.count), str(index)
+        env[LAUNCHER] = str(os.getpid())
         if self.devices is not None:
             env["DOVETAIL_NUM_CPU_DEVICES"] = str(self.devices)
         return subprocess.Popen(
@@ -73,6 +78,7 @@ class Launch:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            process_group=0,
         )
 
     def _read(self, index: int, stream: BinaryIO | Any) -> None:
@@ -113,22 +119,32 @@ class Launch:
                 return _status(ended[first]) if failed else 0
             time.sleep(0.02)
 
-    def _end_all(self) -> None:
-        """End those that still run: asked first, and killed where they do not listen."""
+    def _ask(self, how: signal.Signals, seconds: float) -> None:
+        """Ask those that still run to end, and give them time."""
         running = [c for c in self._children if c.poll() is None]
         for child in running:
-            child.terminate()
-        until = time.monotonic() + min(self.grace, 2.0)
+            _tell(child, how)
+        until = time.monotonic() + seconds
         for child in running:
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 child.wait(max(until - time.monotonic(), 0))
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+
+    def _kill(self) -> None:
+        """Kill those that do not listen, and what any has left behind that has not ended well."""
+        for child in self._children:
+            if child.poll() != 0:
+                _tell(child, signal.SIGKILL)
+            child.wait()
 
 
 def _interrupted(*_: Any) -> None:
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt("SIGTERM")
+
+
+def _tell(child: subprocess.Popen[bytes], how: signal.Signals) -> None:
+    """Send a signal to a process and those that it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, how)
 
 
 def _spell(status: int) -> str:

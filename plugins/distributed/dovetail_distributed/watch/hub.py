@@ -82,6 +82,14 @@ class Hub:
         """Let no process in any more."""
         self._stopped = True
 
+    def abandon(self) -> None:
+        """Close a forked process's copies of the connections, which stay the parent's."""
+        self._stopped = True
+        for key in self._selector.get_map().values():  # what is watched is the parent's, too
+            key.fileobj.close()  # type: ignore[union-attr]
+        for guest in self._silent:
+            guest.lines.connection.close()
+
     def _run(self) -> None:
         pause = self.timeout / BEATS
         last, told = time.monotonic(), 0.0

@@ -11,6 +11,9 @@ from typing import Any
 from .hub import BEATS
 from .messages import Lines, identity, whereabouts
 
+TOLD = 1.0
+"""After how many seconds at most a process tells that it is at another line."""
+
 
 class Refused(Exception):
     """Process 0 does not let this process in."""
@@ -45,7 +48,8 @@ class Member:
         self._changed = threading.Condition()
         self._gone = self._leaving = self._over = False
         self._found: dict[str, list[str]] | None = None
-        connection.settimeout(timeout / BEATS)
+        self._pause = timeout / BEATS
+        connection.settimeout(min(self._pause, TOLD))
         self._lines.send(
             **{"is": "hello", "process": process, "processes": processes, **identity()}
         )
@@ -95,12 +99,20 @@ class Member:
         self._over = True
         self._lines.close()
 
+    def abandon(self) -> None:
+        """Close a forked process's copy of the connection, which stays the parent's."""
+        self._over = True
+        self._lines.connection.close()
+
     def _run(self) -> None:
         heard = last = time.monotonic()
+        told, at = 0.0, ""
         while not self._over:
-            self._lines.send(**{"is": "beat", "at": whereabouts()})
+            if last - told >= self._pause or at != whereabouts():
+                told, at = last, whereabouts()
+                self._lines.send(**{"is": "beat", "at": at})
             self._look()
-            until = time.monotonic() + self.timeout / BEATS
+            until = time.monotonic() + min(self._pause, TOLD)
             messages: list[dict[str, Any]] | None = []
             while messages == [] and time.monotonic() < until:
                 messages = self._lines.receive()

@@ -79,21 +79,26 @@ def whereabouts() -> str:
     while frame is not None and frame.f_code.co_filename.startswith(_STANDARD):
         frame = frame.f_back
     source = source_of(frame)
-    if source is None or source.filename.startswith(_STANDARD):
-        return _last[0]  # it is being imported, or ends
+    if source is None or source.filename.startswith(_STANDARD):  # it is being imported, or ends
+        error = None if hasattr(sys, "ps1") else getattr(sys, "last_value", None)
+        return (_raised_at(error) if error is not None else "") or _last[0]
     _last[0] = _line(source.filename, source.line)
     return _last[0]
 
 
 def raised_at(error: BaseException) -> str:
     """The user's line at which an exception was raised; else that of :func:`whereabouts`."""
+    return _raised_at(error) or whereabouts()
+
+
+def _raised_at(error: BaseException) -> str:
     found, at = "", error.__traceback__
     while at is not None:
         frame = at.tb_frame
         if not is_hidden(frame) and not frame.f_code.co_filename.startswith(_STANDARD):
             found = _line(frame.f_code.co_filename, at.tb_lineno)
         at = at.tb_next
-    return found or whereabouts()
+    return found
 
 
 def _line(filename: str, line: int) -> str:

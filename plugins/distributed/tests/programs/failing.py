@@ -30,9 +30,13 @@ def at_first(mode):
 
 def before_others(mode):
     """What happens while the others wait for this process in a program that all have run."""
-    time.sleep(0.5)
+    time.sleep(2.5 if mode == "killed late" else 0.5)
     event()
-    if mode in ("killed in", "coordinator killed"):
+    if mode == "killed parent" and os.fork() == 0:
+        assert not dt.distributed.is_initialized()
+        time.sleep(5)
+        os._exit(0)
+    if mode in ("killed in", "killed late", "killed parent", "coordinator killed"):
         os.kill(os.getpid(), signal.SIGKILL)
     elif mode == "raises":
         raise ValueError("bad data")
@@ -52,7 +56,7 @@ if mode in WAITING:
     dt.config.update("program_timeout", 2.0)
     if mode != "never comes at once":
         dt.config.update("jax_num_cpu_devices", 2)
-start(heartbeat_timeout_seconds=HEARTBEAT, **limits)
+start(heartbeat_timeout_seconds=100 if mode == "killed late" else HEARTBEAT, **limits)
 me = dt.process_index()
 last = me == dt.process_count() - 1
 mesh = dt.make_mesh((dt.device_count(),), ("x",))
@@ -71,7 +75,15 @@ def step(x):
 at_first(mode)
 x = ones(8)
 assert float(step(x)) == 16
-if mode in ("killed in", "raises", "exits", "stopped", "paused") and last:
+if mode == "child ends":
+    event()
+    if os.fork() == 0:
+        sys.exit(0)  # with what is registered to happen then
+    os.wait()
+if (
+    mode in ("killed in", "killed late", "killed parent", "raises", "exits", "stopped", "paused")
+    and last
+):
     before_others(mode)
 if mode in ("coordinator killed", "coordinator stopped") and me == 0:
     before_others(mode)

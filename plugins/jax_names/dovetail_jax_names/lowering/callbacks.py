@@ -29,7 +29,8 @@ def emit_python_callback(
     Args:
         token: that of an ordered effect (of ``ctx.tokens_in``), by which calls are kept in order.
         has_side_effect: it is called even if nothing uses its results.
-        returns_token, partitioned, sharding: accepted; the function runs once, on the host.
+        partitioned: each device calls it on what it has; for functions without results and order.
+        returns_token, sharding: accepted.
 
     Returns:
         The results, the token after the call, and the function, which the program keeps alive.
@@ -40,7 +41,8 @@ def emit_python_callback(
 
     def write(b: Any, *xs: Any) -> Sequence[Any]:
         effect = has_side_effect or ordered
-        return b.host_callback(callback, xs, result_avals, name, effect=effect, ordered=ordered)
+        how = {"effect": effect, "ordered": ordered, "partitioned": partitioned}
+        return b.host_callback(callback, xs, result_avals, name, **how)
 
     found = function.emit(write, flatten_ir_values(operands), operand_avals, f"call_{name}")
     return found, function.clock if ordered else token, ctx.module_context.host_callbacks[-1]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_core import ClosedJaxpr, Var, describe_source, with_leading
+from dovetail_core import ClosedJaxpr, ShapedArray, Var, describe_source, with_leading
 
 from ..grids import words_of
 from ..manual.primitives import (
@@ -45,7 +45,7 @@ class MeshParts(NamedTuple):
         return grid.transpose([*rest, *own]).reshape(-1, size).tolist()
 
     def index(self, b: Any, axis: Any) -> Any:
-        free = [a for a in self.mesh.axis_names if a not in self.axes]
+        free = self._free()
         if not free or not _is_divided(b):
             return self._index(b, axis)
         out = b.out
@@ -53,6 +53,37 @@ class MeshParts(NamedTuple):
         whole = _sharding(self.mesh, [], 0, ())
         attributes = _attributes([], [whole], self.mesh, free)
         return b.op("sdy.manual_computation", [], out, attributes, [text])
+
+    def on_first(self, b: Any, operands: Sequence[Any], emit: Callable[..., Any]) -> None:
+        free = self._free()
+
+        def effect(b: Any, xs: Sequence[Any]) -> list[Any]:
+            emit(b, *xs)
+            return []
+
+        def body(b: Any, *xs: Any) -> list[Any]:
+            number = ShapedArray((), np.dtype(np.int32))
+            at = b.constant(0, number)
+            for axis in free:
+                b.outs = (number,)
+                at = b.op("stablehlo.maximum", [at, self._index(b, axis)], number)
+            branches = [b.region([], lambda b: effect(b, xs)), b.region([], lambda b: [])]
+            return b.op("stablehlo.case", [at], [], "", branches)
+
+        avals = [x.aval for x in operands]
+        wholes = [_sharding(self.mesh, [], len(a.shape), free) for a in avals]
+        region = b.region(avals, body, "sdy.return", True)
+        b.op(
+            "sdy.manual_computation",
+            operands,
+            [],
+            _attributes(wholes, [], self.mesh, free),
+            [region],
+        )
+
+    def _free(self) -> list[Any]:
+        """The axes along which the devices are not told apart."""
+        return [a for a in self.mesh.axis_names if a not in self.axes]
 
     def _index(self, b: Any, axis: Any) -> Any:
         out = b.out
