@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..registry.discovery import registry
-from .avals import AbstractValue, typeof
+from .avals import AbstractValue, ShapedArray, typeof
 from .dividing import divided_as
 from .roles import cotangent_vma, has_roles
 
@@ -121,14 +121,25 @@ def zeros(aval: AbstractValue) -> Any:
     make = getattr(aval, "make_zero", None)
     if make is not None:
         return make()
-    found = algebra().full(aval, 0)
+    own = _extended(aval)
+    found = None if own is None else own.dtype.zeros(own.shape)
+    found = algebra().full(aval, 0) if found is None else found
     return found if aval.divided is None else divided_as(found, aval, typeof(found))
 
 
 def add(x: Any, y: Any) -> Any:
     """The sum of two tangents or cotangents of one type."""
-    plus = getattr(typeof(x), "add_tangents", None)
+    aval = typeof(x)
+    own = _extended(aval)
+    if own is not None:
+        return own.dtype.add(x, y)
+    plus = getattr(aval, "add_tangents", None)
     return plus(x, y) if plus is not None else algebra().add(x, y)
+
+
+def _extended(aval: AbstractValue) -> Any:
+    """The type of an array whose elements are made of others; None for other types."""
+    return aval if aval.is_high and isinstance(aval, ShapedArray) else None
 
 
 def collected(cotangent: Any, aval: AbstractValue) -> Any:

@@ -127,6 +127,27 @@ class ExtendedDType:
         """The value that is made of ``arrays`` (concrete or traced ones)."""
         raise NotImplementedError(f"{type(self).__name__} has no arrays: define value_of")
 
+    @property
+    def tangent(self) -> Any:
+        """The element type of tangents; None where such elements have none."""
+        return None
+
+    def converts_from(self, dtype: Any) -> bool:
+        """Whether numbers of type ``dtype`` can be converted to such elements."""
+        return False
+
+    def converts_to(self, dtype: Any) -> bool:
+        """Whether such elements can be converted to numbers of type ``dtype``."""
+        return False
+
+    def zeros(self, shape: tuple[int, ...]) -> Any:
+        """The zero of tangents of this type; None where all that it is made of is zero."""
+        return None
+
+    def add(self, x: Any, y: Any) -> Any:
+        """The sum of two tangents of this type."""
+        raise NotImplementedError(f"{type(self).__name__} has no sums: define add")
+
 
 float0: DType = np.dtype([("float0", np.void, 0)])
 """The dtype of tangents of integer and boolean values: it holds nothing."""
@@ -287,7 +308,12 @@ class ShapedArray(AbstractValue):
 
     def tangent_type(self) -> ShapedArray:
         if self._tangent is None:
-            dtype = self.dtype if is_inexact(self.dtype) else float0
+            own: Any = self.dtype
+            if isinstance(own, ExtendedDType):
+                own = own.tangent
+            elif not is_inexact(own):
+                own = None
+            dtype = float0 if own is None else own
             self._tangent = ShapedArray(self.shape, dtype, sharding=self.divided, vma=self.vma)
         return self._tangent
 

@@ -10,6 +10,7 @@ from dovetail_core import EVAL, HiType, current_source, describe_source, get_tra
 from dovetail_core.interpret.lowering import LowerTrace
 from dovetail_core.tree.util import tree_map
 from dovetail_core.types.algebra import add as add_arrays, algebra, zeros
+from dovetail_core.types.high import with_leading
 
 from .primitive import HiPrimitive
 
@@ -22,6 +23,25 @@ class Make(HiPrimitive):
 
     def to_lo(self, *arrays: Any, type: HiType) -> Any:
         return type.raise_val(*arrays)
+
+    def jvp(self, primals: Any, tangents: Any, *, type: HiType) -> Any:
+        want: Any = type.tangent_type()
+        if not want.is_high:
+            return self.bind(*primals, type=type), Zero(want)
+        tangent = self.bind(*map(instantiate_zeros, tangents), type=want)
+        return self.bind(*primals, type=type), tangent
+
+    def transpose(self, cotangent: Any, *arrays: Any, type: HiType) -> Any:
+        return list(take_p.bind(cotangent))
+
+    def batch(self, axis: Any, args: Any, dims: Any, *, type: Any) -> Any:
+        def leading(x: Any, d: int | None) -> Any:
+            if d is None:
+                return algebra().broadcast(x, axis.size, 0)
+            return algebra().move_axis(x, d, 0)
+
+        arrays = [leading(x, d) for x, d in zip(args, dims)]
+        return self.bind(*arrays, type=with_leading(type, axis.size)), 0
 
 
 class Take(HiPrimitive):
@@ -37,7 +57,13 @@ class Take(HiPrimitive):
 
     def jvp(self, primals: Any, tangents: Any) -> Any:
         outs = self.bind(*primals)
-        return outs, [Zero(typeof(x).tangent_type()) for x in outs]
+        if tangents[0].__class__ is Zero or not typeof(tangents[0]).is_high:
+            return outs, [Zero(typeof(x).tangent_type()) for x in outs]
+        return outs, self.bind(*tangents)
+
+    def transpose(self, cotangents: Any, x: Any) -> Any:
+        want = x.aval.cotangent_type()
+        return [make_p.bind(*map(instantiate_zeros, cotangents), type=want)]
 
     def batch(self, axis: Any, args: Any, dims: Any) -> Any:
         outs = self.bind(*args)

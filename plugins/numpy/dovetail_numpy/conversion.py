@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import canonical_dtype, here
+from dovetail_core import ExtendedDType, canonical_dtype, here
 from dovetail_lax import dtypes
 
 from .creation import placing
@@ -27,7 +27,8 @@ def astype(
         dtype: None means the default floating-point type.
 
     Raises:
-        TypeError: the dtype is unknown or not one of numbers.
+        TypeError: the dtype is unknown, or is none of arrays.
+        ValueError: it is extended, or that of ``x`` is, and says nothing of this conversion.
     """
     x = as_array("astype", x)
     dt = canonical_dtype(np.float64) if dtype is None else requested(dtype)
@@ -36,6 +37,8 @@ def astype(
         out = array(x, copy=True) if copy else x
     elif dt.kind == "b" and x.dtype.kind != "b":
         out = lax.ne_p.bind(x, number(x, 0))
+    elif isinstance(dt, ExtendedDType) or isinstance(x.dtype, ExtendedDType):
+        out = lax.convert_element_type(x, dt)
     else:
         out = lax.convert_element_type_p.bind(x, new_dtype=dt, weak_type=False)
     return out if device is None else placing.to_device(out, device)

@@ -132,7 +132,7 @@ ARRAYS: list[tuple[Call, type[Exception], str]] = [
     (lambda: key + key, TypeError, r"add does not accept dtype key<fry> .*key_data\(key\) gives"),
     (lambda: dnp.sum(random.split(key)), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
     (lambda: dnp.sort(random.split(key)), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
-    (lambda: key.astype("uint32"), TypeError, r"key<fry>.*key_data\(key\) gives the words"),
+    (lambda: key.astype("uint32"), ValueError, r"key<fry>.*key_data\(key\) gives the words"),
     (lambda: random.split(key).view("uint32"), TypeError, r"key<fry>"),
     (lambda: key == 1, TypeError, r"key<fry>.*key_data\(key\) gives the words"),
     (

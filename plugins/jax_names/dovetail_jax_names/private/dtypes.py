@@ -10,8 +10,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core import ExtendedDType as _ExtendedDType
-from dovetail_lax import dtypes as _dtypes
+from dovetail_core import ExtendedDType as _ExtendedDType, Tracer, float0, high_algebra
+from dovetail_lax import broadcast as _broadcast, dtypes as _dtypes
 
 from .absent import absent
 from .earray import EArray
@@ -52,11 +52,33 @@ class ExtendedDType(_ExtendedDType):
 
     def arrays_of(self, value: EArray) -> Sequence[Any]:
         """The array of numbers of a value."""
-        return [value._data]
+        return high_algebra().take(value) if isinstance(value, Tracer) else [value._data]
 
     def value_of(self, arrays: Sequence[Any]) -> EArray:
         """The value of an array of numbers."""
         return EArray.of(self, arrays[0])
+
+    @property
+    def tangent(self) -> Any:
+        """The element type of tangents, by ``tangent_dtype``; None for those that hold nothing."""
+        found = self._rules.tangent_dtype(self)
+        return None if found == float0 else found
+
+    def converts_from(self, dtype: Any) -> bool:
+        """By the rule ``convert_to``, of the type that is left and of the one that is made."""
+        return bool(self._rules.convert_to(dtype, self))
+
+    def converts_to(self, dtype: Any) -> bool:
+        """By the rule ``convert_from``, of the same two."""
+        return bool(self._rules.convert_from(self, dtype))
+
+    def zeros(self, shape: tuple[int, ...]) -> Any:
+        """What ``zero`` makes, repeated."""
+        return _broadcast(self._rules.zero(self), shape)
+
+    def add(self, x: Any, y: Any) -> Any:
+        """The sum of tangents, by the rule of that name."""
+        return self._rules.add(self, x, y)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from dovetail_core import Tracer, get_trace, here
+from dovetail_core import ExtendedDType, Tracer, get_trace, here, high_algebra
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
 from ..dtypes import as_dtype, dtype_of
@@ -121,8 +121,35 @@ def convert(operand: ArrayLike, dtype: Any, weak_type: bool) -> Array:
     aval = check("convert_element_type", operand)
     if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(operand, "aval"):
         return operand
+    if aval.is_high or isinstance(dtype, ExtendedDType):
+        return _convert_extended(operand, aval, dtype)
     params = {"new_dtype": dtype, "weak_type": weak_type}
     return get_trace().process(convert_element_type_p, (operand,), params)
+
+
+def _convert_extended(operand: Any, aval: Any, dtype: Any) -> Array:
+    """Numbers as elements of an extended dtype, or these as numbers.
+
+    Raises:
+        ValueError: that dtype does not say that they can be converted.
+    """
+    old = aval.dtype
+    if old == dtype:
+        return operand
+    if isinstance(old, ExtendedDType):
+        if not isinstance(dtype, ExtendedDType) and old.converts_to(dtype):
+            return convert(old.arrays_of(operand)[0], dtype, False)
+        _refuse_conversion(old, dtype, old.remedy)
+    if not dtype.converts_from(old):
+        _refuse_conversion(old, dtype, dtype.remedy)
+    array = convert(operand, dtype.low[0], False)
+    return high_algebra().make(aval.update(dtype=dtype, weak_type=False), [array])
+
+
+def _refuse_conversion(old: Any, new: Any, remedy: str) -> NoReturn:
+    raise ValueError(
+        f"lax.convert_element_type cannot convert {old.name} to {new.name}{here()}. {remedy}"
+    )
 
 
 def bitcast_convert_type(operand: ArrayLike, new_dtype: Any) -> Array:
