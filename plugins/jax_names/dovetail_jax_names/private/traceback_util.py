@@ -1,13 +1,18 @@
 """``jax._src.traceback_util``. equinox, flax, jaxtyping: they hide their frames; equinox asks which
-frames are shown (``include_frame``), flax edits the list (``_exclude_paths``).
+frames are shown (``include_frame``), flax edits the list (``_exclude_paths``) and says which of its
+functions users call (``api_boundary``).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from types import FrameType
-from typing import Any, TypeVar
+from functools import wraps
+from traceback import walk_tb
+from types import FrameType, TracebackType
+from typing import Any, TypeVar, cast
 
+from dovetail_core import config
 from dovetail_core.base.source import hide_files, is_hidden, show_files
 
 from .absent import absent
@@ -41,9 +46,82 @@ def include_frame(f: FrameType) -> bool:
     return not is_hidden(f)
 
 
+class UnfilteredStackTrace(Exception):
+    """The cause of an exception whose traceback lacks frames; its own has them all."""
+
+
 def api_boundary(fun: F, **unused: Any) -> F:
-    """``fun`` itself: where Python shows an exception, frames are left out then."""
-    return fun
+    """``fun``, whose exceptions have no hidden frames in their tracebacks as they leave the
+    outermost such function, where the option ``traceback_filtering`` says ``"remove_frames"`` or
+    ``"quiet_remove_frames"``; where it says ``"tracebackhide"``, hidden frames say that they are.
+
+    In the mode ``"auto"`` frames are left out where Python shows an exception.
+    """
+
+    @wraps(fun)
+    def boundary(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fun(*args, **kwargs)
+        except Exception as e:
+            mode = config.read("traceback_filtering")
+            if mode not in _FILTERS or _is_within(sys._getframe(1)):
+                raise
+            _FILTERS[mode](e)
+            raise
+
+    return boundary  # type: ignore[return-value]
+
+
+_BOUNDARY: Any = cast(Any, api_boundary(len)).__code__
+
+
+def _is_within(frame: FrameType | None) -> bool:
+    """Whether a caller is such a function, too."""
+    while frame is not None:
+        if frame.f_code is _BOUNDARY:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _mark(error: BaseException) -> None:
+    for frame, _ in walk_tb(error.__traceback__):
+        if is_hidden(frame):
+            frame.f_locals["__tracebackhide__"] = True
+
+
+def _remove(error: BaseException) -> None:
+    """All frames are in the traceback of the cause."""
+    whole = UnfilteredStackTrace(f"{type(error).__name__}: {error}, with all frames")
+    whole.__cause__, whole.__suppress_context__ = error.__cause__, error.__suppress_context__
+    whole.__context__ = error.__context__
+    whole.__traceback__ = error.__traceback__
+    error.__traceback__ = _visible(error.__traceback__)
+    error.__cause__ = whole
+
+
+def _remove_quietly(error: BaseException) -> None:
+    count = sum(is_hidden(frame) for frame, _ in walk_tb(error.__traceback__))
+    error.__traceback__ = _visible(error.__traceback__)
+    error.add_note(f"({count} frames left out; jax_traceback_filtering='off' keeps them.)")
+
+
+_FILTERS = {
+    "tracebackhide": _mark, "remove_frames": _remove, "quiet_remove_frames": _remove_quietly,
+}  # fmt: skip
+
+
+def _visible(traceback: TracebackType | None) -> TracebackType | None:
+    """A copy without frames that are hidden."""
+    places: list[TracebackType] = []
+    while traceback is not None:
+        places.append(traceback)
+        traceback = traceback.tb_next
+    found: TracebackType | None = None
+    for t in reversed(places):
+        if not is_hidden(t.tb_frame):
+            found = TracebackType(found, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    return found
 
 
 def __getattr__(name: str) -> Any:
