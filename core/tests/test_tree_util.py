@@ -144,6 +144,13 @@ def test_transpose_turns_a_tree_of_trees_inside_out():
     assert tu.tree_transpose(tu.tree_structure([]), inner, []) == {"a": [], "b": ([],)}
 
 
+def test_transpose_takes_containers_of_other_types():
+    outer, inner = tu.tree_structure([0, 0, 0]), tu.tree_structure({"a": 0, "b": 0})
+    expected = {"a": [1, 3, 5], "b": [2, 4, 6]}
+    for value in (([1, 2], (3, 4), [5, 6]), ({"a": 1, "b": 2}, [3, 4], [5, [6]]), [*range(1, 7)]):
+        assert tu.tree_transpose(outer, inner, value) == expected
+
+
 def test_transposing_another_structure_says_where():
     outer, inner = tu.tree_structure([0, 0]), tu.tree_structure((0, 0))
     with pytest.raises(TypeError) as raised:

@@ -162,15 +162,16 @@ def tree_transpose(
     """Turns an outer tree of inner trees into an inner tree of outer trees.
 
     With `inner_treedef=None` the first inner tree says the inner structure. Raises TypeError, with
-    the differences, if the tree is not made as the two structures say.
+    the differences, if the tree has not as many leaves as the two structures say; containers of
+    other types, or of other data, are taken for theirs.
     """
     check_treedef("outer_treedef", outer_treedef)
     if inner_treedef is None:
         inner_treedef = _first_inner(outer_treedef, pytree_to_transpose)
     check_treedef("inner_treedef", inner_treedef)
     leaves, treedef = tree_flatten(pytree_to_transpose, None)
-    expected = outer_treedef.compose(inner_treedef)
-    if treedef != expected:
+    if len(leaves) != outer_treedef.num_leaves * inner_treedef.num_leaves:
+        expected = outer_treedef.compose(inner_treedef)
         lines = "\n  ".join(tree_differences(expected, treedef))
         raise TypeError(
             f"tree_transpose: the tree is not an outer tree {outer_treedef} of inner trees "
