@@ -96,6 +96,8 @@ def full_like(
     if sharding is not None:
         return divided_result(sharding, full_like, x, fill_value, dtype, shape)
     aval = check("full_like", x)
+    if not isinstance(aval, ShapedArray):  # a high value that stands for an array
+        aval = getattr(x, "aval", aval)
     shape = aval.shape if shape is None else sizes(shape)
     place = place_like(x, aval, dtype, shape)
     if place is not None:
