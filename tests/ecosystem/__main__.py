@@ -26,6 +26,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--skip", choices=("tests", "programs"), default="", help="leave out")
     parser.add_argument("--failing", action="store_true", help="only what failed here before")
     parser.add_argument("--kept", action="store_true", help="run nothing that has results")
+    parser.add_argument("--first", type=int, default=0, help="begin at this test of each file")
     parser.add_argument("--failures", action="store_true", help="tell what failed, by message")
     parser.add_argument("--repeat", type=int, default=3, help="how often a program is measured")
     parser.add_argument("--checkout", nargs="*", default=[], metavar="NAME=FOLDER")
@@ -36,7 +37,8 @@ def _arguments() -> argparse.Namespace:
 
 def _chosen(given: argparse.Namespace) -> list[Library]:
     found = [LIBRARIES[name] for name in given.libraries]
-    return [library for library in found if library.sample or not given.sample]
+    chosen = [library for library in found if library.sample or not given.sample]
+    return [library._replace(first=given.first % library.every) for library in chosen]
 
 
 def _tests(given: argparse.Namespace, library: Library, runner: Runner) -> bool:
@@ -48,7 +50,7 @@ def _tests(given: argparse.Namespace, library: Library, runner: Runner) -> bool:
     if not chosen:
         return True
     found = compare(library, runner, root, chosen)
-    if chosen == files and not given.sample:
+    if chosen == files and not given.sample and not library.first:
         store(found)
     print(told_table(found), flush=True)
     if given.failures or given.sample:

@@ -57,6 +57,7 @@ class Environment:
         """What results of a side depend on."""
         mine = hashlib.sha256(CONSTRAINTS.read_bytes()).hexdigest()[:12]
         some = f" every {library.every}" if library.every > 1 else ""
+        some += f" from {library.first}" if library.first else ""
         return f"{library.version} {self.digest if side == 'dovetail' else mine}{some}"
 
     def variables(self, side: Side, more: Mapping[str, str]) -> dict[str, str]:

@@ -18,9 +18,9 @@ class Library(NamedTuple):
     beginnings of paths to why these tests are not run, ``needs`` are further packages for tests and
     programs, ``sample`` are quick files of tests and ``programs/NAME``; ``options`` go to pytest,
     ``settings`` are variables.
-    Where a suite takes long, one in ``every`` tests of each file is run. ``suite`` is the version
-    whose source distribution has the tests, where that of ``version`` has none. ``fails`` says what
-    the tests that fail here need.
+    Where a suite takes long, one in ``every`` tests of each file is run, from the ``first`` on.
+    ``suite`` is the version whose source distribution has the tests, where that of ``version`` has
+    none. ``fails`` says what the tests that fail here need.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Library(NamedTuple):
     every: int = 1
     suite: str = ""
     fails: str = ""
+    first: int = 0
 
     @property
     def folder(self) -> str:

@@ -102,8 +102,9 @@ class Runner:
         """Runs pytest; what it told where it did not end as it should."""
         wanted = record.with_suffix(".wanted")
         only = sorted(job.only) if job.only is not None else None
-        every = job.library.every if only is None else 1
-        wanted.write_text(json.dumps({"only": only, "every": every, "done": sorted(done)}))
+        first, every = (job.library.first, job.library.every) if only is None else (0, 1)
+        asked = {"only": only, "first": first, "every": every, "done": sorted(done)}
+        wanted.write_text(json.dumps(asked))
         command = [self.environment.python, "-m", "pytest", "-q", "-p", "ecosystem_recorder"]
         command += ["-p", "no:cacheprovider", "-o", "addopts=", f"--rootdir={job.root}"]
         command += [*job.library.options, job.file]
@@ -126,7 +127,8 @@ class Runner:
 
 def _place(job: Job) -> Path:
     name = job.file.replace("/", ".").removesuffix(".py")
-    folder = BUILD / "results" / f"{job.library.folder}-{job.library.version}"
+    start = f"-from-{job.library.first}" if job.library.first else ""
+    folder = BUILD / "results" / f"{job.library.folder}-{job.library.version}{start}"
     return folder / job.side / f"{name}.json"
 
 

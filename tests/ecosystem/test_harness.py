@@ -97,6 +97,18 @@ def test_results_are_kept(
     assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
 
 
+def test_every_so_many_tests_from_one_on(
+    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    runner: Any = running.Runner(Environment(), failing=False, kept=False)  # pyright: ignore
+    some = LIBRARY._replace(every=3, first=1)  # test_other, test_bad
+    compared = comparing.compare(some, runner, tmp_path, ["tests/test_all.py"])
+    assert (compared.passed_there, compared.failed_there) == (1, 1)
+    assert [name.split("::")[1] for name in compared.failed] == ["test_other"]
+    monkeypatch.setattr(running.Runner, "_run", lambda *_: pytest.fail("run again"))
+    assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
+
+
 def test_an_interrupted_file_goes_on(
     found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     chosen = None if only is None else frozenset(only)
     items[:] = [
         item
-        for item in items[:: wanted["every"]]
+        for item in items[wanted.get("first", 0) :: wanted["every"]]
         if name_of(item.nodeid) not in done
         and (chosen is None or name_of(item.nodeid) in chosen)
     ]  # fmt: skip
