@@ -32,6 +32,7 @@ MANIFEST = Manifest(
             "dovetail_sharding.inspecting",
             "dovetail_sharding.partitioning.lowering",
         ),
+        "checkify.checks": ("dovetail_sharding.rules.checks",),
         "eval": ("dovetail_sharding.inspecting",),
         "to_lo": ("dovetail_sharding.manual.high",),
     },
