@@ -137,8 +137,9 @@ bool matrices_of(ffi::AnyBuffer x, MatrixJob* job) {
   return true;
 }
 
-ffi::Error cholesky(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> out) {
+ffi::Error cholesky(ffi::ThreadPool pool, ffi::AnyBuffer x, ffi::Result<ffi::AnyBuffer> out, bool symmetrized) {
   MatrixJob job{};
+  job.symmetrized = symmetrized;
   if (!matrices_of(x, &job)) return unfit("dovetail_cpu_cholesky: no kernel for this type");
   job.task = Task::kCholesky;
   job.out = out->untyped_data();
@@ -271,7 +272,8 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_cumulative, dovetail::cumulative,
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     dovetail_cpu_cholesky, dovetail::cholesky,
-    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>());
+    xla::ffi::Ffi::Bind().Ctx<xla::ffi::ThreadPool>().Arg<xla::ffi::AnyBuffer>().Ret<xla::ffi::AnyBuffer>().Attr<bool>(
+        "symmetrized"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(dovetail_cpu_lu, dovetail::lu,
                               xla::ffi::Ffi::Bind()

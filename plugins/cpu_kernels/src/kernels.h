@@ -88,6 +88,7 @@ struct MatrixJob {
   Number number;
   Task task;
   bool lower, transpose, unit;
+  bool symmetrized;  // of Cholesky: the mean of a matrix and its transpose is meant
   const void* in;
   const void* right;
   void* out;

@@ -37,12 +37,15 @@ struct Matrices {
   }
 
   // The same of the lower triangles alone; above them results have zeros.
-  static void load_lower(const T* in, int64_t from, int64_t count, int64_t n, Lane* out) {
+  void load_lower(const T* in, int64_t from, int64_t count, int64_t n, Lane* out) const {
     const T* start = in + from * n * n;
     for (int l = 0; l < kLanes; ++l) {
       const T* x = start + (l < count ? l : 0) * n * n;
       for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j <= i; ++j) out[i * n + j].at[l] = x[i * n + j];
+        if (job.symmetrized)
+          for (int64_t j = 0; j <= i; ++j) out[i * n + j].at[l] = (x[i * n + j] + x[j * n + i]) * T(0.5);
+        else
+          for (int64_t j = 0; j <= i; ++j) out[i * n + j].at[l] = x[i * n + j];
     }
   }
 

@@ -44,6 +44,22 @@ def test_cholesky(both, matrices, n):
     _near(found, lapack, 100)
 
 
+@pytest.mark.parametrize("n", [2, 7, 16])
+def test_cholesky_takes_the_mean_with_the_transpose_as_it_reads(both, matrices, n):
+    a = matrices(n)
+    a = a @ a.swapaxes(-1, -2) + 3 * np.eye(n, dtype=a.dtype) + np.triu(a, 1) / n
+    mean = (a + a.swapaxes(-1, -2)) / 2
+    (found,), (lapack,) = both(dnp.linalg.cholesky, a)
+    (apart,), _ = both(_of_the_lower_triangle, mean)
+    assert found.tobytes() == apart.tobytes()
+    _near(found, lapack, 100)
+    taken = lambda f: "symmetrized = true" in dovetail.jit(f).lower(a).as_text()  # noqa: E731
+    assert taken(dnp.linalg.cholesky) and not taken(_of_the_lower_triangle)
+    turn = lambda x: x.swapaxes(-1, -2)  # noqa: E731
+    for other in (lambda x: (x + turn(x)) / 3, lambda x: (x + turn(x + 1)) / 2, lambda x: x / 2):
+        assert not taken(lambda x, f=other: _of_the_lower_triangle(f(x)))
+
+
 def test_cholesky_of_what_is_not_positive_definite(both, matrices):
     a = np.eye(5) + 0 * matrices(5)
     a[3, 2, 2], a[7, 4, 4], a[9, 0, 0] = -1, 0, np.nan

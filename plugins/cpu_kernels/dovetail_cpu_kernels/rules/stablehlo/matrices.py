@@ -8,6 +8,7 @@ from dovetail_backends import boolean, stablehlo_rules
 from dovetail_lax.linalg import cholesky_p, lu_p, triangular_solve_p
 
 from ...choice import serves
+from .before import before_symmetrizing
 
 _TYPES = ("float32", "float64")
 _LEAST, _LEAST_LU = 128, 32
@@ -26,7 +27,11 @@ def _are_small(x: Any, least: int = _LEAST) -> bool:
 @stablehlo_rules.register(cholesky_p, override=True)
 def _cholesky(b: Any, x: Any) -> Any:
     if serves(b) and _are_small(x):
-        return b.custom_call("dovetail_cpu_cholesky", [x], b.outs)[0]
+        raw = before_symmetrizing(b, x)
+        config = {"symmetrized": boolean(raw is not None)}
+        return b.custom_call("dovetail_cpu_cholesky", [x if raw is None else raw], b.outs, config)[
+            0
+        ]
     return stablehlo_rules.replaced(cholesky_p, _cholesky)(b, x)
 
 

@@ -8,7 +8,7 @@ from dovetail_backends import boolean, operand_aliases, stablehlo_rules
 from dovetail_lax import GatherScatterMode, scatter_add_p
 
 from ...choice import NUMBERS, serves
-from .wrapping import before_wrapping
+from .before import before_wrapping
 
 _LEAST = 2000
 """Numbers from which the kernel was faster."""
