@@ -9,11 +9,11 @@ if TYPE_CHECKING:
         client as client,
         store as store,
     )
+    from dovetail_distributed.leaving import shutdown as shutdown
     from dovetail_distributed.living import live_processes as live_processes
     from dovetail_distributed.starting import (
         initialize as initialize,
         is_initialized as is_initialized,
-        shutdown as shutdown,
     )
     from dovetail_distributed.state import State as State, global_state as global_state
 else:

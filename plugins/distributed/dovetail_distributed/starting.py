@@ -1,10 +1,8 @@
-"""The start and the end of a program of several processes."""
+"""The start of a program of several processes."""
 
 from __future__ import annotations
 
 import atexit
-import os
-import sys
 import threading
 import time
 import warnings
@@ -20,16 +18,14 @@ from dovetail_core.xla import distributed
 from .addresses import connect, free_port, is_loopback, listen, parse, spell
 from .detecting import Place, find_place
 from .detectors.launched import is_orphan
+from .leaving import at_exit, let_go, me, watch_forks, where_others_are
 from .options import enable_preemption_service, enable_recoverability, program_timeout
 from .state import global_state
-from .watch.ending import STATUS, end, end_at_once, say, text_of, wait_for_others
+from .watch.ending import STATUS, end, end_at_once, say, text_of
 from .watch.hub import BEATS, Hub
 from .watch.member import Member, Refused
-from .watch.messages import raised_at, whereabouts
+from .watch.messages import whereabouts
 from .watch.waiting import Waiting
-
-_SOON = 0.2
-"""Seconds."""
 
 
 def initialize(
@@ -95,41 +91,15 @@ def initialize(
     try:
         _join(place, host, port, coordinator_bind_address, seconds)
     except BaseException:
-        _let_go()
+        let_go()
         raise
-    atexit.register(_at_exit)
-    _watch_forks()
+    atexit.register(at_exit)
+    watch_forks()
 
 
 def is_initialized() -> bool:
     """Whether this process is one of several that were joined."""
     return global_state.client is not None
-
-
-def shutdown() -> None:
-    """Leave the other processes, once all of them want to; nothing where they were not joined.
-
-    Happens when the program ends, too.
-
-    Raises:
-        TimeoutError: not all processes came to their ends in time; says which.
-    """
-    if global_state.client is None:
-        return
-    member, seconds = global_state.member, global_state.shutdown_timeout
-    assert member is not None
-    try:
-        if not member.leave(seconds) and not member.lost:
-            raise TimeoutError(
-                f"{_me()} waited for {seconds:g} s at its end for the other processes to come to "
-                f"theirs{here()}: {_whereabouts(member)}. Give initialize a longer "
-                "shutdown_timeout_seconds, or let all processes do the same."
-            )
-        _end_preemption_watch()
-        global_state.client.shutdown()
-    finally:
-        _let_go()
-        atexit.unregister(_at_exit)
 
 
 def _join(
@@ -159,7 +129,7 @@ def _join(
         # Process 0 says first whom it waits for.
         service_port = state.member.wait_for_start(max(until + 2 - time.monotonic(), 0.1))
     except Refused as e:
-        raise RuntimeError(f"{_me()} at {state.coordinator_address}{here()}: {e}") from None
+        raise RuntimeError(f"{me()} at {state.coordinator_address}{here()}: {e}") from None
     except TimeoutError:
         raise _absent(host, port, seconds["initialization_timeout"], "did not begin") from None
     left = max(int(until - time.monotonic()), 30)
@@ -217,8 +187,8 @@ def _end_waiting(kind: str) -> None:
     why = f"waited {program_timeout.value:g} s (program_timeout) for a result of type {kind} of a"
     why += " program that all processes are to run"
     say(
-        f"{_me()} has {why}, at {whereabouts() or 'an unknown place'}; {_whereabouts(member)}. It "
-        f"ends now with exit status {STATUS}."
+        f"{me()} has {why}, at {whereabouts() or 'an unknown place'}; {where_others_are(member)}. "
+        f"It ends now with exit status {STATUS}."
     )
     member.fail(why)
     end_at_once(int if hub is None else hub.others)
@@ -234,12 +204,12 @@ def _gather(hub: Hub, limit: float, until: float) -> None:
         "(initialization_timeout). Look into what they wrote, or whether they were started"
     )
     hub.refuse_all(f"{why}.")
-    raise TimeoutError(f"{_me()} at {global_state.coordinator_address}{here()}: {why}.")
+    raise TimeoutError(f"{me()} at {global_state.coordinator_address}{here()}: {why}.")
 
 
 def _absent(host: str, port: int, limit: float, what: str) -> TimeoutError:
     return TimeoutError(
-        f"{_me()}{here()}: process 0 at {spell(host, port)} {what} within {limit:g} s "
+        f"{me()}{here()}: process 0 at {spell(host, port)} {what} within {limit:g} s "
         "(initialization_timeout). Look into what it wrote, whether it was started, and whether "
         "all processes have the same coordinator_address."
     )
@@ -253,73 +223,6 @@ def _on_failure(found: dict[str, Any]) -> None:
     else:
         hub = global_state.hub
         end(found, me, count, int if hub is None else hub.others)
-
-
-def _at_exit() -> None:
-    """Tell the others why this process ends, or wait for them."""
-    error = getattr(sys, "last_value", None)
-    if error is not None and not hasattr(sys, "ps1"):
-        if global_state.member is not None:
-            _end_preemption_watch()
-            if distributed.timed_out(error):
-                say(f"{_me()}: {_whereabouts(global_state.member)}.")
-            # What it raises may be that another process is lost, of which the watch hears soon.
-            time.sleep(_SOON)
-            global_state.member.fail(_spell(error), raised_at(error))
-        if global_state.hub is not None:
-            wait_for_others(global_state.hub.others)
-        return
-    try:
-        shutdown()
-    except TimeoutError as e:
-        say(str(e))
-
-
-def _spell(error: BaseException) -> str:
-    said = str(error)
-    return f"{type(error).__name__}{f': {said}' if said else ''}"[:2000]
-
-
-_parents: list[Any] = []
-
-
-def _watch_forks() -> None:
-    if not _parents and hasattr(os, "register_at_fork"):
-        _parents.append(None)
-        os.register_at_fork(after_in_child=_leave_to_parent)
-
-
-def _leave_to_parent() -> None:
-    """A forked process is none of those that were joined: it would keep the connections of its
-    parent open when that is killed, and say at its end that its parent ends."""
-    state = global_state
-    if state.member is None:
-        return
-    state.member.abandon()
-    if state.hub is not None:
-        state.hub.abandon()
-    # What C++ has made waits at its end for threads, which are not there.
-    _parents.append((state.client, state.service, state.preemption_sync_manager))
-    state.clear()
-    atexit.unregister(_at_exit)
-
-
-def _end_preemption_watch() -> None:
-    if global_state.preemption_sync_manager is not None:
-        global_state.preemption_sync_manager.shutdown()
-        global_state.preemption_sync_manager = None
-
-
-def _let_go() -> None:
-    state = global_state
-    if state.member is not None:
-        state.member.close()
-    if state.service is not None:
-        state.service.shutdown()
-    if state.hub is not None:
-        state.hub.stop()
-        state.hub.thread.join(2)
-    state.clear()
 
 
 def _check_time() -> None:
@@ -337,15 +240,3 @@ def _numbers(given: int | Sequence[int] | None) -> tuple[int, ...] | None:
     if given is None:
         return None
     return (given,) if isinstance(given, int) else arguments.integers("local_device_ids", given)
-
-
-def _me() -> str:
-    return f"process {global_state.process_id} of {global_state.num_processes}"
-
-
-def _whereabouts(member: Member) -> str:
-    """Where the other processes are, as far as process 0 knows."""
-    found = member.where_are()
-    found.pop(member.process, None)
-    others = [f"{name} is at {at or 'its end'}" for name, at in found.values()]
-    return "; ".join(others) or "nothing is known of them"
