@@ -118,8 +118,8 @@ def put_equal(part: ArrayImpl, aval: Any, sharding: Any) -> ArrayImpl:
     """A committed array of type `aval` of which all parts are `part`, an array that this process
     has on one device or on several: each device of the sharding gets a copy."""
     own = cut_of(sharding, aval.shape).own
-    one = shards_of(part)[0]
-    if next(iter(one.devices())).client is own[0].client:
+    one: Any = shards_of(part)[0]
+    if next(iter(one.sharding.device_set)).client is own[0].client:
         return put_sharded([one] * len(own), aval, sharding, own)
     return put_sharded([to_numpy(one).copy() for _ in own], aval, sharding, own)
 

@@ -8,6 +8,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax
+from dovetail_core.xla.arrays import ArrayImpl
 
 SHAPE = 1024, 512
 PART = SHAPE[0] // 4 * SHAPE[1] * 4
@@ -21,7 +22,7 @@ def largest(monkeypatch):
 
     def watched(self, *args, **params):
         out = bind(self, *args, **params)
-        if hasattr(out, "addressable_shards"):
+        if out.__class__ is ArrayImpl:  # not traced
             made[0] = max(made[0], *[s.data.nbytes for s in out.addressable_shards])
         return out
 

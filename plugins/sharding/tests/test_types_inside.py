@@ -226,6 +226,10 @@ OUT: dict[str, tuple[Any, str]] = {
         "f32[4@x,4]",
     ),
     "set": (lambda x: x.at[dnp.array([0, 1])].mul(2.0, out_sharding=P("x")), "f32[8@x,4]"),
+    "bits": (
+        lambda x: lax.rng_bit_generator(np.zeros(4, "uint32"), (8,), out_sharding=P("x"))[1],
+        "u32[8@x]",
+    ),
     "zeros": (lambda x: dnp.zeros((8,), out_sharding=P("x")), "f32[8@x]"),
     "full": (lambda x: dnp.full((8,), 1.0, "float32", out_sharding=P("y")), "f32[8@y]"),
     "arange": (lambda x: dnp.arange(8, out_sharding=P("x")), "i32[8@x]"),

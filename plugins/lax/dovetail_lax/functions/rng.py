@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype
 from ..primitives.rng import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
@@ -32,6 +33,8 @@ def rng_bit_generator(
     state, bits = rng_bit_generator_p.bind(
         key, shape=sizes(shape), dtype=as_dtype(dtype), algorithm=RandomAlgorithm(algorithm)
     )
+    if out_sharding is not None:
+        bits = divided_result(out_sharding, lambda x: x, bits)
     return state, bits
 
 

@@ -255,8 +255,9 @@ def _check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> 
     """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
     given = [*spec.partitions, *[None] * aval.ndim]
     told = PartitionSpec() if aval.divided is None else aval.divided.spec
+    auto = () if aval.divided is None else aval.divided.mesh.auto_axes  # types tell of others
     is_so = all(
-        [a for a in axes_of(q) if a in mapping.axes] == list(axes_of(p))
+        [a for a in axes_of(q) if a in mapping.axes] == [a for a in axes_of(p) if a not in auto]
         for q, p in zip(told.partitions, given)
     )
     own = set(mapping.axes)
