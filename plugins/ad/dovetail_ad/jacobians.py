@@ -61,6 +61,11 @@ def _dense(tangent: Any, value: Any) -> Any:
     return algebra().full(typeof(value).strong(), 0)
 
 
+def _as_array(x: Any) -> Any:
+    """``x``, or where rows of the basis came back as they went in, an array of them."""
+    return algebra().array(x, typeof(x)) if isinstance(x, np.ndarray) else x
+
+
 def jacrev(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
@@ -84,6 +89,7 @@ def jacrev(
         value, pull, *aux = vjp(partial_fun, *chosen, has_aux=has_aux)
         _check_outputs(value, holomorphic, "jacrev")
         rows = vmap(lambda ct: tree_map(_dense, pull(ct), chosen))(_basis(value))
+        rows = tree_map(_as_array, rows)
         rows = rows[0] if single else rows
         leaves, in_tree = tree_flatten(rows)
         split = [_split(r, value, 0, False) for r in leaves]

@@ -11,6 +11,7 @@ import dovetail_lax as lax
 from dovetail_ad import hessian, jacfwd, jacrev, jvp, linear_transpose, linearize, vjp
 from dovetail_core import MissingRule, UnexpectedTracerError, enable_x64, float0
 from dovetail_core.tree.util import tree_leaves
+from dovetail_core.xla.arrays import Array
 from dovetail_jit import jit
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
@@ -273,3 +274,9 @@ def test_a_while_loop_that_the_unknown_ends_is_not_linear() -> None:
 def test_the_transpose_of_a_linear_function_may_leave_a_jitted_function() -> None:
     back = jit(lambda x: linear_transpose(lambda y: lax.mul(3.0, y), x))(X)
     np.testing.assert_allclose(back(T)[0], 3 * T)
+
+
+def test_jacobians_of_the_identity_are_arrays_of_devices() -> None:
+    for jac in (jacrev, jacfwd):
+        found = jac(lambda x: x)(np.ones(2, np.float32))
+        assert isinstance(found, Array) and np.array_equal(found, np.eye(2))

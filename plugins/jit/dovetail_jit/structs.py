@@ -111,7 +111,11 @@ class ShapeDtypeStruct:
 register_type(
     ShapeDtypeStruct,
     lambda x: ShapedArray(
-        x.shape, canonical_dtype(x.dtype), x.weak_type, sharding=x.sharding, manual_axis_type=x.manual_axis_type
+        x.shape,
+        canonical_dtype(x.dtype),
+        x.weak_type,
+        sharding=x.sharding,
+        manual_axis_type=x.manual_axis_type,
     ),
 )
 

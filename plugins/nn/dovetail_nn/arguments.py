@@ -68,6 +68,16 @@ def inexact(name: str, x: Any, weak: bool = False) -> Any:
     return lax.convert_element_type_p.bind(x, new_dtype=dtypes.as_dtype(float), weak_type=weak)
 
 
+def beside_number(name: str, x: Any) -> Any:
+    """:func:`inexact` where a Python number takes part: weakly typed integers and booleans stay so.
+
+    Raises:
+        TypeError: it is no array and no number.
+    """
+    x = array(name, x)
+    return inexact(name, x, weak=x.aval.weak_type or x.aval.dtype.kind == "b")
+
+
 def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """An axis argument (None for all, an integer, or several) as numbers from 0, ascending.
 

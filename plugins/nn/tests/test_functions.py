@@ -324,3 +324,23 @@ def test_message(call: Any, error: type[Exception], text: str) -> None:
     """Each bad argument has its message."""
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "name", ["softplus", "soft_sign", "log_sigmoid", "mish", "squareplus", "log1mexp"]
+)
+def test_weakly_typed_integers_stay_so_beside_numbers(name: str) -> None:
+    f: Any = getattr(nn, name)
+    assert [f(x).weak_type for x in (1, 1.0, True, dnp.arange(1, 3))] == [True, True, True, False]
+
+
+def test_one_hot_has_one_class_for_each_element_of_a_mapped_axis() -> None:
+    def f(_: Any) -> Any:
+        return nn.one_hot(dnp.array([0, 2, 5]), 3, axis="i")
+
+    found = vmap(f, axis_name="i")(dnp.arange(3))
+    assert np.array_equal(found, [[1, 0, 0], [0, 0, 0], [0, 1, 0]])
+    with pytest.raises(ValueError, match="num_classes is 4, but the axis 'i' has 3 elements"):
+        vmap(lambda x: nn.one_hot(x, 4, axis="i"), axis_name="i")(dnp.arange(3))
+    with pytest.raises(NameError, match="axis name 'i' is not bound"):
+        f(0)

@@ -130,3 +130,13 @@ def test_message(call: Any, error: type[Exception], text: str) -> None:
     """Each bad argument has its message."""
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (4, 4)])
+def test_complex_orthogonal_matrices_have_the_phases_that_were_drawn(
+    shape: tuple[int, int],
+) -> None:
+    key = random.key(1)
+    found = initializers.orthogonal()(key, shape, np.complex64)
+    drawn = random.orthogonal(key, shape[0], (), np.complex64, shape[1])
+    np.testing.assert_allclose(found, drawn, rtol=1e-6)

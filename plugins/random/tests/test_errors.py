@@ -313,7 +313,9 @@ def test_a_choice_from_more_things_than_there_are_indices():
 
 def test_lists_are_neither_chosen_from_nor_permuted():
     for draw in (random.choice, random.permutation):
-        with pytest.raises(TypeError, match=rf"{draw.__name__} takes an array or a number, got \[1,"):
+        with pytest.raises(
+            TypeError, match=rf"{draw.__name__} takes an array or a number, got \[1,"
+        ):
             draw(key, [1, 2])
 
 

@@ -15,6 +15,7 @@ from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE, varied
 from dovetail_lax import pvary_p
 
+from .errors import RefTypeError
 from .indexing import Index, encode, indexed_type_of
 from .primitives import (
     addupdate_p,
@@ -169,7 +170,7 @@ def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
             "references keep their type"
         )
     if own.dtype != wanted.dtype and not (own.weak_type and _holds(wanted.dtype, own.dtype)):
-        raise TypeError(
+        raise RefTypeError(
             f"a value of dtype {_name(own.dtype)} is {verb} to a reference of dtype "
             f"{_name(wanted.dtype)}{here()}: references keep their "
             f"type. Convert the value, for example with .astype({_name(wanted.dtype)!r})."

@@ -26,6 +26,7 @@ from dovetail_core.base.caches import Cache
 from dovetail_core.types.algebra import add
 from dovetail_core.types.dividing import divided_as, forgotten
 
+from .errors import RefIndexError
 from .masks import as_array, check_masks, integers, is_plain, known_mask
 
 Chain = tuple[tuple[Any, ...], ...]
@@ -139,7 +140,7 @@ def _checked(items: tuple[Any, ...], aval: Any, operands: Sequence[Any]) -> tupl
 def _in_range(n: int, axis: int, aval: Any) -> int:
     size = aval.shape[axis]
     if not -size <= n < size:
-        raise IndexError(
+        raise RefIndexError(
             f"index {n} is out of range{here()}: axis {axis} of a "
             f"reference of type {aval.str_short()} has length {size}"
         )

@@ -341,3 +341,11 @@ def test_writes_in_a_loop_of_any_order_are_refused(s: Any) -> None:
     text = r"sub-program of tests\.loop writes to .*test_errors\.py.* any order.* write it outside"
     with pytest.raises(TypeError, match=text):
         jit(lambda s, x: loop_p.bind(s, x, program=program))(s, np.float32(2))
+
+
+def test_errors_of_types_and_indices_are_those_of_values_too():
+    ref = dovetail.new_ref(dnp.arange(3))
+    with pytest.raises(ValueError, match="a value of dtype float32 is written"):
+        ref[0] = 1.5
+    with pytest.raises(ValueError, match="index 5 is out of range"):
+        ref[5]

@@ -41,3 +41,22 @@ def test_factors_of_integers() -> None:
     v, w = lax.linalg.eigh(x)
     np.testing.assert_allclose(v @ np.diag(w) @ v.T, x, rtol=1e-5)
     assert v.dtype == np.float32 and lax.linalg.cholesky(dnp.eye(2, dtype=bool)).dtype == np.float32
+
+
+def test_square_roots_of_narrow_matrices_are_of_complex64():
+    for dtype in (np.float16, dnp.bfloat16):
+        found = linalg.sqrtm(dnp.diag(dnp.array([4.0, 9.0], dtype)))
+        assert found.dtype == np.complex64
+        np.testing.assert_allclose(found, np.diag([2.0, 3.0]), rtol=1e-6)
+
+
+def test_hypergeometric_functions_take_lists():
+    np.testing.assert_allclose(
+        special.hyp1f1([1.0], [2.0], [3.0]), scipy.special.hyp1f1(1, 2, 3), 1e-6
+    )
+
+
+def test_complex_arguments_of_real_functions_are_errors_of_values_too():
+    for error in (TypeError, ValueError, NotImplementedError):
+        with pytest.raises(error, match="entr takes real numbers, got complex64"):
+            special.entr(1j)

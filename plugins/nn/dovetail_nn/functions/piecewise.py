@@ -9,7 +9,7 @@ import dovetail_numpy as dnp
 from dovetail_core import get_trace
 from dovetail_jit import fused
 
-from ..arguments import array, inexact
+from ..arguments import array, beside_number, inexact
 from ..primitives import relu6_p, relu_p
 from .smooth import Array, ArrayLike
 
@@ -32,7 +32,7 @@ def relu6(x: ArrayLike) -> Array:
 
 def soft_sign(x: ArrayLike) -> Array:
     """``x / (1 + abs(x))``."""
-    return _soft_sign(inexact("soft_sign", x))
+    return _soft_sign(beside_number("soft_sign", x))
 
 
 @fused()

@@ -83,7 +83,8 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
         x: an array of indices.
         num_classes: the length of the new axis.
         dtype: the dtype of the result; by default that of floating-point numbers.
-        axis: where the new axis is put in the result.
+        axis: where the new axis is put in the result; or the name of an axis that is mapped, along
+            which the result has one class for each element.
 
     Raises:
         TypeError: ``x`` is no array, or ``num_classes`` not an integer known while tracing.
@@ -105,12 +106,23 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
             DeprecationWarning,
         )
     found = dtypes.as_dtype(float if dtype is None else dtype)
+    if isinstance(axis, str):
+        return _one_hot_along(x, n, found, axis)
     ndim = len(x.shape) + 1
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
         raise ValueError(
             f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions{here()}"
         )
     return _one_hot(x, n=n, dtype=found, axis=axis % ndim)
+
+
+def _one_hot_along(x: Any, n: int, dtype: Any, axis: str) -> Any:
+    size = lax.axis_size(axis)
+    if n != size:
+        raise ValueError(
+            f"one_hot: num_classes is {n}, but the axis {axis!r} has {size} elements{here()}"
+        )
+    return lax.convert_element_type(dnp.equal(x, lax.axis_index(axis)), dtype)
 
 
 @fused(static=("n", "dtype", "axis"))

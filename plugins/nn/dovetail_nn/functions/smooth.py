@@ -12,7 +12,7 @@ from dovetail_core.base.arguments import integer
 from dovetail_jit import fused
 from dovetail_numpy import fusion
 
-from ..arguments import array, inexact
+from ..arguments import array, beside_number, inexact
 from ..primitives import log1mexp_p, number, softplus_p
 
 Array = Any
@@ -43,13 +43,13 @@ def tanh(x: ArrayLike) -> Array:
 
 def softplus(x: ArrayLike) -> Array:
     """``log(1 + exp(x))``, a smooth ``relu``."""
-    x = inexact("softplus", x)
+    x = beside_number("softplus", x)
     return dnp.logaddexp(x, 0.0) if x.dtype.kind == "c" else softplus_p.bind(x)
 
 
 def log_sigmoid(x: ArrayLike) -> Array:
     """The logarithm of the logistic function."""
-    return _log_sigmoid(inexact("log_sigmoid", x))
+    return _log_sigmoid(beside_number("log_sigmoid", x))
 
 
 @fused()
@@ -72,7 +72,7 @@ swish = silu
 
 def mish(x: ArrayLike) -> Array:
     """``x * tanh(softplus(x))``."""
-    return _mish(inexact("mish", x))
+    return _mish(beside_number("mish", x))
 
 
 @fused()
@@ -114,7 +114,7 @@ def _gelu_exact(x: Any) -> Any:
 
 def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     """``(x + sqrt(x**2 + b)) / 2``: smooth, and ``relu`` for ``b = 0``."""
-    return _squareplus(inexact("squareplus", x), b)
+    return _squareplus(beside_number("squareplus", x), b)
 
 
 @fused()
@@ -124,7 +124,7 @@ def _squareplus(x: Any, b: Any) -> Any:
 
 def log1mexp(x: ArrayLike) -> Array:
     """``log(1 - exp(-x))``, accurately for small and for large ``x``."""
-    return log1mexp_p.bind(inexact("log1mexp", x))
+    return log1mexp_p.bind(beside_number("log1mexp", x))
 
 
 def glu(x: ArrayLike, axis: int = -1) -> Array:

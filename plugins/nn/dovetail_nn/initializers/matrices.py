@@ -43,7 +43,9 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None)
         rest = [d for i, d in enumerate(shape) if i != column_axis % len(shape)]
         q = random.orthogonal(key, n, (), as_dtype(dtype), prod(rest))
         if n == prod(rest):  # as JAX has it: columns become rows where there are not fewer of them
-            q = dnp.conj(dnp.matrix_transpose(q))
+            q = dnp.matrix_transpose(q)
+        elif n < prod(rest):  # which have the phases of the columns that were drawn
+            q = dnp.conj(q)
         return scaled(dnp.moveaxis(dnp.reshape(q, (n, *rest)), 0, column_axis), scale)
 
     return init

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
@@ -38,7 +40,10 @@ def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
     """
     if blocksize != 1:
         raise NotImplementedError(f"sqrtm: only blocksize=1 is supported{here()}. Leave it out.")
-    return _sqrtm(square("sqrtm", A)[0])
+    a = square("sqrtm", A)[0]
+    if a.dtype.itemsize < 4:
+        a = lax.convert_element_type(a, np.float32)
+    return _sqrtm(a)
 
 
 @fused()

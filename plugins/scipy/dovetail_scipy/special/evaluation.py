@@ -16,6 +16,7 @@ from dovetail_core.base.source import short_repr
 from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
+from dovetail_lax.errors import ElementTypeError
 
 Array = Any
 ArrayLike = Any
@@ -46,7 +47,7 @@ def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool =
         dtype = canonical_dtype(np.float64 if dtype.itemsize == 8 else np.float32)
     shape = _common_shape(name, [v.shape for v in values])
     if dtype.kind == "c" and not complex:
-        raise TypeError(
+        raise ElementTypeError(
             f"{name} takes real numbers, got {dtype.name}{here()}. Pass the real part, or convert "
             "the argument."
         )
@@ -59,10 +60,16 @@ def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool =
     return _finished(out, dtype, weak)
 
 
+_TAKE_LISTS = ("hyp1f1", "hyp2f1")
+"""As in JAX, where other special functions take arrays and numbers only."""
+
+
 def _array(name: str, x: Any, position: int) -> Any:
     if hasattr(x, "aval"):
         return x
     if isinstance(x, (bool, int, float, _complex, np.ndarray, np.generic)):
+        return dnp.asarray(x)
+    if isinstance(x, (list, tuple)) and name in _TAKE_LISTS:
         return dnp.asarray(x)
     raise TypeError(
         f"{name} requires an array or a scalar at position {position}, got {type(x).__name__} "

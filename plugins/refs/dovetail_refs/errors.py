@@ -1,0 +1,11 @@
+"""Errors of the classes that NumPy's users expect, and of the one that JAX raises."""
+
+from __future__ import annotations
+
+
+class RefTypeError(TypeError, ValueError):
+    """A value of another type than the reference that it is written to; JAX's is a ValueError."""
+
+
+class RefIndexError(IndexError, ValueError):
+    """An index out of the range of a reference; JAX's is a ValueError."""
