@@ -1,4 +1,4 @@
-"""What only an array in memory can tell, as attributes of tracers: where it is, whether it is deleted."""
+"""What only an array in memory can tell, as attributes of tracers: where it is, for example."""
 
 from __future__ import annotations
 

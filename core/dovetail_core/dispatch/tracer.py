@@ -105,9 +105,11 @@ class Tracer(Generic[T]):
     def _refuse_many(self, use: str, error: type[Exception]) -> None:
         """Raise ``error`` where this is an array of any but one element."""
         if isinstance(self.aval, ShapedArray) and self.aval.size != 1:
+            check_alive(self)
             raise error(
-                f"a traced array of type {self.aval.str_short()} is {use}{describe(current_source())}, "
-                f"but it has {self.aval.size} elements. Use x.any(), x.all() or x.size."
+                f"a traced array of type {self.aval.str_short()} is {use}"
+                f"{describe(current_source())}, but it has {self.aval.size} elements. "
+                "Use x.any(), x.all() or x.size."
             )
 
     def _known(self, remedy: tuple[str, str], error: type[Exception]) -> Any:

@@ -155,6 +155,6 @@ def test_structs_are_immutable_and_are_of_the_types_that_are_enabled():
     s = ShapeDtypeStruct((3,), np.float64)
     assert s.dtype == np.float64 and eval_shape(lambda x: x, s).dtype == np.float32
     assert jit(lambda x: x).lower(s).out_info.dtype == np.float32
-    with pytest.raises(RuntimeError, match="attribute 'shape' cannot be set.*update"):
+    with pytest.raises(RuntimeError, match=r"attribute 'shape' cannot be set.*update"):
         s.shape = ()
     assert pickle.loads(pickle.dumps(s)) == copy.deepcopy(s) == s and not s.is_ref
