@@ -42,8 +42,9 @@ class OfArrays:
 
         return method
 
-    def _refuse(self, tracer: Any) -> NoReturn:
-        tracer._fail(f"asked for its {self.name!r}", place_remedy, errors.ConcretizationTypeError)
+    def _refuse(self, tracer: Tracer[Any]) -> NoReturn:
+        use = f"asked for its {self.name!r}"
+        tracer._fail(use, place_remedy, errors.ConcretizationTypeError)  # pyright: ignore[reportPrivateUsage]
 
 
 def install(of_others: Callable[[Any, str], Any]) -> None:

@@ -121,9 +121,9 @@ def split(key: Any, num: Any = 2) -> Any:
     Raises:
         TypeError, ValueError: ``key`` is not one key, or ``num`` is not a shape.
     """
-    if getattr(num, "shape", None) == () and not isinstance(num, Tracer):
-        num = index(num)
-    shape = (num,) if num.__class__ is int and num >= 0 else shape_of("split", num)
+    is_scalar = getattr(num, "shape", None) == () and not isinstance(num, Tracer)
+    count: Any = index(num) if is_scalar else num
+    shape = (count,) if count.__class__ is int and count >= 0 else shape_of("split", count)
     if is_typed(check_key("split", key)):
         return random_split_p.bind(key, shape=shape)
     return _raw_split(key, shape=shape)

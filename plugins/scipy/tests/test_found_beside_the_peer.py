@@ -60,3 +60,11 @@ def test_complex_arguments_of_real_functions_are_errors_of_values_too():
     for error in (TypeError, ValueError, NotImplementedError):
         with pytest.raises(error, match="entr takes real numbers, got complex64"):
             special.entr(1j)
+
+
+def test_results_of_python_numbers_are_weakly_typed_where_those_of_jax_are():
+    for f in (special.erf, special.gammaln, stats.norm.pdf, stats.cauchy.cdf):
+        assert f(0.5).weak_type
+    for f in (special.gamma, special.ndtr, special.spence, stats.norm.cdf, stats.uniform.cdf):
+        assert not f(0.5).weak_type and f(0.5).dtype == np.float32
+    assert not stats.truncnorm.logpdf(0.5, -1.0, 2.0).weak_type

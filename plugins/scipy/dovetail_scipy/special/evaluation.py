@@ -28,11 +28,20 @@ _complex = complex
 _FLOAT32 = np.dtype(np.float32)
 
 
+_STRONG = frozenset(
+    "beta erfcx exp1 expi expn fresnel gamma gammasgn hyp1f1 hyp2f1 log_ndtr multigammaln ndtr "
+    "ndtri poch sici spence norm.cdf norm.isf norm.logcdf norm.logsf norm.ppf norm.sf "
+    "truncnorm.cdf truncnorm.logcdf truncnorm.logpdf truncnorm.logsf truncnorm.pdf truncnorm.sf "
+    "uniform.cdf".split()
+)
+"""Functions whose results have a type of their own also for Python numbers, as in JAX."""
+
+
 def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool = False) -> Any:
     """``f`` of the arguments as arrays of one shape and floating-point type, of 32 bits at least.
 
     Integers become floating-point numbers; types of 16 bits and fewer are computed in float32, and
-    rounded once. Results are weakly typed if all arguments are.
+    rounded once. Results are weakly typed if all arguments are, and JAX's are, too.
 
     Args:
         complex: whether ``f`` takes complex numbers, too.
@@ -43,6 +52,7 @@ def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool =
     """
     values = [_array(name, x, i) for i, x in enumerate(args)]
     dtype, weak = dtypes.common_type([(v.dtype, v.aval.weak_type) for v in values])
+    weak = weak and name not in _STRONG
     if not is_inexact(dtype):
         dtype = canonical_dtype(np.float64 if dtype.itemsize == 8 else np.float32)
     shape = _common_shape(name, [v.shape for v in values])
