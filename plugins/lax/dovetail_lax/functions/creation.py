@@ -95,7 +95,7 @@ def full_like(
     """An array like ``x`` in type and shape (unless given), filled with a scalar."""
     if sharding is not None:
         return divided_result(sharding, full_like, x, fill_value, dtype, shape)
-    aval = check("full_like", x)
+    aval: Any = check("full_like", x)
     if not isinstance(aval, ShapedArray):  # a high value that stands for an array
         aval = getattr(x, "aval", aval)
     shape = aval.shape if shape is None else sizes(shape)
