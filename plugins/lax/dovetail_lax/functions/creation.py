@@ -98,21 +98,21 @@ def full_like(
     aval: Any = check("full_like", x)
     if not isinstance(aval, ShapedArray):  # a high value that stands for an array
         aval = getattr(x, "aval", aval)
-    shape = aval.shape if shape is None else sizes(shape)
-    place = place_like(x, aval, dtype, shape)
+    dims: tuple[int, ...] = aval.shape if shape is None else sizes(shape)
+    place = place_like(x, aval, dtype, dims)
     if place is not None:
         wanted = aval.dtype if dtype is None else dtype
-        return full(shape, fill_value, wanted, sharding=place)
+        return full(dims, fill_value, wanted, sharding=place)
     given = check("full_like", fill_value)
     if given.shape:
         raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else as_dtype(dtype)
     if isinstance(wanted, ExtendedDType):
-        return _full_extended(shape, fill_value, wanted)
+        return _full_extended(dims, fill_value, wanted)
     keep_imaginary("full_like", fill_value, wanted)
     fill_value = scalar_of(fill_value, wanted, weak)
-    return broadcast_in_dim_p.bind(fill_value, shape=shape, broadcast_dimensions=())
+    return broadcast_in_dim_p.bind(fill_value, shape=dims, broadcast_dimensions=())
 
 
 _LARGE = 1 << 16
