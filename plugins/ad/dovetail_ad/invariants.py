@@ -26,6 +26,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.keys import exact_key
 from dovetail_core.ir.rewriting import rearranged
+from dovetail_core.rules.at_rest import keeps_only_itself
 
 from .linear import checked
 from .split import Split
@@ -36,21 +37,25 @@ class Shared(NamedTuple):
 
     Attributes:
         split: it takes what ``invariant`` returns behind its known inputs, as they are.
-        invariant: a program of all known inputs, which uses the constant ones.
+        invariant: a program without constants of its own: these come first among its inputs.
+        consts: its constants.
+        used: per known input, whether it takes it.
     """
 
     split: Split
-    invariant: ClosedJaxpr | None
+    invariant: ClosedJaxpr | None = None
+    consts: Sequence[Any] = ()
+    used: Sequence[bool] = ()
 
     def values(self, known: Sequence[Any]) -> list[Any]:
         """What is the same in each iteration; only constants among ``known`` are looked at."""
-        if self.invariant is None:
+        program = self.invariant
+        if program is None:
             return []
-        program, left = dce_closed(self.invariant, (True,) * len(self.invariant.out_avals))
-        operands = [x for x, used in zip(known, left) if used]
+        operands = [*self.consts, *[x for x, used in zip(known, self.used) if used]]
         call = registry().provider("program_caller", default=None)
-        if get_trace() is EVAL and call is not None:
-            return call(consts_to_inputs(program), "invariant", (*program.consts, *operands))
+        if get_trace() is EVAL and call is not None and keeps_only_itself(program):
+            return call(program, "invariant", operands)
         return eval_jaxpr(program.jaxpr, program.consts, *operands)
 
 
@@ -75,7 +80,7 @@ def _shared(split: Split, constant: tuple[bool, ...]) -> Shared:
         first = same.get(v, v)
         (invariant if v in fixed else returned).setdefault(first, k)
     if len(returned) == len(outvars) - n:
-        return Shared(split, None)
+        return Shared(split)
     at = {v: i for i, v in enumerate(returned)}
     beside = {v: len(constant) + i for i, v in enumerate(invariant)}
     residuals = [
@@ -86,9 +91,10 @@ def _shared(split: Split, constant: tuple[bool, ...]) -> Shared:
     linear, left = _taken_once(split.linear, residuals)
     made = Split(known, linear, split.out_unknown, left)
     if not invariant:
-        return Shared(made, None)
+        return Shared(made)
     kept = rearranged(split.known, tuple(range(len(constant))), tuple(invariant.values()))
-    return Shared(made, kept)
+    kept, used = dce_closed(kept, (True,) * len(invariant))
+    return Shared(made, consts_to_inputs(kept.jaxpr), kept.consts, used)
 
 
 def _place(v: Any, at: dict[Any, int], beside: dict[Any, int]) -> tuple[bool, int]:

@@ -163,7 +163,7 @@ def _known_places(found: Layout, operands: Any) -> dict[int, int] | None:
         return None
     places: dict[int, int] = {}
     for pick in found.picks:
-        place = operands[pick.source] if pick.source.__class__ is int else None
+        place: Any = operands[pick.source] if pick.source.__class__ is int else None
         if place.__class__ is not int or not 0 <= place < found.shape[pick.axis]:
             return None
         places[pick.axis] = place
