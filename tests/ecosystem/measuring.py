@@ -91,6 +91,7 @@ def _run(path: Path, side: Side, environment: Environment, library: Library) -> 
     other = folders["jax" if side == "dovetail" else "dovetail"]
     more = {"OWN_FOLDER": str(folders[side]), "OTHER_FOLDER": str(other)} | library.settings
     begun = time.perf_counter()
+    more["ECOSYSTEM_BEGUN"] = str(time.time())
     try:
         done = subprocess.run(
             [environment.python, HERE / "stopwatch.py", path], cwd=folders[side],

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +124,20 @@ def test_an_interrupted_file_goes_on(
     outcomes = running.Runner(environment, failing=False, kept=False)._run(job)
     assert outcomes[name] == ("passed", 1.0, "", "") and len(outcomes) == 7
     assert not record.exists()
+
+
+def test_imports_are_timed_from_the_start_of_the_process(tmp_path: Path) -> None:
+    """What an environment imports by itself is part of what a program waits for."""
+    (tmp_path / "sitecustomize.py").write_text("import time; time.sleep(0.3)")
+    (tmp_path / "jax.py").write_text("block_until_ready = print")
+    program = tmp_path / "program.py"
+    program.write_text("import jax\n\ndef run():\n    yield 1\n    return {}\n")
+    more = {"PYTHONPATH": str(tmp_path), "ECOSYSTEM_BEGUN": str(time.time())}
+    command = [sys.executable, Path(measuring.__file__).with_name("stopwatch.py"), program]
+    done = subprocess.run(
+        command, env={**os.environ, **more}, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout.splitlines()[-1])["import"] >= 0.3
 
 
 def test_numbers_are_compared_with_tolerance():

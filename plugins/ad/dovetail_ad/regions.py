@@ -36,6 +36,7 @@ from dovetail_core import (
 from dovetail_core.interpret.mutable import LocalValue, apply_local
 from dovetail_core.types.algebra import algebra, zeros
 
+from .invariants import shared
 from .linear import LinearTrace
 from .split import Split, split_program
 from .tables import partial_eval_rules
@@ -128,7 +129,19 @@ class _Linearization:
         self.interface = interface
         self.splits, self.unknown, self.out_unknown = found
         self.operands, self.results = slots_of(interface, args)
+        self.invariants: list[list[Slot]] = [[] for _ in self.splits]
+        if interface.is_loop:
+            self._share()
         self.residuals: list[list[Slot]] = []  # per region, in the order of its split
+
+    def _share(self) -> None:
+        """Compute beside the loop what all iterations would keep alike."""
+        for n, (region, split) in enumerate(zip(self.interface.regions, self.splits)):
+            known = [self.operands[i] for i in region.operands if not self.unknown[i]]
+            found = shared(split, tuple([s.kind is Kind.CONSTANT for s in known]))
+            values = found.values([s.value for s in known])
+            self.splits[n] = found.split
+            self.invariants[n] = [Slot(Kind.CONSTANT, x) for x in values]
 
     def run(self, trace: LinearTrace) -> list[Any]:
         """Apply the primitive to the known parts, and record it with the linear ones."""
@@ -186,10 +199,11 @@ class _Linearization:
         kind = Kind.SLICED if interface.is_loop else Kind.CONSTANT
         taken: dict[Slot, Slot] = {}
         parts: list[Part] = []
-        for region, split, returned in zip(interface.regions, self.splits, self.residuals):
+        every = zip(interface.regions, self.splits, self.residuals, self.invariants)
+        for region, split, returned, invariants in every:
             inputs = [self.operands[i] for i in region.operands]
             unknown = [self.unknown[i] for i in region.operands]
-            given = self._some(inputs, unknown, False)
+            given = self._some(inputs, unknown, False) + invariants
             ins: list[Slot] = []
             for direct, i in split.residuals:
                 slot = given[i] if direct else taken.get(returned[i])

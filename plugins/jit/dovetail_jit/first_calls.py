@@ -41,7 +41,7 @@ def _count(value: Any) -> int:
 interpret_first_calls = config.add(
     Option(
         "interpret_first_calls",
-        1,
+        8,
         "How often an eager operation on small arrays of the CPU is computed by NumPy, if it gives "
         "the same bits, before it is compiled.",
         check=_count,

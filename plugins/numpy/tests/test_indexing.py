@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
+from dovetail_ad import grad
 from dovetail_core import (
     NonConcreteBooleanIndexError,
     TracerIntegerConversionError,
@@ -191,9 +192,18 @@ def test_reading_at_another_place_needs_no_other_program(arrays):
     assert len(plans) == 1
 
 
-def test_slices_are_static_in_programs_and_integers_are_operands(arrays):
-    text = str(make_jaxpr(lambda x: (x[1:, 0], x[::2]))(arrays["f2"]))
-    assert "dynamic_slice" in text and "slice[start_indices=(0, 0)" in text
+def test_slices_and_known_places_are_static_in_programs(arrays):
+    x = arrays["f2"]
+    take = np.index_exp
+    for index in (take[1:, 0], take[-1], take[0, ::-2], take[None, 1]):
+        text = str(make_jaxpr(lambda x, index=index: x[index])(x))
+        assert " slice[start_indices=" in text and "dynamic_slice" not in text
+        assert text.count("slice[") == 1
+        np.testing.assert_array_equal(jit(lambda x, index=index: x[index])(x), np.asarray(x)[index])
+    gradient = str(make_jaxpr(grad(lambda x: x[1, 0]))(x))
+    assert "pad[" in gradient and "dynamic_update_slice" not in gradient
+    beyond = str(make_jaxpr(lambda x: x[7])(x))  # clamped where it runs
+    assert "dynamic_slice" in beyond
 
 
 @pytest.mark.parametrize(

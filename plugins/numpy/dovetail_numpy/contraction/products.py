@@ -227,14 +227,14 @@ def cross(
 
 @fused()
 def _cross(x: Any, y: Any) -> Any:
-    def component(v: Any, i: int) -> Any:
-        if i >= v.shape[-1]:
-            return lax.full_like(component(v, 0), 0)
-        return lax.index_in_dim(v, i, v.ndim - 1, keepdims=False)
+    def components(v: Any) -> list[Any]:
+        parts = [lax.index_in_dim(v, i, v.ndim - 1, keepdims=False) for i in range(v.shape[-1])]
+        return parts if len(parts) == 3 else [*parts, lax.full_like(parts[0], 0)]
+
+    a, b = components(x), components(y)
 
     def term(i: int, j: int) -> Any:
-        left = MULTIPLY(component(x, i), component(y, j))
-        return SUBTRACT(left, MULTIPLY(component(x, j), component(y, i)))
+        return SUBTRACT(MULTIPLY(a[i], b[j]), MULTIPLY(a[j], b[i]))
 
     if x.shape[-1] == y.shape[-1] == 2:
         return term(0, 1)

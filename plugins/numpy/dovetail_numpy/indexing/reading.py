@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import dovetail_lax as lax
 from dovetail_core import EVAL, enable_x64, get_trace
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.errors import integer_too_large
+from dovetail_core.xla.config import tracing_state
 
 from ..fusion import fused
 from ..operands import here
@@ -144,10 +146,28 @@ def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
 
 def _read_simple(x: Any, found: Layout, operands: Any, wrap: bool) -> Any:
     dynamic = bool(found.picks) or any(r.source is not None for r in found.runs)
-    if dynamic:
+    known = _known_places(found, operands) if dynamic and tracing_state.value else None
+    if dynamic and known is None:
         x = _dynamic_slice(x, found, found.picks, operands, wrap)
-    x = _slice_runs(x, found, contiguous=not dynamic)
+    x = _slice_runs(x, found, known or {}, contiguous=not dynamic or known is not None)
     return _finish(x, tuple([p.axis for p in found.picks]), found)
+
+
+def _known_places(found: Layout, operands: Any) -> dict[int, int] | None:
+    """The places of picked axes, where all are known numbers within bounds.
+
+    In a program that is traced they are parts of it, and the derivative is no dynamic update. What
+    is evaluated at once is compiled with places as operands, or it would be for every place.
+    """
+    if any(r.source is not None for r in found.runs):
+        return None
+    places: dict[int, int] = {}
+    for pick in found.picks:
+        place: Any = operands[pick.source] if pick.source.__class__ is int else None
+        if place.__class__ is not int or not 0 <= place < found.shape[pick.axis]:
+            return None
+        places[pick.axis] = place
+    return places
 
 
 def start_of(run: Run, operands: Any) -> Any:
@@ -215,11 +235,14 @@ def wrapped(v: Any, size: int, wrap: bool = True) -> Any:
     return select(lax.lt_p.bind(v, number(v, 0)), lax.add_p.bind(v, number(v, size)), v)
 
 
-def _slice_runs(x: Any, found: Layout, contiguous: bool) -> Any:
-    """The sliced axes; contiguous slices only if no dynamic slice has taken them already."""
+def _slice_runs(x: Any, found: Layout, known: Mapping[int, int], contiguous: bool) -> Any:
+    """The sliced axes, and ``known`` places of others; contiguous slices only if no dynamic slice
+    has taken them already."""
     starts, limits = [0] * len(x.shape), list(x.shape)
     strides = [1] * len(x.shape)
     backwards = []
+    for axis, place in known.items():
+        starts[axis], limits[axis] = place, place + 1
     for run in found.runs:
         if run.step == 1 and not contiguous:
             continue
@@ -258,7 +281,7 @@ def _read_gather(x: Any, found: Layout, operands: Any, options: Options) -> Any:
     dynamic = any(r.source is not None for r in found.runs)
     if dynamic:
         x = _dynamic_slice(x, found, (), operands, options.wrap)
-    x = _slice_runs(x, found, contiguous=not dynamic)
+    x = _slice_runs(x, found, {}, contiguous=not dynamic)
     columns = [wrapped_pick(p, operands, found.shape, options.wrap) for p in found.picks]
     indices = index_vectors(columns, found.places)
     picked = tuple([p.axis for p in found.picks])

@@ -24,14 +24,14 @@ def run():
         blackjax.hmc.init,
         parameters,
         resampling.systematic,
-        0.5,
+        0.95,
         num_mcmc_steps=4,
     )
     key = jax.random.PRNGKey(0)
     state = sampler.init(4 * jax.random.normal(key, (500, 1)))
     step = jax.jit(sampler.step)
     count = 0
-    while state.tempering_param < 1 and count < 30:
+    while state.tempering_param < 1 and count < 60:
         count += 1
         state, _ = step(jax.random.fold_in(key, count), state)
         yield state.particles
