@@ -21,6 +21,17 @@ def deprecated(what: str, instead: str, goes: str, stacklevel: int = 2) -> None:
     warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
 
 
+def deprecated_in_jax(what: str, instead: str, stacklevel: int = 2) -> None:
+    """Warn, in programs that import ``jax``, of what JAX has deprecated and Dovetail keeps.
+
+    Args:
+        what, instead, stacklevel: as for :func:`deprecated`.
+    """
+    if "jax" in sys.modules:  # the import hook's: the package itself is refused
+        text = f"{what} is deprecated in JAX. Use {instead} instead."
+        warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
+
+
 def renamed(
     module: str, names: Mapping[str, tuple[str, str]], get: Callable[[str], Any]
 ) -> Callable[[str], Any]:

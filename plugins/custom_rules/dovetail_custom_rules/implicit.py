@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_ad import jvp, linear_transpose, linearize
 from dovetail_core import UnexpectedTracerError, get_trace, typeof
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.source import here
 from dovetail_core.tree.util import (
     tree_flatten,
     tree_leaves,
@@ -191,10 +192,18 @@ def _unflattened(found: Converted) -> Any:
     return tree_unflatten(found.out_tree, found.jaxpr.outvars)
 
 
+class MisfitError(TypeError, ValueError):
+    """A function's result does not have the structure and types that its place needs."""
+
+
 def _check(what: str, tree: Any, types: Any, want: Any, avals: Any, reference: str) -> None:
     if tree != want:
-        raise TypeError(
-            f"{what} must return the structure of {reference}: {differences(want, tree)}"
+        raise MisfitError(
+            f"{what} must return the structure of {reference}{here()}: {differences(want, tree)}"
         )
     for i, (x, a) in enumerate(zip(types, avals)):
-        check_aval(x, a, f"{what} returned", want, i, f"{reference} has")
+        check_aval(x, a, f"{what} returned", want, i, f"{reference} has", _misfit)
+
+
+def _misfit(text: str) -> Exception:
+    return MisfitError(f"{text}{here()}")

@@ -161,3 +161,13 @@ def test_bad_input() -> None:
     assert dt.jvp(forward_only, (1.0,), (1.0,)) == (1.0, 1.0)
     with pytest.raises(TypeError, match="pass transpose_solve, or symmetric=True"):
         dt.grad(forward_only)(1.0)
+
+
+def test_results_that_do_not_fit_are_errors_of_values_too() -> None:
+    two = dnp.ones(2)
+    with pytest.raises(ValueError, match=r"test_roots\.py:\d+"):
+        dt.lax.custom_linear_solve(lambda x: x[:1], two, lambda f, b: b)
+    with pytest.raises(ValueError, match=r"returned f32\[1\]"):
+        dt.lax.custom_linear_solve(lambda x: x, two, lambda f, b: b[:1])
+    with pytest.raises(ValueError, match=r"test_roots\.py:\d+"):
+        dt.lax.custom_linear_solve(lambda x: (x, x), two, lambda f, b: b)

@@ -16,6 +16,7 @@ from dovetail_core import (
     get_trace,
 )
 from dovetail_core.base.caches import identity
+from dovetail_core.base.deprecation import deprecated_in_jax
 from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.interpret.mutable import any_mutable
 from dovetail_core.tree.errors import explain_arguments
@@ -108,6 +109,8 @@ def jit(
             f"jit of {function_name(fun)}: give device or backend, not both; got {device!r} and "
             f"{backend!r}"
         )
+    if device is not None or backend is not None:
+        deprecated_in_jax("jit(f, device=..., backend=...)", "device_put of the arguments")
     shardings = formats = None
     if in_shardings is not None or out_shardings is not None:
         shardings = Shardings(function_name(fun), in_shardings, out_shardings)

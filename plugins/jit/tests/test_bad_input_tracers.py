@@ -33,7 +33,7 @@ Kind = type[Exception]
 KNOWN: dict[str, tuple[Callable[[Any], Any], Any, Kind, str]] = {
     "if": (
         lambda x: 1 if x > 0 else 2, 1.0, TracerBoolConversionError,
-        rf"type bool\[\] that is being traced by the trace of '<lambda>' is used as a Python "
+        rf"type bool\[\]~ that is being traced by the trace of '<lambda>' is used as a Python "
         rf"condition {HERE}.*, but it is not known while tracing {MADE}. Use dovetail.lax.cond",
     ),
     "and": (lambda x: x > 0 and x < 2, 1.0, TracerBoolConversionError, rf"condition {HERE}"),

@@ -117,7 +117,8 @@ def common_type(types: Sequence[tuple[Any, bool]]) -> tuple[DType, bool]:
     Raises:
         TypePromotionError: there is none.
     """
-    dtype, weak = _common(tuple(types), _promotion.value == "strict")
+    held = tuple([(d, w and d != np.bool_) for d, w in types])  # no boolean yields to another
+    dtype, weak = _common(held, _promotion.value == "strict")
     return canonical_dtype(dtype), weak
 
 
@@ -126,7 +127,7 @@ def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, b
     first = types[0][0]
     weak = all(w for _, w in types)
     if all(d == first for d, _ in types):
-        return first, weak and first != np.bool_
+        return first, weak
     # Where all are weak, promote their strong counterparts: a weak int16 stays 16 bits wide.
     given = [(d, w and not (weak and not strict)) for d, w in types]
     try:
@@ -141,7 +142,7 @@ def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, b
         raise TypePromotionError(_no_promotion([d for d, _ in types], strict))
     if isinstance(found, str):
         return WEAK[found], True
-    return found, weak and found != np.bool_
+    return found, weak
 
 
 def _no_promotion(types: list[DType], strict: bool) -> str:

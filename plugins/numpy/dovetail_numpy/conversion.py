@@ -14,7 +14,7 @@ from .creation import placing
 from .creation.arrays import array, as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, DTypeLike
-from .operations import number
+from .operations import strong, truth
 from .promotion import requested
 
 
@@ -36,7 +36,7 @@ def astype(
     if x.aval.dtype == dt and not x.aval.weak_type:
         out = array(x, copy=True) if copy else x
     elif dt.kind == "b" and x.dtype.kind != "b":
-        out = lax.ne_p.bind(x, number(x, 0))
+        out = strong(truth(x))
     elif isinstance(dt, ExtendedDType) or isinstance(x.dtype, ExtendedDType):
         out = lax.convert_element_type(x, dt)
     else:

@@ -83,7 +83,7 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     groups = [[tuple(d for d in g.split(",") if d) for g in _GROUP.findall(side)]
               for side in (left, right)]  # fmt: skip
     written = "->".join(",".join(f"({','.join(c)})" for c in side) for side in groups)
-    if not arrow or written != signature.replace(" ", ""):
+    if not all(groups) or not arrow or written != signature.replace(" ", ""):
         raise ValueError(
             f"vectorize: {signature!r} is not a signature{here()}. Write core dimensions in "
             "parentheses, for example '(m,n),(n)->(m)'."
@@ -125,8 +125,9 @@ def vectorize(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         unknown = set(kwargs) - names
         fixed = {k: v for k, v in kwargs.items() if k in names}
-        order = [i for i in range(len(args)) if i not in numbers]
-        arrays = [as_array("vectorize", args[i], i) for i in order]
+        absent = {i for i, x in enumerate(args) if x is None and i not in numbers}
+        order = [i for i in range(len(args)) if i not in numbers and i not in absent]
+        arrays = [_argument(args[i], i) for i in order]
         arrays += [as_array("vectorize", kwargs[k]) for k in sorted(unknown)]
 
         def core(*values: Any) -> Any:
@@ -137,12 +138,38 @@ def vectorize(
             out = pyfunc(*full, **fixed, **named)
             if cores is None:
                 return out
-            return _checked_results(out, cores[1], _core_sizes(values, cores[0]))
+            return _checked_results(out, cores[1], _core_sizes(values, wanted))
 
-        wanted = cores[0] if cores else [()] * len(arrays)
+        wanted = [()] * len(arrays) if cores is None else _present(cores[0], absent, numbers)
         return _map(core, arrays, _core_ranks(arrays, wanted, signature))
 
     return mapped
+
+
+def _argument(x: Any, position: int) -> Any:
+    """An argument as an array; lists are made some."""
+    from .creation.arrays import asarray
+
+    return asarray(x) if isinstance(x, (list, tuple)) else as_array("vectorize", x, position)
+
+
+def _present(wanted: list[Core], absent: set[int], excluded: set[int]) -> list[Core]:
+    """The core dimensions of the arguments that are arrays, where those of ``absent`` are None.
+
+    Raises:
+        ValueError: one that is None has core dimensions.
+    """
+    if not absent:
+        return wanted
+    given = iter(wanted)
+    of_all = {i: next(given, None) for i in range(len(wanted) + len(excluded)) if i not in excluded}
+    for i in sorted(absent):
+        if of_all.get(i) != ():
+            raise ValueError(
+                f"vectorize: argument {i} is None, which has no core dimensions "
+                f"{of_all.get(i)}{here()}"
+            )
+    return [d for i, d in of_all.items() if d is not None and i not in absent]
 
 
 def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None) -> list[int]:
@@ -181,7 +208,7 @@ def _checked_results(out: Any, wanted: Sequence[Core], sizes: dict[str, int]) ->
         )
     for o, dims in zip(outs, wanted):
         if getattr(o, "ndim", 0) != len(dims):
-            raise TypeError(
+            raise ValueError(
                 f"vectorize: a result of shape {getattr(o, 'shape', ())} should have the core "
                 f"dimensions ({','.join(dims)}){here()}"
             )

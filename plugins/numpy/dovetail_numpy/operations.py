@@ -46,7 +46,7 @@ def strong(x: Any) -> Any:
 
 def truth(x: Any) -> Any:
     """Whether elements are not zero; booleans as they are."""
-    return x if dtype_of(x).kind == "b" else lax.ne_p.bind(x, number(x, 0))
+    return strong(x) if dtype_of(x).kind == "b" else lax.ne_p.bind(x, number(x, 0))
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:

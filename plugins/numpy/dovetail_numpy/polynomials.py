@@ -14,7 +14,7 @@ from dovetail_lax import dtypes
 from .creation.arrays import as_array
 from .fusion import fused
 from .operands import Array, ArrayLike, integer
-from .operations import filled, number
+from .operations import filled, number, reshape as to_shape, strong
 from .promotion import INT32, broadcast, broadcast_shapes, convert, promote
 from .signal import convolve
 from .ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
@@ -32,7 +32,7 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     at = broadcast(at, broadcast_shapes("polyval", c.shape[1:], at.shape))
     if at.dtype.kind == "b":  # sums and products are those of numbers
         return lax.ne(_polyval(convert(c, INT32), convert(at, INT32)), np.int32(0))
-    return _polyval(c, at)
+    return strong(_polyval(c, at))
 
 
 @fused()
@@ -126,7 +126,10 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     powers = np.arange(n - 1, k - 1, -1)
     factors = np.prod([powers - i for i in range(k)], axis=0) if len(powers) else np.ones(0)
     kept = lax.slice_in_dim(c, 0, max(n - k, 0))
-    return lax.mul(kept, as_array("polyder", factors.astype(c.dtype)))
+    scale = as_array("polyder", factors.astype(c.dtype))
+    return lax.mul(
+        kept, broadcast(to_shape(scale, (kept.shape[0],) + (1,) * (c.ndim - 1)), kept.shape)
+    )
 
 
 @names_itself

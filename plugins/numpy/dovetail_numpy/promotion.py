@@ -99,6 +99,11 @@ def _wrapped(x: int, dtype: Any) -> Any:
     return np.asarray(x).astype(dtype)[()]
 
 
+def is_weak_bool(aval: Any) -> bool:
+    """Whether a type is what comparisons of weakly typed values give; promotion makes it strong."""
+    return aval.weak_type and aval.dtype == np.bool_
+
+
 def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
     """A value in element type ``dtype``; itself where it has it."""
     cls = x.__class__
@@ -107,9 +112,13 @@ def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
     aval = getattr(x, "aval", None)
     if aval is None:
         return np.asarray(x).astype(dtype, copy=False)[()] if x.dtype != dtype else x
-    if aval.dtype == dtype:
+    if aval.dtype == dtype and (weak or not is_weak_bool(aval)):
         return x
     return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak)
+
+
+_OF_ANY_RANKS = frozenset(("where", "broadcast_arrays", "heaviside"))
+"""Functions to which the option ``numpy_rank_promotion`` does not apply, in JAX neither."""
 
 
 def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -122,7 +131,7 @@ def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     first = shapes[0]
     if all(s == first for s in shapes):
         return first
-    if rank_promotion.value != "allow":
+    if rank_promotion.value != "allow" and name not in _OF_ANY_RANKS:
         check_ranks(name, shapes)
     ndim = max(map(len, shapes))
     out = [1] * ndim
@@ -175,7 +184,7 @@ def promote(name: str, *xs: ArrayLike, inexact: bool = False) -> list[Any]:
     avals: list[Any] = [typeof(v) for v in values]
     first = avals[0].dtype
     if all(a.dtype == first for a in avals) and (not inexact or is_inexact(first)):
-        dtype, weak = first, all(a.weak_type for a in avals)
+        dtype, weak = first, first != np.bool_ and all(a.weak_type for a in avals)
     else:
         dtype, weak = common_type(avals, inexact)
     return [convert(v, dtype, weak) for v in values]

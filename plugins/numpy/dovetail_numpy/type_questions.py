@@ -84,6 +84,8 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
 @names_itself
 def iscomplexobj(x: Any) -> bool:
     """Whether ``x`` is of a complex type, also if all imaginary parts are zero."""
+    if x is None or isinstance(x, str):
+        return False
     return _dtype(x).kind == "c"
 
 

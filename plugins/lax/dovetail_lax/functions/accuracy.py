@@ -22,7 +22,7 @@ class Tolerance:
     """Bounds on the error: absolute, relative, in units in the last place.
 
     Raises:
-        ValueError: a bound is negative.
+        ValueError: a bound is negative, or there is none.
     """
 
     atol: float = 0.0
@@ -34,6 +34,8 @@ class Tolerance:
             arguments.number(name, getattr(self, name))
         if self.atol < 0 or self.rtol < 0 or self.ulps < 0:
             raise ValueError(f"tolerances must not be negative, got {self}{called()}")
+        if not (self.atol or self.rtol or self.ulps):
+            raise ValueError(f"a Tolerance needs atol, rtol or ulps{called()}")
 
 
 Accuracy = AccuracyMode | Tolerance | None

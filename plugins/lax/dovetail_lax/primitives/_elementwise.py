@@ -65,7 +65,7 @@ def elementwise(
             if aval.dtype != first.dtype:
                 mismatch(label, avals)
         dtype = first.dtype if result is None else result(first.dtype)
-        weak = all(a.weak_type for a in avals) and dtype.kind != "b"
+        weak = all(a.weak_type for a in avals)
         return ShapedArray(common_shape(label, avals), dtype, weak)
 
     primitive.def_abstract_eval(rule)

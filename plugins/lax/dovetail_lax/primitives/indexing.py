@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 from dovetail_core import ShapedArray
 from dovetail_core.base import arguments
 
+from ..errors import ElementTypeError
 from ._elementwise import place
 from .shape import Shape
 
@@ -117,7 +118,7 @@ def check_dimension_numbers(
         )
 
     if indices.dtype.kind not in "iu" or rank == 0:
-        raise TypeError(
+        raise ElementTypeError(
             f"lax.{name} got indices of type {indices.str_short()}{place()}: they must be integers "
             "with at least one axis, the last of which holds index vectors."
         )

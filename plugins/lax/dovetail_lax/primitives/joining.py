@@ -59,7 +59,7 @@ def _pad(x: ShapedArray, value: ShapedArray, *, padding_config: Padding) -> Shap
             f"{value.dtype.name}{place()}: they must be equal. Convert the value to {x.dtype.name}."
         )
     if value.shape != ():
-        raise TypeError(
+        raise ShapeError(
             f"lax.pad got a padding_value of shape {value.shape}{place()}: it must be a scalar."
         )
     if len(padding_config) != len(x.shape) or any(len(c) != 3 for c in padding_config):

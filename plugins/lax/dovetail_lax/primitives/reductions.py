@@ -152,7 +152,7 @@ def check_computation(
     """
     for x, init in zip(operands, inits):
         if init.shape != () or init.dtype != x.dtype:
-            raise TypeError(
+            raise ShapeError(
                 f"lax.{name} got an initial value {init.str_short()} for an operand "
                 f"{x.str_short()}{place()}: it must be a scalar of dtype {x.dtype}. Convert it."
             )

@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_core.base import arguments
 from dovetail_core.base.source import called
 
+from ..errors import ShapeError
 from ._elementwise import place
 
 
@@ -105,7 +106,7 @@ def check_lengths(name: str, n: int, **values: Sequence[Any]) -> None:
     """
     for key, found in values.items():
         if len(found) != n:
-            raise TypeError(
+            raise ShapeError(
                 f"lax.{name} got {key} {tuple(found)}{place()}: it needs {n} values, one per "
                 f"{'spatial ' if name.startswith('conv') else ''}axis."
             )

@@ -128,7 +128,7 @@ LOOPS: dict[str, tuple[Call, type[Exception], str]] = {
     ),
     "while predicate in a tuple": (
         lambda: lax.while_loop(lambda c: (c < 3,), halve, 1.0), TypeError,
-        rf"must return one boolean scalar, but it returned .* of bool\[\] {HERE}",
+        rf"must return one boolean scalar, but it returned .* of bool\[\]~ {HERE}",
     ),
     "scan length type": (
         lambda: lax.scan(same, 1.0, None, length=float("inf")), TypeError,  # type: ignore[arg-type]

@@ -86,7 +86,9 @@ def test_results_are_weak_where_all_operands_are() -> None:
     assert typed(lax.add, weak, weak).weak_type
     assert typed(lax.add, weak, strong) is strong
     assert typed(lax.sin, weak).weak_type
-    assert not typed(lax.lt, weak, weak).weak_type
+    assert typed(lax.lt, weak, weak).weak_type
+    assert not typed(lax.lt, weak, strong).weak_type
+    assert typed(lax.is_finite, weak).weak_type
     assert not typed(lambda x: lax.convert_element_type(x, "float32"), weak).weak_type
 
 

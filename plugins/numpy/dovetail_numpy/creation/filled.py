@@ -123,7 +123,8 @@ def full_like(
     if device is None and out_sharding is None and np.ndim(value) == 0 and _is_bound(a, aval):
         return lax.full_like(a, value, dtype, dims)
     if hasattr(value, "aval") or np.ndim(value):
-        return full(dims, value, dt, device=device, out_sharding=out_sharding)
+        out = full(dims, value, dt, device=device, out_sharding=out_sharding)
+        return lax.convert_element_type_p.bind(out, new_dtype=dt, weak_type=True) if weak else out
     return _filled_at(dims, convert(value, dt, weak), dt, weak, device, out_sharding)
 
 

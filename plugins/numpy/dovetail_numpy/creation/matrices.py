@@ -197,15 +197,16 @@ def meshgrid(
     """Coordinate matrices from coordinate vectors.
 
     Raises:
-        ValueError: ``indexing`` is neither ``'xy'`` nor ``'ij'``, or an argument is a matrix.
+        ValueError: ``indexing`` is neither ``'xy'`` nor ``'ij'``, or an argument is no vector.
     """
     if not copy:
         raise ValueError(f"meshgrid: copy=False is not supported: arrays are immutable{here()}")
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}{here()}")
     vectors = [as_array("meshgrid", x, i) for i, x in enumerate(xi)]
-    if any(v.ndim > 1 for v in vectors):
-        raise ValueError(f"meshgrid takes vectors and scalars{here()}")
+    if any(v.ndim != 1 for v in vectors):
+        shapes = ", ".join(str(v.shape) for v in vectors)
+        raise ValueError(f"meshgrid takes vectors, got shapes {shapes}{here()}")
     n = len(vectors)
     order = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else list(range(n))
     sizes = [v.size for v in vectors]

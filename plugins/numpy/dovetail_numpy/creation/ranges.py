@@ -62,7 +62,7 @@ def _bound(i: int, b: ArrayLike) -> Any:
     if hasattr(value, "aval"):
         value = np.asarray(value)[()]
     if np.ndim(value):
-        raise TypeError(
+        raise ValueError(
             f"arange: bounds must be scalars, got an array of shape {np.shape(value)}{here()}"
         )
     return value

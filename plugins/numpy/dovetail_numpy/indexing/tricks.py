@@ -135,11 +135,11 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Vectors as open mesh: indexing with them picks a rectangle.
 
     Raises:
-        ValueError: an argument is not a vector.
+        TypeError: an argument is no array, such as a list. ValueError: it is not a vector.
     """
     out = []
     for i, given in enumerate(args):
-        x = asarray(given) if isinstance(given, (list, tuple)) else as_array("ix_", given, i)
+        x = as_array("ix_", given, i)
         if x.ndim != 1:
             raise ValueError(f"ix_ takes vectors, got shape {x.shape} at position {i}{here()}")
         if x.dtype.kind == "b":
@@ -199,8 +199,7 @@ def ravel_multi_index(
         )
     if order not in ("C", "F") or mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"ravel_multi_index: unknown order {order!r} or mode {mode!r}{here()}")
-    parts = [as_array("ravel_multi_index", asarray(g) if isinstance(g, (list, tuple)) else g)
-             for g in given]  # fmt: skip
+    parts = [as_array("ravel_multi_index", g, i) for i, g in enumerate(given)]
     if any(p.dtype.kind not in "iu" for p in parts):
         raise TypeError(f"ravel_multi_index takes integers{here()}")
     out: Any = lax.full((), 0, dtypes.result_type(np.int32, *[p.dtype for p in parts]))

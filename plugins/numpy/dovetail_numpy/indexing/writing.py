@@ -67,6 +67,8 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     if y.__class__ is float and x.dtype.kind == "f":
         return convert(y, x.dtype)
     if y.__class__ not in (bool, int, float, complex):
+        if y is None:
+            raise ValueError(f"at[...].{kind}: None is no value to write{here()}")
         y = asarray(y) if y.__class__ in (list, tuple) else as_array(f"at[...].{kind}", y)
     dtype = x.dtype
     own: Any = typeof(y)

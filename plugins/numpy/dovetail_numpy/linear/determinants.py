@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,7 +209,9 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
         raise ValueError(f"slogdet: method must be 'lu' or 'qr', got {method!r}{here()}")
     if method == "qr" and x.dtype.kind == "c":
         raise ValueError(f"slogdet: method 'qr' is for real matrices{here()}")
-    return SlogdetResult(*(_slogdet_qr(x) if method == "qr" else _slogdet(x)))
+    wide = convert(x, np.dtype(np.float32)) if x.dtype.itemsize == 2 else x
+    found = _slogdet_qr(wide) if method == "qr" else _slogdet(wide)
+    return SlogdetResult(*(convert(v, x.dtype) for v in found))
 
 
 @names_itself
@@ -241,7 +244,7 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
     """The product of several matrices in the order that needs the fewest multiplications.
 
     Raises:
-        ValueError: there are less than two.
+        ValueError: there are less than two, or their shapes do not fit.
     """
     items = [as_array("multi_dot", x, i) for i, x in enumerate(arrays)]
     if len(items) < 2:
@@ -253,6 +256,9 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
         items[-1] = lax.expand_dims(items[-1], (1,))
     if any(x.ndim != 2 for x in items):
         raise ValueError(f"multi_dot takes matrices, with vectors at the ends only{here()}")
+    if any(x.shape[1] != y.shape[0] for x, y in pairwise(items)):
+        shapes = ", ".join(str(x.shape) for x in items)
+        raise ValueError(f"multi_dot got matrices of shapes {shapes}, which do not fit{here()}")
     sizes = [items[0].shape[0], *(x.shape[1] for x in items)]
     out = _chain(items, _splits(sizes), 0, len(items) - 1, precision)
     gone = [i for i, v in enumerate(vectors) if v]

@@ -149,9 +149,11 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
     """The condition number of matrices: by singular values, or in the norm ``p``.
 
     Raises:
-        ValueError: ``x`` has less than two dimensions.
+        ValueError: ``x`` has less than two dimensions, or no elements.
     """
     (a,) = matrices("cond", x)
+    if not a.size:
+        raise ValueError(f"cond of matrices of shape {a.shape}, which have no elements{here()}")
     if p in (None, 2, -2):
         s = svdvals(a)
         last = s.ndim - 1
@@ -169,7 +171,9 @@ def matrix_rank(
     M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False,
     tol: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """The number of singular values above ``rtol`` times the largest (or above ``tol``).
+    """The number of singular values above ``rtol``, or ``tol``, which both are absolute, as in JAX.
+
+    Where neither is given, the limit is relative to the largest singular value.
 
     Raises:
         ValueError: both ``rtol`` and ``tol`` are given.
@@ -182,12 +186,12 @@ def matrix_rank(
     from .decompositions import svd
 
     s = svd(a, compute_uv=False, hermitian=hermitian)
-    if tol is not None:
-        limit = convert(as_array("matrix_rank", tol), s.dtype)
+    given = rtol if tol is None else tol
+    if given is not None:
+        limit = convert(as_array("matrix_rank", given), s.dtype)
     else:
-        if rtol is None:
-            rtol = max(a.shape[-2:]) * float(dtypes.finfo(inexact_dtype(a.dtype)).eps)
-        limit = lax.mul(basic.max(s, -1), convert(as_array("matrix_rank", rtol), s.dtype))
+        relative = max(a.shape[-2:]) * float(dtypes.finfo(inexact_dtype(a.dtype)).eps)
+        limit = lax.mul(basic.max(s, -1), convert(relative, s.dtype))
     if limit.ndim:
         s, limit = broadcast_arrays(s, expand_dims(limit, -1))
     return basic.sum(lax.convert_element_type(lax.gt(s, limit), "int32"), -1)

@@ -168,6 +168,8 @@ def block(arrays: Any) -> Array:
 
 
 def _depth(x: Any) -> int:
+    if isinstance(x, tuple):
+        raise ValueError(f"block takes lists, not tuples{here()}: got {x!r}")
     if not isinstance(x, list):
         return 0
     if not x:

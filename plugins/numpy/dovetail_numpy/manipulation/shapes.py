@@ -27,6 +27,7 @@ from ..operands import (
     here,
     integer,
     shape_tuple,
+    stands_for_array,
 )
 from ..operations import transpose as permute
 from ..promotion import broadcast, broadcast_shapes as common_shape
@@ -318,14 +319,16 @@ def shape(a: ArrayLike) -> tuple[int, ...]:
 
 
 def _shape(name: str, a: Any) -> tuple[int, ...]:
-    if a is None:
-        text = f"{name} of None{here()} is that of a scalar; this will be an error."
-        warnings.warn(text, DeprecationWarning, stacklevel=3)
-        return ()
     own: Any = getattr(a, "shape", None)
     if own.__class__ is tuple and hasattr(a, "dtype"):  # types, SciPy's matrices
         return own
-    return (asarray(a) if a.__class__ in (list, tuple) else as_array(name, a)).shape
+    if isinstance(a, str):
+        return ()
+    if hasattr(a, "dtype") or isinstance(a, (int, float, complex)) or stands_for_array(a):
+        return as_array(name, a).shape
+    text = f"{name} of a value of type {type(a).__name__}{here()}, which is no array, will fail."
+    warnings.warn(text, DeprecationWarning, stacklevel=3)
+    return asarray(a).shape if a.__class__ in (list, tuple) else np.shape(a)
 
 
 def ndim(a: ArrayLike) -> int:

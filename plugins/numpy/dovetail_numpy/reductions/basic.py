@@ -113,18 +113,19 @@ def _test(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: A
     if a.dtype.kind == "b" and where is None and not keepdims:
         prim = lax.reduce_and_p if kind == "all" else lax.reduce_or_p
         axes = reduced_axes(kind, axis, a.ndim)
+        a = convert(a, BOOL)
         return prim.bind(a, axes=axes) if axes else a
     if where is None:
         axes = reduced_axes(kind, axis, a.ndim)
         if keepdims.__class__ is not bool:
             keepdims = flag("keepdims", keepdims)
         return _truth_test(a, kind=kind, axes=axes, keepdims=keepdims)
-    return reduce(kind, kind, truth(a), axis, keepdims, None, where, BOOL, BOOL)
+    return reduce(kind, kind, strong(truth(a)), axis, keepdims, None, where, BOOL, BOOL)
 
 
 @fused(static=("kind", "axes", "keepdims"))
 def _truth_test(a: Any, kind: str, axes: Any, keepdims: bool) -> Any:
-    return reduce(kind, kind, truth(a), axes, keepdims, None, None, BOOL, BOOL)
+    return reduce(kind, kind, strong(truth(a)), axes, keepdims, None, None, BOOL, BOOL)
 
 
 @of_one_array("axis", "out", "keepdims")

@@ -165,7 +165,7 @@ def ediff1d(
     """Differences of neighbours in the flattened array, with values put before and after."""
     a = as_array("ediff1d", ary)
     out = _diff(lax.reshape(a, (a.size,)), n=1, axis=0)
-    ends = [None if e is None else convert(as_array("ediff1d", e), out.dtype)
+    ends = [None if e is None else strong(convert(as_array("ediff1d", e), out.dtype))
             for e in (to_begin, to_end)]  # fmt: skip
     flat = [e if e is None else lax.reshape(e, (e.size,)) for e in ends]
     return lax.concatenate([p for p in (flat[0], out, flat[1]) if p is not None], 0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import here
 
 from ..creation.arrays import as_array
 from ..fusion import fused
@@ -112,6 +113,8 @@ def _kept(a: Any, where: Any) -> Any:
     kept = lax.bitwise_not(_isnan(a))
     if where is None:
         return kept
+    if as_array("where", where).dtype != np.bool_:
+        raise ValueError(f"where must be a boolean array, got {where!r}{here()}")
     from ..ufuncs.comparisons import LOGICAL_AND
 
     return LOGICAL_AND(kept, where)

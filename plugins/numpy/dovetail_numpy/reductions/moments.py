@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, here, is_inexact
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
@@ -130,6 +131,8 @@ def _spread(
         ddof = correction
     a = as_array(name, a)
     own = a.aval
+    if name == "std" and dtype is not None and not is_inexact(dtypes.as_dtype(dtype)):
+        raise ValueError(f"std: dtype must be inexact, got {dtype}{here()}")
     if dtype is not None and own.dtype.kind == "c" and np.dtype(dtype).kind != "c":
         raise ValueError(
             f"{name}: dtype {dtype} cannot hold the values of a {own.dtype} array{here()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,8 @@ from dovetail_core.base.foreign import names_itself
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import Array, ArrayLike, axis_index, integer
-from ..operations import filled, number, reshape as to_shape, select
-from ..promotion import INT32, convert, default_int, promote
+from ..operations import filled, number, reshape as to_shape, select, strong
+from ..promotion import INT32, broadcast, convert, default_int, promote
 from .finding import known
 
 _REMEDY = "Give size=, the number of elements of the result."
@@ -79,7 +80,9 @@ def unique(
         int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
     )
     at, counts = _places(order, rank, rows.shape[0], count)
-    filled = _values(rows, at, rank, total, count, fill_value)
+    if fill_value is not None and axis is not None:
+        fill_value = _fill_row(fill_value, shape[:axis] + shape[axis + 1 :])
+    filled = _values(rows, at, total, count, fill_value)
     values = _restored(filled, shape, axis, count)
     inverse = _inverse(order, rank, shape, axis)
     extra = [v for v, wanted in ((at, return_index), (inverse, return_inverse),
@@ -124,16 +127,25 @@ def _places(order: Any, rank: Any, n: int, count: int) -> tuple[Any, Any]:
     return select(missing, least, first), counts
 
 
-def _values(rows: Any, at: Any, rank: Any, total: Any, count: int, fill_value: Any) -> Any:
+def _fill_row(value: Any, shape: tuple[int, ...]) -> Any:
+    """What fills up one slice of ``shape``, as a row."""
+    fill = as_array("unique", value)
+    return lax.reshape(broadcast(fill, shape), (prod(shape),)) if fill.ndim else fill
+
+
+def _values(rows: Any, at: Any, total: Any, count: int, fill_value: Any) -> Any:
     from ..indexing.taking import take_along
 
     if not rows.shape[0] or not count:
+        if np.ndim(fill_value):
+            return broadcast(convert(fill_value, rows.dtype), (count, rows.shape[1]))
         return filled(rows, (count, rows.shape[1]), 0 if fill_value is None else fill_value)
     values = take_along(rows, at, 0)
     if fill_value is None:
         return values
     inside = lax.lt(lax.iota(total.dtype, count), total)
     fill = convert(as_array("unique", fill_value), rows.dtype)
+    fill = broadcast(fill, values.shape) if fill.ndim else fill
     return select(lax.broadcast_in_dim(inside, values.shape, (0,)), values, fill)
 
 
@@ -205,7 +217,7 @@ def isin(
             f"'sort', got {method!r}{here()}"
         )
     a, b = (as_array("isin", v, i) for i, v in enumerate(promote("isin", element, test_elements)))
-    return _isin(a, b, invert=bool(invert))
+    return strong(_isin(a, b, invert=bool(invert)))
 
 
 @fused(static=("invert",))
@@ -248,8 +260,10 @@ def setdiff1d(
     fill_value: Any = None,
 ) -> Array:  # fmt: skip
     """The distinct elements of ``ar1`` that ``ar2`` does not have."""
-    a, b = _flat_pair("setdiff1d", ar1, ar2)
-    return _selected("setdiff1d", a, isin(a, b, invert=True), assume_unique, size, fill_value)
+    a = as_array("setdiff1d", ar1)
+    a = lax.reshape(a, (a.size,))
+    absent = isin(a, as_array("setdiff1d", ar2, 1), invert=True)
+    return _selected("setdiff1d", a, absent, assume_unique, size, fill_value)
 
 
 def _selected(name: str, a: Any, keep: Any, in_order: bool, size: Any, fill_value: Any) -> Any:
@@ -311,10 +325,17 @@ def intersect1d(
 
 
 def _first_places(a: Any, values: Any, size: int | None) -> Any:
+    """Where each of ``values`` first occurs in ``a``: past its end for what only fills up."""
     shape = (values.shape[0], a.shape[0])
     same = lax.eq(lax.broadcast_in_dim(values, shape, (0,)), lax.broadcast_in_dim(a, shape, (1,)))
-    del size
     if not a.shape[0]:
         return lax.full((values.shape[0],), 0, default_int())
     found = lax.argmax(same, 1, default_int())
-    return select(lax.reduce_or(same, (1,)), found, number(found, a.shape[0]))
+    there = lax.reduce_or(same, (1,))
+    if size is not None:
+        n = values.shape[0]
+        again = lax.eq(lax.broadcast_in_dim(values, (n, n), (0,)),
+                       lax.broadcast_in_dim(values, (n, n), (1,)))  # fmt: skip
+        before = lax.bitwise_and(again, np.tri(n, k=-1, dtype=bool))
+        there = lax.bitwise_and(there, lax.bitwise_not(lax.reduce_or(before, (1,))))
+    return select(there, found, number(found, a.shape[0]))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import dovetail_lax as lax
+from dovetail_core import ShapedArray, typeof
 
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import ArrayLike
-from ..operations import number, select
+from ..operations import number, select, strong
 from ..promotion import INT32, broadcast, convert, promote_all
 from .choosers import INTEGERS, accept, by_kind
 from .plans import Binary, binary_function
@@ -52,6 +53,8 @@ def _magnitudes(name: str, x1: ArrayLike, x2: ArrayLike) -> tuple[Any, Any]:
     accept(name, x.dtype, INTEGERS)
     shape = x.shape or y.shape
     x, y = broadcast(x, shape), broadcast(y, shape)
+    if not all(cast(ShapedArray, typeof(v)).weak_type for v in (x1, x2)):
+        x = strong(x)  # so that results are
     return (lax.abs(x), lax.abs(y)) if x.dtype.kind == "i" else (x, y)
 
 

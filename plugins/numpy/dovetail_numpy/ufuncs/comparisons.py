@@ -13,7 +13,7 @@ from dovetail_core import ExtendedDType
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import ArrayLike, no_out, operand
-from ..operations import number, truth
+from ..operations import number, strong, truth
 from ..promotion import broadcast, convert, promote_all
 from .choosers import ALL, ANYTHING, BITS, REALS, always, by_kind, for_kinds
 from .plans import Binary, Unary, binary_function, unary_function
@@ -79,7 +79,7 @@ def _all_of(value: bool) -> Any:
 
 
 def _isinf_real(x: Any) -> Any:
-    return lax.eq_p.bind(lax.abs_p.bind(x), number(x, float("inf")))
+    return strong(lax.eq_p.bind(lax.abs_p.bind(x), number(x, float("inf"))))
 
 
 def _of_parts(test: Any, combine: Any) -> Any:
@@ -107,7 +107,8 @@ isinf = unary_function(
 
 def _is_infinity(name: str, value: float) -> Unary:
     whole = for_kinds(REALS[:3], _all_of(False))
-    return Unary(name, by_kind(**whole, floating=lambda x: lax.eq_p.bind(x, number(x, value))))
+    equal_to = fused()(lambda x: strong(lax.eq_p.bind(x, number(x, value))))
+    return Unary(name, by_kind(**whole, floating=equal_to))
 
 
 _POSINF = _is_infinity("isposinf", float("inf"))
@@ -147,7 +148,7 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     same = lax.bitwise_or(close, lax.eq(a, b))  # infinities of one sign
     if equal_nan:
         same = lax.bitwise_or(same, lax.bitwise_and(isnan(a), isnan(b)))
-    return same
+    return strong(same)
 
 
 def isclose(

@@ -25,6 +25,7 @@ from ..promotion import (
     common_type,
     convert,
     inexact_dtype,
+    is_weak_bool,
     python_scalar,
     x64,
 )
@@ -167,7 +168,7 @@ def _float32_scalar(v: float) -> Any:
 def _array_step(aval: ShapedArray, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Op | None:
     """How an array becomes an operand: None where nothing is to be done."""
     moves = aval.shape not in ((), shape)
-    if aval.dtype == dtype:
+    if aval.dtype == dtype and not is_weak_bool(aval):
         return (lambda v: broadcast(v, shape)) if moves else None
     if not moves:
         return lambda v: convert(v, dtype, weak)
@@ -238,7 +239,7 @@ class Unary:
         _arrays_only(self.name, [aval])
         if not self.inexact or is_inexact(aval.dtype):
             return self.choose(self.name, aval.dtype)
-        dtype, weak = inexact_dtype(aval.dtype), aval.weak_type
+        dtype, weak = inexact_dtype(aval.dtype), aval.weak_type and not is_weak_bool(aval)
         op = self.choose(self.name, dtype)
         return fused()(lambda x: op(convert(x, dtype, weak)))
 

@@ -93,7 +93,7 @@ def _logaddexp2_complex(x: Any, y: Any) -> Any:
 
 LOGADDEXP = Binary("logaddexp", by_kind(
     floating=fused()(_logaddexp), complex=fused()(_logaddexp_complex)), inexact=True)  # fmt: skip
-LOGADDEXP2 = Binary("logaddexp2", by_kind(
+LOGADDEXP2 = WeakIfAll("logaddexp2", by_kind(
     floating=fused()(_logaddexp2), complex=fused()(_logaddexp2_complex)), inexact=True)  # fmt: skip
 
 

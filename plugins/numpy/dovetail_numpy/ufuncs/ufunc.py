@@ -11,7 +11,8 @@ from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..operands import Array, ArrayLike, axis_index, no_out
-from ..operations import reshape as to_shape
+from ..operations import reshape as to_shape, select, truth
+from ..promotion import broadcast
 
 
 class ufunc:  # lower case: NumPy's name
@@ -74,39 +75,57 @@ class ufunc:  # lower case: NumPy's name
             options |= {} if where is None else {"where": where}
             options |= {} if dtype is None else {"dtype": dtype}
             return self._reduce(a, axis=axis, keepdims=keepdims, **options)
-        if where is not None:
-            raise NotImplementedError(f"{self.__name__}.reduce: where is not supported{here()}")
-        return self._fold(a, axis, dtype, keepdims, initial)
-
-    def _fold(self, a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any) -> Array:
         a = as_array(self.__name__, a)
         a = a if dtype is None else lax.convert_element_type(a, dtype)
-        shape = a.shape
-        if axis is None:
-            if a.ndim > 1:
-                raise ValueError(
-                    f"{self.__name__}.reduce over all axes of a matrix: name one axis{here()}"
-                )
-            axis = 0
-        axis = axis_index(self.__name__, axis, a.ndim)
+        mask = None
+        if where is not None:
+            mask = broadcast(truth(as_array(self.__name__, where, 1)), a.shape)
+        if axis is None and a.ndim > 1:
+            flat = to_shape(a, (a.size,))
+            out = self._fold(
+                flat, 0, False, initial, None if mask is None else to_shape(mask, flat.shape)
+            )
+            return to_shape(out, (1,) * a.ndim) if keepdims else out
+        if isinstance(axis, tuple):
+            raise NotImplementedError(f"{self.__name__}.reduce over a tuple of axes{here()}")
+        at = axis_index(self.__name__, 0 if axis is None else axis, a.ndim)
+        return self._fold(a, at, keepdims, initial, mask)
+
+    def _fold(self, a: Any, axis: int, keepdims: bool, initial: Any, mask: Any) -> Array:
         rows = list(lax.unstack(a, axis))
-        if initial is not None or not rows:
+        kept: list[Any] = [None] * len(rows) if mask is None else list(lax.unstack(mask, axis))
+        if initial is not None or not rows or mask is not None:
             start = self.identity if initial is None else initial
             if start is None:
-                raise ValueError(f"{self.__name__}.reduce of nothing: it has no identity{here()}")
+                what = "of nothing" if mask is None else "with a mask where, and no initial"
+                raise ValueError(f"{self.__name__}.reduce {what}: it has no identity{here()}")
             rows.insert(0, lax.full_like(rows[0], start) if rows else lax.full(
-                shape[:axis] + shape[axis + 1 :], start, a.dtype))  # fmt: skip
+                a.shape[:axis] + a.shape[axis + 1 :], start, a.dtype))  # fmt: skip
+            kept.insert(0, None)
         out = rows[0]
-        for row in rows[1:]:
-            out = self._func(out, row)
+        for row, keep in zip(rows[1:], kept[1:]):
+            after = self._func(out, row)
+            out = after if keep is None else select(keep, after, out)
         return lax.expand_dims(out, (axis,)) if keepdims else out
 
-    def accumulate(self, a: ArrayLike, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
-        """All results of combining elements along an axis from first to last."""
+    def accumulate(
+        self, a: ArrayLike, axis: int | None = 0, dtype: Any = None, out: None = None
+    ) -> Array:
+        """All results of combining elements along an axis from first to last.
+
+        Functions that have a quick form (sums, products, extremes) take None, too: all elements.
+
+        Raises:
+            ValueError: the axis is None, and the function has no quick form.
+        """
         self._binary("accumulate")
         no_out(f"{self.__name__}.accumulate", out)
         a = as_array(self.__name__, a)
         a = a if dtype is None else lax.convert_element_type(a, dtype)
+        if self._accumulate is not None and (axis is None or not a.ndim):
+            a, axis = to_shape(a, (a.size,)), 0
+        if axis is None:
+            raise ValueError(f"{self.__name__}.accumulate needs one axis, got None{here()}")
         axis = axis_index(self.__name__, axis, a.ndim)
         if self._accumulate is not None:
             return self._accumulate(a, axis=axis)
@@ -137,14 +156,24 @@ class ufunc:  # lower case: NumPy's name
     def reduceat(
         self, a: ArrayLike, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
     ) -> Array:
-        """Reductions of the pieces of an axis that start at ``indices``."""
+        """Reductions of the pieces of an axis that start at ``indices``.
+
+        Raises:
+            ValueError: indices are no vector of integers, or the axis is not one integer.
+        """
         self._binary("reduceat")
         no_out(f"{self.__name__}.reduceat", out)
         a = as_array(self.__name__, a)
+        where = as_array(f"{self.__name__}.reduceat", indices, 1)
+        if where.dtype.kind not in "iu" or where.ndim != 1:
+            raise ValueError(
+                f"{self.__name__}.reduceat takes a vector of integers as indices, got "
+                f"{where.aval.str_short()}{here()}"
+            )
+        if axis is None or isinstance(axis, (tuple, list)):
+            raise ValueError(f"{self.__name__}.reduceat needs one axis, got {axis}{here()}")
         axis = axis_index(self.__name__, axis, a.ndim)
-        import numpy as np
-
-        starts = [int(i) for i in np.asarray(indices)]
+        starts = [int(i) for i in where]
         ends = [*starts[1:], a.shape[axis]]
         pieces = []
         for i, j in zip(starts, ends):

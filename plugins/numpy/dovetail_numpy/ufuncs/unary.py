@@ -13,7 +13,7 @@ from dovetail_lax import dtypes
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array
 from ..operands import ArrayLike
-from ..operations import number, select
+from ..operations import number, select, strong
 from ..promotion import default_float
 from .choosers import (
     BITS,
@@ -89,7 +89,8 @@ def rint(x: ArrayLike, /) -> Any:
 def _as_float(name: str, x: ArrayLike) -> Any:
     """``x``, integers and booleans as the default floating-point type."""
     x = as_array(name, x)
-    return lax.convert_element_type(x, default_float()) if x.dtype.kind in "biu" else x
+    whole = dtypes.kind_of(x.dtype) in ("bool", "signed", "unsigned")
+    return lax.convert_element_type(x, default_float()) if whole else x
 
 
 conjugate: F = unary_function(
@@ -126,7 +127,7 @@ fabs: F = unary_function(
 def _count_bits(x: Any) -> Any:
     if x.dtype.kind == "b":
         return lax.convert_element_type(x, np.uint8)
-    x = lax.abs(x) if x.dtype.kind == "i" else x
+    x = lax.abs(x) if dtypes.kind_of(x.dtype) == "signed" else x
     return lax.convert_element_type(lax.population_count(x), np.uint8)
 
 
@@ -145,15 +146,16 @@ def _angle(z: Any, deg: bool) -> Any:
 
 def angle(z: ArrayLike, deg: bool = False) -> Any:
     """The angle of each complex number in the plane, in radians, or degrees with ``deg``."""
-    return _angle(_as_float("angle", z), deg=deg)
+    z = _as_float("angle", z)
+    return _angle(z if z.dtype.kind == "c" else strong(z), deg=deg)
 
 
 @fused()
 def _signbit(x: Any) -> Any:
-    if x.dtype.kind in "bu":
+    if dtypes.kind_of(x.dtype) in ("bool", "unsigned"):
         return lax.full_like(x, False, dtype=np.bool_)
-    if x.dtype.kind == "i":
-        return lax.lt(x, number(x, 0))
+    if dtypes.kind_of(x.dtype) == "signed":
+        return strong(lax.lt(x, number(x, 0)))
     bits = np.dtype(f"int{x.dtype.itemsize * 8}")
     return lax.lt(lax.bitcast_convert_type(x, bits), bits.type(0))
 

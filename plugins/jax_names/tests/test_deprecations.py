@@ -1,0 +1,27 @@
+"""What JAX has deprecated and Dovetail keeps is deprecated in programs that import jax."""
+
+from __future__ import annotations
+
+import dovetail as dt
+
+PROGRAM = """
+import warnings
+import jax
+
+for given in ({"backend": "cpu"}, {"device": jax.devices()[0]}):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        f = jax.jit(lambda x: x + 1, **given)
+    assert [w.category for w in found] == [DeprecationWarning], found
+    assert found[0].filename == "<string>" and "device_put" in str(found[0].message)
+    assert f(1) == 2
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    jax.jit(lambda x: x + 1)(1)
+"""
+
+
+def test_places_of_compiled_functions(python) -> None:
+    done = python("-c", PROGRAM, DOVETAIL_AS_JAX="1")
+    assert done.returncode == 0, done.stderr
+    assert dt.jit(lambda x: x + 1, backend="cpu")(1) == 2  # no warning, which would be an error
