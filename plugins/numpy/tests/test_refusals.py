@@ -115,11 +115,6 @@ def test_derivatives_of_columns_of_coefficients() -> None:
     assert dnp.polyder(F).tolist() == np.polyder(np.asarray(F)).tolist()
 
 
-def test_insertions_out_of_bounds_are_at_the_ends() -> None:
-    assert dnp.insert(F, 9, 7).tolist() == [3, 1, 2, 7]
-    assert dnp.insert(F, -9, 7).tolist() == [7, 3, 1, 2]
-
-
 def test_functions_to_which_rank_promotion_does_not_apply() -> None:
     row = dnp.arange(3.0)
     with numpy_rank_promotion("raise"):

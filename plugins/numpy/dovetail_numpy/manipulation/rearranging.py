@@ -287,10 +287,11 @@ def _insertion_places(obj: Any) -> Any:
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
     """``arr`` with ``values`` inserted before index, slice or indices ``obj`` along ``axis``.
 
-    They are converted to the element type of ``arr``. Indices out of bounds mean its ends.
+    They are converted to the element type of ``arr``.
 
     Raises:
         ConcretizationTypeError: ``obj`` is traced.
+        IndexError: an index is out of bounds.
         ValueError: ``obj`` is an array of numbers other than integers, or of several dimensions.
     """
     a = as_array("insert", arr)
@@ -300,7 +301,11 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     axis = axis_index("insert", axis, a.ndim)
     size = a.shape[axis]
     raw = np.arange(size)[obj] if isinstance(obj, slice) else _insertion_places(obj)
-    where = np.clip(np.where(raw < 0, raw + size, raw).astype(int), 0, size)
+    if raw.size and (raw.min() < -size or raw.max() > size):
+        raise IndexError(
+            f"insert: index {raw} is out of bounds for axis {axis} of size {size}{here()}"
+        )
+    where = np.where(raw < 0, raw + size, raw).astype(int)
     v = to_shape(v, (1,) * max(0, a.ndim - v.ndim) + v.shape)
     v = moveaxis(v, 0, axis) if raw.ndim == 0 else v
     count = v.shape[axis] if where.size == 1 else where.size
