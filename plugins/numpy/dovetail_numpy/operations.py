@@ -46,7 +46,9 @@ def strong(x: Any) -> Any:
 
 def truth(x: Any) -> Any:
     """Whether elements are not zero; booleans as they are."""
-    return strong(x) if dtype_of(x).kind == "b" else lax.ne_p.bind(x, number(x, 0))
+    if dtype_of(x).kind != "b":
+        return lax.ne_p.bind(x, number(x, 0))
+    return strong(x) if hasattr(x, "aval") else x  # NumPy's are
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:

@@ -72,3 +72,7 @@ def test_loops_carry_weak_booleans() -> None:
     assert not last
     assert seen.tolist() == [True, True, True, False]
     assert not lax.while_loop(lambda go: go, lambda go: WEAK < 0, np.bool_(True))
+
+
+def test_conditions_of_numpy() -> None:
+    assert dnp.where(np.array([True, False]), 1, dnp.zeros(2, int)).tolist() == [1, 0]
