@@ -195,7 +195,8 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
     """
     if inner and get_trace() is EVAL:
         return call_with_callbacks(inner[0], args, kwargs), None, False
-    (out, path, drop), calls_python = _call_anew(settings, args, kwargs)
+    call = _call_guarded if settings.has_statics else _call_anew
+    (out, path, drop), calls_python = call(settings, args, kwargs)
     if not calls_python:
         return out, path, drop
     if path is not None and not inner:
@@ -205,27 +206,26 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
 
 def _call_inside(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
     """A call that C++ has not seen, of a function whose exceptions are found by who calls it."""
-    return _call_anew(settings, args, kwargs)[0]
+    call = _call_guarded if settings.has_statics else _call_anew
+    return call(settings, args, kwargs)[0]
 
 
-def _call_anew(
+def _call_guarded(
     settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[MissResult, bool]:
-    """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
-    if not settings.has_statics:
-        return _call_given(settings, args, kwargs)
+    """:func:`_call_anew` where there are static arguments, which a guard passed on."""
     unsure = unsure_passed(settings.statics(args, kwargs))
-    (out, path, drop), calls_python = _call_given(settings, *given(args, kwargs))
+    (out, path, drop), calls_python = _call_anew(settings, *given(args, kwargs))
     if unsure:
         settings.passes_tuples = False
         return (out, None, True), calls_python
     return (out, path, drop), calls_python
 
 
-def _call_given(
+def _call_anew(
     settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[MissResult, bool]:
-    """:func:`_call_anew`, with the arguments that the caller gave."""
+    """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
     arguments = settings.take_apart(args, kwargs)
     leaves = arguments.leaves
     _check_usable(settings, leaves, args, kwargs)

@@ -37,9 +37,9 @@ xp.unwrap(xp.asarray([0, 4, 8, 12]), period=6)
 xp.unwrap(xp.asarray([0, 4, 8, 1, -9]), period=7)
 xp.unwrap(xp.asarray([0, 4, 8, 1, -9]))
 xp.unwrap(f2 * 3, discont=4.0, axis=0)
-xp.shape([[1, 2]])
-xp.ndim([1, 2])
-xp.size([[1, 2], [3, 4]])
+xp.shape(np.array([[1, 2]]))
+xp.ndim(np.array([1, 2]))
+xp.size(np.array([[1, 2], [3, 4]]))
 xp.bincount(b1.astype("int8"))
 """
 ERRORS = (TypeError, ValueError)
@@ -281,10 +281,14 @@ def test_integers_beyond_64_bits_are_real() -> None:
     assert dnp.isrealobj(10**30) and not dnp.iscomplexobj(-(10**30))
 
 
-@pytest.mark.parametrize("name, value", [("shape", ()), ("ndim", 0), ("size", 1)])
-def test_none_has_the_shape_of_a_scalar_for_now(name, value):
-    with pytest.warns(DeprecationWarning, match=rf"{name} of None at .*test_corners.py:\d+ .*this"):
-        assert getattr(dnp, name)(None) == value
+@pytest.mark.parametrize(
+    "name, values", [("shape", ((), (2,))), ("ndim", (0, 1)), ("size", (1, 2))]
+)
+def test_what_is_no_array_has_a_shape_for_now(name, values):
+    for x, value in zip((None, [1, 2]), values):
+        text = rf"{name} of a value of type {type(x).__name__} at .*test_corners.py:\d+ .*will fail"
+        with pytest.warns(DeprecationWarning, match=text):
+            assert getattr(dnp, name)(x) == value
 
 
 def test_cov_takes_a_number_of_degrees():

@@ -61,6 +61,7 @@ class Interpreted:
     ) -> None:
         self._program, self._device, self._compile = program, device, compile
         self._constants, self._kept = len(module.const_args), module.kept
+        self._donated = module.donated
         self._compiled: Any = None
         self._patience = 2 * SHARE * estimate(program).compiling
         self._is_slow = False
@@ -72,7 +73,9 @@ class Interpreted:
             with suppress(Exception):  # of a rule: the compiler's answer is the one that counts
                 found = self._evaluate(arrays)
                 self._is_slow = time.perf_counter() - start > self._patience
-                return _Results(self._program, found, self._device)
+                own = zip(arrays[self._constants :], self._donated)
+                donated = [x for x, is_donated in own if is_donated]
+                return _Results(self._program, found, self._device, donated)
         if self._compiled is None:
             self._compiled = self._compile("quick")
         return self._compiled.execute_sharded(arrays)
@@ -87,12 +90,18 @@ class Interpreted:
 
 
 class _Results:
-    """Values that NumPy has computed, as the runtime's results."""
+    """Values that NumPy has computed, as the runtime's results; then ``donated`` ones are gone."""
 
-    def __init__(self, program: ClosedJaxpr, values: Sequence[Any], device: Any) -> None:
+    def __init__(
+        self, program: ClosedJaxpr, values: Sequence[Any], device: Any, donated: Sequence[ArrayImpl]
+    ) -> None:
         self._program, self._values, self._device = program, values, device
+        self._donated = donated
 
     def consume_with_handlers(self, handlers: Sequence[Any]) -> list[Any]:
         """The arrays that the handlers make of them."""
         triples = zip(handlers, self._values, self._program.out_avals, strict=True)
-        return [handler([put(x, aval, self._device)]) for handler, x, aval in triples]
+        outs = [handler([put(x, aval, self._device)]) for handler, x, aval in triples]
+        for x in self._donated:
+            x.delete()
+        return outs
