@@ -326,8 +326,8 @@ def _shape(name: str, a: Any) -> tuple[int, ...]:
         return ()
     if hasattr(a, "dtype") or isinstance(a, (int, float, complex)) or stands_for_array(a):
         return as_array(name, a).shape
-    text = f"{name} of a value of type {type(a).__name__}{here()}, which is no array, will fail: convert it (asarray)."
-    warnings.warn(text, DeprecationWarning, stacklevel=3)
+    what = f"{name} of a value of type {type(a).__name__}{here()}, which is no array"
+    warnings.warn(f"{what}, will fail: convert it (asarray).", DeprecationWarning, stacklevel=3)
     return asarray(a).shape if a.__class__ in (list, tuple) else np.shape(a)
 
 
